@@ -1,0 +1,107 @@
+"""Frozen records that walk through the project; no behaviour stands here.
+
+Offsets are code points into the text they belong to, half open. `seg` is the 1-based number of a
+segment in its test set. Names follow mt-metrics-eval: src, ref, hyp, doc, seg, lp, system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment of a test set: its source (may be absent), references and system outputs by name."""
+
+    seg: int
+    src: str | None
+    refs: Mapping[str, str]
+    hyps: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Consecutive segments of one document; `exact` is False where the files give no boundaries.
+
+    `origin` is the language the text was written in, where the files tell.
+    """
+
+    testset: str
+    lp: str
+    doc: str
+    segments: tuple[Segment, ...]
+    exact: bool = True
+    domain: str | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Links (i, j) between words i of one text and j of another, 0-based, sorted, without repeats."""
+
+    links: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A pronoun in use in the reference that the system rendered otherwise.
+
+    kind: "pronoun" (against another pronoun in use), "word" (against another word) or "nothing"
+    (unaligned; then hyp_start == hyp_end == -1 and hyp_form == "").
+    Forms are lower-cased; starts and ends are offsets into the reference and the system output.
+    """
+
+    kind: str
+    ref_form: str
+    hyp_form: str
+    ref_start: int
+    ref_end: int
+    hyp_start: int
+    hyp_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts of one segment, the first of which has the better pronouns.
+
+    kind: "system" (reference against a system output, R vs S) or "noisy" (reference against the
+    reference with one pronoun of the system's, R vs R').
+    better, worse: the two texts. context: the previous reference sentences, oldest first (common
+    context). system_context: the system's own previous sentences (respective context of `worse`).
+    mismatches: offsets are into `better` and the *system output*; for kind "noisy" there is exactly one,
+    and its hyp offsets are into `worse`.
+    agrees: False where the verb beside the replaced pronoun no longer agrees ("they is").
+    """
+
+    id: str
+    kind: str
+    testset: str
+    lp: str
+    doc: str
+    seg: int
+    ref: str
+    system: str
+    better: str
+    worse: str
+    context: tuple[str, ...]
+    system_context: tuple[str, ...]
+    mismatches: tuple[Mismatch, ...]
+    agrees: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A window of a document, with the spans of its pronouns in use.
+
+    text: the window, plain. spans: (start, end) of each pronoun, in order. forms: lower-cased.
+    """
+
+    id: str
+    source: str
+    doc: str
+    text: str
+    spans: tuple[tuple[int, int], ...] = field(default=())
+    forms: tuple[str, ...] = field(default=())
