@@ -1,0 +1,111 @@
+"""Plain English documents cut into passages that do not overlap, each with its pronouns in use."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pronmetric import pronouns
+from pronmetric.schema import Passage
+
+PIECES_PER_WORD = 1.25
+"""Pieces of a sub-word vocabulary for each white-space word of English text."""
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|Prof|Rev|Hon|Capt|Col|Gen|Lt|Maj|Sgt|Cpl|Adm|Gov|Sen|Rep|Pres|Supt|Insp|"
+    r"St|Ste|Mt|Ft|Jr|Sr|No|Nos|Vol|Fig|Eq|Ch|pp?|vs|cf|viz|al|etc|approx|ca|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|"
+    r"Nov|Dec|Inc|Ltd|Co|Corp|Dept|e\.g|i\.e)|(?:^|[\s.(\[“‘\"'])[A-Z])\.$"
+)
+_END = re.compile(r"""[.!?…]+[)\]"'”’»]*(?=\s+["'“‘«(\[—–-]*[^\W_a-z])""")
+_CLAUSE = re.compile(r"[;:,—–][\"'”’]*(?=\s)")
+_LONGEST_ABBREVIATION = 12
+_BLANK = re.compile(r"\s+")
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a paragraph at its sentence ends; joined by one space the sentences give it back.
+
+    An end is a run of `.!?…` with its closing quotes, before a capital or a digit (or an opening quote before
+    one). No end stands after a title, an initial or another common abbreviation, nor before a small letter
+    (“Why?” she said).
+
+    >>> sentences("Mr. Hall laughed. “Why?” she asked. He did not know.")
+    ['Mr. Hall laughed.', '“Why?” she asked.', 'He did not know.']
+    """
+    return _cut(text, (m.end() for m in _END.finditer(text) if not _abbreviated(text, m.end())))
+
+
+def _abbreviated(text: str, end: int) -> bool:
+    return _ABBREVIATION.search(text[max(0, end - _LONGEST_ABBREVIATION) : end]) is not None
+
+
+def _cut(text: str, ends: Iterable[int]) -> list[str]:
+    starts = [0, *ends, len(text)]
+    parts = (text[a:b].strip() for a, b in zip(starts, starts[1:], strict=False))
+    return [part for part in parts if part]
+
+
+def estimate(text: str) -> int:
+    """About how many pieces a sub-word vocabulary makes of `text`."""
+    return math.ceil(len(text.split()) * PIECES_PER_WORD)
+
+
+def windows(lines: Sequence[str], *, pieces: int = 128, count: Callable[[str], int] = estimate) -> Iterator[str]:
+    """Cut a document, one sentence or paragraph a line, into texts of at most `pieces` pieces.
+
+    Cuts stand at sentence ends; a single sentence that is longer is cut at clause marks, and where that does
+    not do, between words. Joined by one space the windows are the document: nothing is lost or repeated.
+    """
+    window: list[str] = []
+    size = 0
+    for unit in _units(lines, pieces, count):
+        more = count(unit)
+        if window and size + more > pieces:
+            yield " ".join(window)
+            window, size = [], 0
+        window.append(unit)
+        size += more
+    if window:
+        yield " ".join(window)
+
+
+def _units(lines: Sequence[str], pieces: int, count: Callable[[str], int]) -> Iterator[str]:
+    for line in lines:
+        for sentence in sentences(line):
+            if count(sentence) <= pieces:
+                yield sentence
+            else:
+                yield from _clauses(sentence, pieces, count)
+
+
+def _clauses(sentence: str, pieces: int, count: Callable[[str], int]) -> Iterator[str]:
+    for clause in _cut(sentence, (m.end() for m in _CLAUSE.finditer(sentence))):
+        while count(clause) > pieces and " " in clause:
+            words = clause.split()
+            kept = max(1, len(words) * pieces // (count(clause) + 1))
+            yield " ".join(words[:kept])
+            clause = " ".join(words[kept:])
+        yield clause
+
+
+def passages(
+    lines: Sequence[str],
+    *,
+    source: str,
+    doc: str,
+    pieces: int = 128,
+    count: Callable[[str], int] = estimate,
+) -> Iterator[Passage]:
+    """The passages of one document, in order; a passage without a pronoun in use is yielded too, with no span."""
+    plain = [_BLANK.sub(" ", line).strip() for line in lines]
+    for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
+        found = pronouns.find(text)
+        yield Passage(
+            id=f"{source}/{doc}#{number}",
+            source=source,
+            doc=doc,
+            text=text,
+            spans=tuple((occurrence.start, occurrence.end) for occurrence in found),
+            forms=tuple(occurrence.form for occurrence in found),
+        )

@@ -1,0 +1,246 @@
+"""Pairs and passages as Arrow on disk: `datasets.load_from_disk` reads the folder, another schema version is refused.
+
+A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study` and the
+passage splits `passages_train`, `passages_development`, beside `manifest.json` and `confusion.json`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pronmetric.errors import InputError
+from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage
+
+if TYPE_CHECKING:
+    import datasets
+
+PAIR_SPLITS = ("train", "development", "test", "development_study")
+PASSAGE_SPLITS = ("passages_train", "passages_development")
+_ROWS_AT_ONCE = 1000
+_VERSION = f"{SCHEMA_VERSION}.0.0"
+
+
+def pair_features() -> datasets.Features:
+    """The columns of a Pair, in the order of its fields."""
+    from datasets import Features, Value
+
+    text, whole, flag = Value("string"), Value("int32"), Value("bool")
+    mismatch = {
+        "kind": text,
+        "ref_form": text,
+        "hyp_form": text,
+        "ref_start": whole,
+        "ref_end": whole,
+        "hyp_start": whole,
+        "hyp_end": whole,
+    }
+    return Features(
+        {
+            "id": text,
+            "kind": text,
+            "testset": text,
+            "lp": text,
+            "doc": text,
+            "seg": whole,
+            "ref": text,
+            "system": text,
+            "better": text,
+            "worse": text,
+            "context": [text],
+            "system_context": [text],
+            "mismatches": [mismatch],
+            "agrees": flag,
+        }
+    )
+
+
+def passage_features() -> datasets.Features:
+    """The columns of a Passage; a span is a list of two numbers."""
+    from datasets import Features, Value
+
+    text = Value("string")
+    return Features(
+        {"id": text, "source": text, "doc": text, "text": text, "spans": [[Value("int32")]], "forms": [text]}
+    )
+
+
+def to_row(record: Pair | Passage) -> dict[str, Any]:
+    """A record as plain lists and dictionaries, as Arrow takes it."""
+    row = {name: getattr(record, name) for name in type(record).__slots__}
+    if isinstance(record, Pair):
+        row["mismatches"] = [dataclasses.asdict(mismatch) for mismatch in record.mismatches]
+    return row
+
+
+def to_pair(row: Mapping[str, Any]) -> Pair:
+    """The Pair of one row; the inverse of `to_row`."""
+    values = dict(row)
+    values["context"] = tuple(row["context"])
+    values["system_context"] = tuple(row["system_context"])
+    values["mismatches"] = tuple(Mismatch(**mismatch) for mismatch in row["mismatches"])
+    return Pair(**values)
+
+
+def to_passage(row: Mapping[str, Any]) -> Passage:
+    """The Passage of one row; the inverse of `to_row`."""
+    values = dict(row)
+    values["spans"] = tuple((start, end) for start, end in row["spans"])
+    values["forms"] = tuple(row["forms"])
+    return Passage(**values)
+
+
+class RowFile:
+    """Records of one kind written to one Arrow stream file, a thousand rows at a time.
+
+    Use it as a context manager; `rows` counts what was added. The bytes depend on the records alone.
+    """
+
+    def __init__(self, path: Path, features: datasets.Features) -> None:
+        import pyarrow as pa
+
+        self.path = path
+        self.rows = 0
+        self._schema = features.arrow_schema
+        self._waiting: list[dict[str, Any]] = []
+        self._sink = pa.OSFile(str(path), "wb")
+        self._writer = pa.ipc.new_stream(self._sink, self._schema)
+
+    def add(self, record: Pair | Passage) -> None:
+        """Append one record."""
+        self._waiting.append(to_row(record))
+        self.rows += 1
+        if len(self._waiting) == _ROWS_AT_ONCE:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._waiting:
+            self._writer.write_batch(pa.RecordBatch.from_pylist(self._waiting, schema=self._schema))
+            self._waiting = []
+
+    def __enter__(self) -> RowFile:
+        """Open already."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write what waits and close."""
+        self._flush()
+        self._writer.close()
+        self._sink.close()
+
+
+def write_rows(path: Path, records: Iterable[Pair | Passage], features: datasets.Features) -> int:
+    """Write records to one Arrow stream file; returns their number."""
+    with RowFile(path, features) as rows:
+        for record in records:
+            rows.add(record)
+    return rows.rows
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of one Arrow stream file, in order, a batch in memory at a time."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as stream:
+        for batch in stream:
+            yield from batch.to_pylist()
+
+
+def write(
+    folder: Path, *, pairs: Mapping[str, Iterable[Pair]], passages: Mapping[str, Iterable[Passage]]
+) -> dict[str, int]:
+    """Write split by split to `folder`, which must not exist, and return the number of rows of each split.
+
+    The same records give the same bytes.
+    """
+    folder.mkdir(parents=True)
+    rows: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".rows-") as waiting:
+        for split, records in [*pairs.items(), *passages.items()]:
+            features = pair_features() if split in pairs else passage_features()
+            stream = Path(waiting) / f"{split}.arrow"
+            rows[split] = write_rows(stream, records, features)
+            save_split(folder / split, stream, features)
+            stream.unlink()
+    finish(folder, rows)
+    return rows
+
+
+def finish(folder: Path, splits: Iterable[str]) -> None:
+    """Name the splits of `folder` as `datasets.load_from_disk` wants them."""
+    (folder / "dataset_dict.json").write_text(json.dumps({"splits": list(splits)}) + "\n", encoding="utf-8")
+
+
+def save_split(folder: Path, stream: Path, features: datasets.Features) -> None:
+    """Turn one Arrow stream file into a saved dataset of this schema version.
+
+    The fingerprint is taken from the bytes: left to `datasets` it would be random.
+    """
+    import pyarrow as pa
+    from datasets import Dataset, DatasetInfo, Version
+    from datasets.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
+
+    with stream.open("rb") as file:
+        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    with pa.memory_map(str(stream)) as source, pa.ipc.open_stream(source) as reader:
+        table = reader.read_all()
+    info = DatasetInfo(features=features, version=Version(_VERSION))
+    shown = is_progress_bar_enabled()
+    disable_progress_bar()
+    try:
+        Dataset(table, info=info, fingerprint=fingerprint).save_to_disk(folder, num_shards=1)
+    finally:
+        if shown:
+            enable_progress_bar()
+
+
+def _read(folder: str | os.PathLike[str], split: str, known: tuple[str, ...]) -> datasets.Dataset:
+    if split not in known:
+        raise InputError(f"split {split!r} is none of {', '.join(known)}")
+    path = Path(folder) / split
+    if not (path / "dataset_info.json").is_file():
+        raise InputError(
+            f"no split {split!r} here: expected a folder written by `pronmetric prepare`, "
+            f"found {'no such folder' if not Path(folder).is_dir() else 'none with that split'}",
+            file=str(folder),
+        )
+    found = json.loads((path / "dataset_info.json").read_text(encoding="utf-8")).get("version") or {}
+    if found.get("version_str") != _VERSION:
+        raise InputError(
+            f"schema version {found.get('version_str')} came, {_VERSION} expected: run `pronmetric prepare` again",
+            file=path,
+        )
+    from datasets import load_from_disk
+
+    return load_from_disk(str(path))
+
+
+def read_pairs(
+    folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, ...] | None = None
+) -> datasets.Dataset:
+    """One pair split of a prepared folder, memory-mapped.
+
+    `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").
+    Raises InputError where the folder, the split or the schema version is another.
+    """
+    rows = _read(folder, split, PAIR_SPLITS)
+    return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
+
+
+def _with_kind(rows: datasets.Dataset, kinds: tuple[str, ...]) -> Iterator[int]:
+    for index, mismatches in enumerate(rows.select_columns("mismatches")):
+        if any(mismatch["kind"] in kinds for mismatch in mismatches["mismatches"]):
+            yield index
+
+
+def read_passages(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
+    """One passage split of a prepared folder, memory-mapped. Raises as `read_pairs` does."""
+    return _read(folder, split, PASSAGE_SPLITS)
