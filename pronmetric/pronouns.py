@@ -1,18 +1,32 @@
-"""Pronouns: the inventory of a language, and which of its forms are in use in a text."""
+"""Pronouns: the inventory of a language, its classes, and which of its forms are in use in a text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pronmetric import in_use
+from pronmetric.resources import rows
 from pronmetric.words import Word
 from pronmetric.words import words as split
 
-FORMS = tuple(
-    "i me my mine myself we us our ours ourselves you your yours yourself yourselves he his him himself "
-    "she her hers herself it its itself they them their theirs themselves that this these those "
-    "what whatever which whichever who whoever whom whose".split()
-)
+
+class Entry(NamedTuple):
+    """One use of a form: `his` has two. Gender and number are "-" where the form does not show them."""
+
+    form: str
+    type: str
+    person: str
+    number: str
+    gender: str
+    case: str
+
+
+ENTRIES = tuple(Entry(**row) for row in rows("pronouns.en.tsv"))
+FORMS = tuple(dict.fromkeys(entry.form for entry in ENTRIES))
+
+_CLITIC = {"'t": "it", "\u2019t": "it", "\u2018t": "it", "t": "it"}
+_FORM = {form: form for form in FORMS}
 
 
 class Occurrence(NamedTuple):
@@ -25,9 +39,36 @@ class Occurrence(NamedTuple):
     form: str
 
 
-def find(text: str, words: Sequence[Word] | None = None) -> tuple[Occurrence, ...]:
-    """The pronouns in use in `text`, left to right; `words` saves splitting it again."""
+class Verdict(NamedTuple):
+    """What the finder decided about one candidate, and why."""
+
+    occurrence: Occurrence
+    in_use: bool
+    reason: str
+
+
+def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ...]:
+    """Every word of `text` that has a form of the inventory, with the verdict and its reason.
+
+    >>> [(v.occurrence.form, v.in_use, v.reason) for v in explain("He said that she left.")]
+    [('he', True, 'always a pronoun'), ('that', False, 'complementizer'), ('she', True, 'always a pronoun')]
+    """
     words = split(text) if words is None else words
-    return tuple(
-        Occurrence(i, w.start, w.end, w.text, w.text.lower()) for i, w in enumerate(words) if w.text.lower() in FORMS
-    )
+    lower = [word.text.lower() for word in words]
+    verdicts = []
+    for index, (word, low) in enumerate(zip(words, lower, strict=True)):
+        form = _FORM.get(low) or _CLITIC.get(low)
+        if form is None or (low == "t" and lower[index + 1 : index + 2] not in (["is"], ["was"], ["were"])):
+            continue
+        in_use_, reason = in_use.judge(form, text, words, lower, index)
+        verdicts.append(Verdict(Occurrence(index, word.start, word.end, word.text, form), in_use_, reason))
+    return tuple(verdicts)
+
+
+def find(text: str, words: Sequence[Word] | None = None) -> tuple[Occurrence, ...]:
+    """The pronouns in use in `text`, left to right; `words` saves splitting it again.
+
+    >>> [o.text for o in find("She said that IT workers like it.")]
+    ['She', 'it']
+    """
+    return tuple(verdict.occurrence for verdict in explain(text, words) if verdict.in_use)

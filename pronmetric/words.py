@@ -14,15 +14,18 @@ class Word(NamedTuple):
     end: int
 
 
-_APOSTROPHE = "['\u2019]"
+_APOSTROPHE = "['\u2019\u02bc\u2018\u00b4`]"
 _WORD = re.compile(
     rf"""
-      (?:[^\W\d_]\.){{2,}}                        # U.S., e.g.
-    | \d+(?:[.,:]\d+)*                            # 1,000.5
+      (?:https?://|www\.)\S*[\w/]                 # a web address
+    | [\w.+-]*\w@\w[\w.-]*\.\w+ | @\w+            # a mail address, a handle
+    | (?:[^\W\d_]\.){{2,}}                        # U.S., e.g.
+    | \d+(?:[.,:]\d+)+                            # 1,000.5
     | n{_APOSTROPHE}t\b                           # the not of don't
+    | {_APOSTROPHE}?\bt(?=(?:is|was|were)\b)      # the it of 'tis
     | {_APOSTROPHE}(?:s|re|ve|ll|d|m)\b           # clitics
     | [^\W\d_]+(?=n{_APOSTROPHE}t\b)              # the do of don't
-    | [^\W_]+                                     # letters and digits
+    | [^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*         # letters and digits
     | [^\w\s] | _                                 # one punctuation mark
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -35,4 +38,4 @@ def words(text: str) -> tuple[Word, ...]:
     >>> [w.text for w in words("She didn't say it's his.")]
     ['She', 'did', "n't", 'say', 'it', "'s", 'his', '.']
     """
-    return tuple(Word(m.group(), m.start(), m.end()) for m in _WORD.finditer(text))
+    return tuple([Word(m.group(), *m.span()) for m in _WORD.finditer(text)])

@@ -1,0 +1,12 @@
+"""Tables of the pronoun rules: one TSV per language and subject, whose first line cites its source."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """The rows of the table `name` under its header; the first line is its source and is skipped."""
+    lines = files(__name__).joinpath(name).read_text(encoding="utf-8").splitlines()[1:]
+    header = lines[0].split("\t")
+    return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]
