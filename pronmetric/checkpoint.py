@@ -1,0 +1,118 @@
+"""Checkpoints on disk: a folder with config.yaml, the tokenizer and model.safetensors; nothing unpickles."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from pronmetric.data.collate import Collator
+from pronmetric.errors import InputError
+from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.scorer import PronounScorer, make_head
+
+CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A scorer with what it needs to read text.
+
+    config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, forms, dropout, slots), `word_state`,
+    `segment`, `max_pieces`, `pronouns` (the inventory, in the order of the head's forms), `context` (that it
+    was trained in), `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
+    """
+
+    model: PronounScorer
+    tokenizer: PreTrainedTokenizerBase
+    config: Mapping[str, Any]
+    hash: str
+
+    @property
+    def collator(self) -> Collator:
+        """The collator of this checkpoint's tokenizer and length."""
+        return Collator(self.tokenizer, max_pieces=self.config["max_pieces"])
+
+
+def build(config: Mapping[str, Any]) -> PronounScorer:
+    """A scorer with random weights, as `config` describes it."""
+    encoder = HuggingFaceEncoder.from_config(config["encoder"])
+    head = config["head"]
+    return PronounScorer(
+        encoder,
+        make_head(
+            head["kind"], encoder.width, forms=len(config["pronouns"]), dropout=head["dropout"], slots=head["slots"]
+        ),
+        word_state=config["word_state"],
+    )
+
+
+def load(folder: str | Path) -> Checkpoint:
+    """Read a checkpoint; the model comes in fp32, in evaluation mode.
+
+    Raises:
+        InputError: `folder` is no checkpoint, or a part of it does not fit.
+    """
+    folder = Path(folder)
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise InputError(
+                f"no checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
+            )
+    try:
+        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+        if config["format"] != FORMAT:
+            raise InputError(
+                f"expected checkpoint format {FORMAT}, got {config['format']}; install the pronmetric that wrote it",
+                file=folder / CONFIG,
+            )
+        model = build(config)
+    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"broken checkpoint config ({error!r}); fetch the checkpoint again", file=folder / CONFIG) from error
+    try:
+        weights = load_file(folder / WEIGHTS)
+        model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
+    except (SafetensorError, RuntimeError) as error:
+        first = str(error).splitlines()[0]
+        raise InputError(f"weights do not fit ({first}); fetch the checkpoint again", file=folder / WEIGHTS) from error
+    tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    return Checkpoint(model.eval(), tokenizer, config, hash_file(folder / WEIGHTS))
+
+
+def save(
+    folder: str | Path,
+    model: PronounScorer,
+    tokenizer: PreTrainedTokenizerBase,
+    config: Mapping[str, Any],
+    *,
+    half: bool,
+) -> str:
+    """Write a checkpoint and return its hash; `half` stores the weights in half precision."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    kind = torch.float16 if half else torch.float32
+    weights = {
+        k: v.detach().to("cpu", kind if v.is_floating_point() else v.dtype).contiguous()
+        for k, v in model.state_dict().items()
+    }
+    (folder / CONFIG).write_text(
+        yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
+    tokenizer.save_pretrained(str(folder))
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    return hash_file(folder / WEIGHTS)
+
+
+def hash_file(path: Path) -> str:
+    """First 8 hex digits of a file's SHA-256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:8]

@@ -1,0 +1,167 @@
+"""From texts with pronoun spans to padded tensors: pieces, words and pronouns of each row.
+
+A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored. Pieces are
+the encoder's sub-words; words are those of `pronmetric.words`; the two are never mixed up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from pronmetric.words import words
+
+
+class Example(NamedTuple):
+    """A text in its context; `spans` are the half-open code-point spans of the pronouns to score in `text`."""
+
+    context: str
+    text: str
+    spans: Sequence[tuple[int, int]]
+
+
+class Encoded(NamedTuple):
+    """One row of a batch before padding; a text longer than the encoder has several, a pronoun only one.
+
+    example: index into the examples that were encoded. ids: piece ids (pieces,). word: index of each
+    piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
+    of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: pieces of context that
+    did not fit. windows: rows that the example was split into.
+    """
+
+    example: int
+    ids: np.ndarray
+    word: np.ndarray
+    pronoun_word: np.ndarray
+    pronouns: np.ndarray
+    cut: int
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Padded rows. Masks are True = real; padded pieces have word -1, padded pronouns word 0."""
+
+    ids: Int[Tensor, "batch pieces"]
+    piece_mask: Bool[Tensor, "batch pieces"]
+    word: Int[Tensor, "batch pieces"]
+    word_mask: Bool[Tensor, "batch words"]
+    pronoun_word: Int[Tensor, "batch pronouns"]
+    pronoun_mask: Bool[Tensor, "batch pronouns"]
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+        return Batch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+
+
+class Collator:
+    """Encodes examples for one encoder. `max_pieces` counts the special pieces too."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_pieces: int) -> None:
+        if not tokenizer.is_fast:
+            raise ValueError("expected a fast tokenizer (with offsets), got a slow one")
+        self.tokenizer = tokenizer
+        self.max_pieces = max_pieces
+        marked = tokenizer("a", return_special_tokens_mask=True)
+        special = np.asarray(marked["special_tokens_mask"], dtype=bool)
+        ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
+        self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
+        self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+        if max_pieces - len(self.prefix) - len(self.suffix) < 8:
+            raise ValueError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
+
+    def encode(self, examples: Sequence[Example]) -> list[Encoded]:
+        """Rows of `examples`, in order. Context that does not fit is cut from the left; a text that does not
+        fit alone is split into overlapping windows that together hold each pronoun once.
+        """
+        texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
+        if not texts:
+            return []
+        pieces = self.tokenizer(
+            texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+        )
+        rows: list[Encoded] = []
+        for i, (example, text) in enumerate(zip(examples, texts, strict=True)):
+            ids = np.asarray(pieces["input_ids"][i], dtype=np.int64)
+            offsets = np.asarray(pieces["offset_mapping"][i], dtype=np.int64).reshape(-1, 2)
+            rows.extend(self._rows(i, example, text, ids, offsets))
+        return rows
+
+    def _rows(self, index: int, example: Example, text: str, ids: np.ndarray, offsets: np.ndarray) -> Iterable[Encoded]:
+        starts = np.array([w.start for w in words(text)], dtype=np.int64)
+        word = np.searchsorted(starts, offsets[:, 1] - 1, side="right") - 1  # a piece's last character tells its word
+        shift = len(text) - len(example.text)
+        spans = np.asarray(example.spans, dtype=np.int64).reshape(-1, 2) + shift
+        pronoun_word = np.searchsorted(starts, spans[:, 0], side="right") - 1
+        first = np.searchsorted(word, pronoun_word)  # first piece of each pronoun
+        text_start = int(np.searchsorted(offsets[:, 1], shift, side="right"))
+        room = self.max_pieces - len(self.prefix) - len(self.suffix)
+        if len(ids) - text_start <= room:
+            begin = max(0, len(ids) - room)
+            yield self._row(index, ids, word, pronoun_word, np.arange(len(spans)), begin, len(ids), begin, 1)
+            return
+        stride = room // 2
+        windows = 1 + -(-(len(ids) - text_start - room) // stride)
+        owner = np.clip((first - text_start - room // 4) // stride, 0, windows - 1)
+        for k in range(windows):
+            begin = min(text_start + k * stride, len(ids) - room)
+            mine = np.flatnonzero(owner == k)
+            yield self._row(index, ids, word, pronoun_word, mine, begin, begin + room, text_start, windows)
+
+    def _row(
+        self,
+        index: int,
+        ids: np.ndarray,
+        word: np.ndarray,
+        pronoun_word: np.ndarray,
+        pronouns: np.ndarray,
+        begin: int,
+        end: int,
+        cut: int,
+        windows: int,
+    ) -> Encoded:
+        base = word[begin] if end > begin else 0
+        base = max(int(base), 0)
+        local = np.where(word[begin:end] >= 0, word[begin:end] - base, -1)
+        return Encoded(
+            example=index,
+            ids=np.concatenate([self.prefix, ids[begin:end], self.suffix]),
+            word=np.concatenate([np.full(len(self.prefix), -1), local, np.full(len(self.suffix), -1)]),
+            pronoun_word=pronoun_word[pronouns] - base,
+            pronouns=pronouns,
+            cut=cut,
+            windows=windows,
+        )
+
+    def pad(self, rows: Sequence[Encoded]) -> Batch:
+        """Stack rows; at least one word and one pronoun slot stand even where no row has any."""
+        n = len(rows)
+        pieces = max(len(r.ids) for r in rows)
+        n_words = max(1, *(int(r.word.max(initial=-1)) + 1 for r in rows))
+        slots = max(1, *(len(r.pronouns) for r in rows))
+        ids = np.full((n, pieces), self.pad_id, dtype=np.int64)
+        word = np.full((n, pieces), -1, dtype=np.int64)
+        pronoun_word = np.zeros((n, slots), dtype=np.int64)
+        lengths = np.array([len(r.ids) for r in rows])
+        counts = np.array([len(r.pronouns) for r in rows])
+        for i, row in enumerate(rows):
+            ids[i, : len(row.ids)] = row.ids
+            word[i, : len(row.word)] = row.word
+            pronoun_word[i, : len(row.pronouns)] = row.pronoun_word
+        word_mask = np.zeros((n, n_words + 1), dtype=bool)
+        np.put_along_axis(word_mask, np.where(word >= 0, word, n_words), True, axis=1)
+        return Batch(
+            ids=torch.from_numpy(ids),
+            piece_mask=torch.from_numpy(np.arange(pieces) < lengths[:, None]),
+            word=torch.from_numpy(word),
+            word_mask=torch.from_numpy(word_mask[:, :n_words]),
+            pronoun_word=torch.from_numpy(pronoun_word),
+            pronoun_mask=torch.from_numpy(np.arange(slots) < counts[:, None]),
+        )

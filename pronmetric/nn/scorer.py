@@ -1,0 +1,47 @@
+"""The scorer: encoder, word states and head in one module."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from pronmetric.data.collate import Batch
+from pronmetric.nn.encoder import Encoder, word_states
+from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PaperHead
+
+
+class PronounScorer(nn.Module):
+    """Scores the pronouns of a batch of texts in context.
+
+    Args:
+        encoder: piece ids to piece states.
+        head: word states to pronoun and segment scores.
+        word_state: "mean" or "first" of a word's pieces.
+    """
+
+    def __init__(self, encoder: Encoder, head: nn.Module, *, word_state: str) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = head
+        self.word_state = word_state
+
+    @property
+    def probability(self) -> bool:
+        """Whether the sigmoid of a pronoun's score is a probability."""
+        return bool(self.head.probability)
+
+    def forward(self, batch: Batch) -> HeadOutput:
+        """Scores of each pronoun and row of `batch`."""
+        pieces = self.encoder(batch.ids, batch.piece_mask)  # (batch, pieces, width)
+        states = word_states(pieces, batch.word, batch.word_mask.shape[1], how=self.word_state)
+        return self.head(states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask)
+
+
+def make_head(kind: str, width: int, *, forms: int, dropout: float, slots: int) -> nn.Module:
+    """The head named "logit", "paper" or "average"."""
+    if kind == "logit":
+        return LogitHead(width, forms=forms, dropout=dropout)
+    if kind == "paper":
+        return PaperHead(width, slots=slots)
+    if kind == "average":
+        return AverageHead(width)
+    raise ValueError(f'expected head "logit", "paper" or "average", got {kind!r}')
