@@ -1,0 +1,249 @@
+"""What the Hydra verbs share: read the overrides, check them, compose the config, run the job.
+
+Hydra itself composes and sweeps. Ours are the checks before it: a fault is one line that names the nearest right
+key, where Hydra prints several. Nothing but the job writes, and it writes to its `out`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+from pronmetric.errors import PronmetricError
+
+if TYPE_CHECKING:
+    from hydra.core.config_loader import ConfigLoader
+    from hydra.core.override_parser.types import Override
+    from omegaconf import DictConfig
+
+MODULE = "pronmetric.conf"
+
+# A sweep keeps its multirun.yaml in `out` and gives each job the folder `out`/NUMBER; a single run leaves no folder.
+_RIM = (
+    "hydra.run.dir=.",
+    "hydra.output_subdir=null",
+    "hydra.sweep.dir=${out}",
+    "hydra.sweep.subdir=${hydra.job.num}",
+    "hydra/job_logging=none",
+    "hydra/hydra_logging=none",
+)
+
+
+def run(verb: str, argv: Sequence[str], job: Callable[[DictConfig], None], *, description: str) -> int:
+    """Run `job` on the config `VERB.yaml` with the overrides in `argv`; the exit code.
+
+    With `--cfg job` the resolved config is printed and nothing runs. With `--multirun` the job runs once for each
+    combination of the values that are separated by commas, and its `cfg.out` is OUT/0, OUT/1, ...
+
+    Raises:
+        PronmetricError: an override that cannot be read, an unknown key or group option (with the nearest right one),
+            a value still missing, or the first fault that a job raised.
+    """
+    from hydra import initialize_config_module
+
+    flags = _parser(verb, description).parse_intermixed_args(argv)
+    with initialize_config_module(MODULE, version_base="1.3", job_name=verb):
+        if flags.help:
+            print(_parser(verb, description).format_help() + "\n" + _groups(verb))
+            return 0
+        config = _check(verb, flags.overrides, multirun=flags.multirun)
+    if flags.cfg:
+        print(_yaml(config), end="")
+        return 0
+    _refuse_missing(verb, config)
+    _run_hydra(verb, flags.overrides, job, multirun=flags.multirun)
+    return 0
+
+
+def _parser(verb: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"pronmetric {verb}",
+        usage=f"pronmetric {verb} [--cfg job] [--multirun] [KEY=VALUE ...]",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    parser.add_argument("-h", "--help", action="store_true", help="show this text and the groups, and stop")
+    parser.add_argument("--cfg", choices=["job"], help="print the resolved config and stop")
+    parser.add_argument(
+        "-m", "--multirun", action="store_true", help="run once for each combination of KEY=A,B values, into OUT/0, ..."
+    )
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides of the config")
+    return parser
+
+
+def _run_hydra(verb: str, overrides: Sequence[str], job: Callable[[DictConfig], None], *, multirun: bool) -> None:
+    import hydra
+
+    faults: list[Exception] = []
+    command = sys.argv
+
+    def task(config: DictConfig) -> None:
+        from hydra.core.hydra_config import HydraConfig
+
+        if multirun:
+            config.out = HydraConfig.get().runtime.output_dir
+        try:
+            with _arguments(command):  # Lightning starts its further processes with this command line
+                job(config)
+        except (PronmetricError, OSError) as fault:  # Hydra would print a traceback
+            faults.append(fault)
+
+    with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):
+        hydra.main(config_path=f"pkg://{MODULE}", config_name=verb, version_base="1.3")(task)()
+    if faults:
+        raise faults[0]
+
+
+@contextmanager
+def _arguments(argv: Sequence[str]) -> Iterator[None]:
+    """Let `sys.argv` be `argv` for a while: it is the only place where Hydra looks for its arguments."""
+    before, sys.argv = sys.argv, list(argv)
+    try:
+        yield
+    finally:
+        sys.argv = before
+
+
+def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> DictConfig:
+    """Compose the config (of the first job of a sweep), or say in one line which override is wrong."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    loader = GlobalHydra.instance().config_loader()
+    parser = OverridesParser.create(config_loader=loader)
+    overrides: list[Override] = []
+    for line in lines:
+        try:
+            overrides += parser.parse_overrides([line])
+        except HydraException as error:
+            raise PronmetricError(
+                f"cannot read {line!r}: expected KEY=VALUE, a VALUE with special characters in quotes of its own "
+                f"({_line(error)})"
+            ) from None
+    groups = {group: loader.get_group_options(group) for group in _group_names(loader)}
+    chosen = []
+    for override in overrides:
+        if override.is_sweep_override() and not multirun:
+            raise PronmetricError(f"{override.input_line!r} names several values: give one, or add --multirun")
+        if override.key_or_group == "out" and override.is_sweep_override():
+            raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
+        if override.key_or_group in groups:
+            _refuse_unknown_option(override, groups[override.key_or_group])
+            chosen.append(_first(override))
+    try:
+        keys = [*_keys(_tree(compose(verb, overrides=chosen))), *groups]
+        for override in overrides:
+            key = override.key_or_group
+            if override.is_add() or override.is_force_add() or key.split(".")[0] == "hydra" or key.startswith("hydra/"):
+                continue
+            if key not in keys:
+                raise PronmetricError(
+                    f"unknown key {key!r}; did you mean {_nearest(key, keys)!r}? "
+                    f"(pronmetric {verb} --cfg job prints all of them)"
+                )
+        return compose(verb, overrides=[_first(override) for override in overrides])
+    except (HydraException, OmegaConfBaseException) as error:
+        raise PronmetricError(_line(error)) from None
+
+
+def _refuse_unknown_option(override: Override, options: Sequence[str]) -> None:
+    if override.is_delete():
+        return
+    values = override.sweep_iterator() if override.is_sweep_override() else [override.value()]
+    for value in values:
+        for option in value if isinstance(value, list) else [value]:
+            if option is not None and str(option) not in options:
+                group = override.key_or_group
+                raise PronmetricError(
+                    f"unknown option {group}={option}; did you mean {group}={_nearest(str(option), options)}? "
+                    f"(there are: {', '.join(options)})"
+                )
+
+
+def _refuse_missing(verb: str, config: DictConfig) -> None:
+    from omegaconf import OmegaConf
+
+    missing = sorted(OmegaConf.missing_keys(config))
+    if missing:
+        raise PronmetricError(f"pronmetric {verb} needs {' and '.join(f'{key}=...' for key in missing)}")
+
+
+def _first(override: Override) -> str:
+    """The override as one job of a sweep sees it."""
+    if override.is_sweep_override() and override.is_discrete_sweep():
+        return f"{override.get_key_element()}={next(iter(override.sweep_string_iterator()))}"
+    assert override.input_line is not None
+    return override.input_line
+
+
+def _group_names(loader: ConfigLoader, parent: str = "") -> Iterator[str]:
+    from hydra.core.object_type import ObjectType
+
+    for name in loader.get_group_options(parent, ObjectType.GROUP):
+        group = f"{parent}/{name}" if parent else name
+        if not name.startswith("_") and group != "hydra":
+            yield group
+            yield from _group_names(loader, group)
+
+
+def _groups(verb: str) -> str:
+    """The groups of the config and their options, one line each."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+
+    loader = GlobalHydra.instance().config_loader()
+    names = set(compose(verb))
+    lines = [
+        f"  {group}={{{','.join(loader.get_group_options(group))}}}"
+        for group in _group_names(loader)
+        if group.split("/")[0] in names or group == "experiment"
+    ]
+    return "groups:\n" + "\n".join(lines) + f"\n\npronmetric {verb} --cfg job prints every key and its value."
+
+
+def _tree(config: DictConfig) -> Mapping[str, object]:
+    from omegaconf import OmegaConf
+
+    return cast("Mapping[str, object]", OmegaConf.to_container(config))
+
+
+def _keys(tree: Mapping[str, object], parent: str = "") -> Iterator[str]:
+    for name, value in tree.items():
+        yield f"{parent}{name}"
+        if isinstance(value, Mapping):
+            yield from _keys(value, f"{parent}{name}.")
+
+
+def _nearest(word: str, words: Iterable[str]) -> str:
+    """The one of `words` most like `word`, as a whole or by its last part."""
+
+    def likeness(other: str) -> float:
+        whole = difflib.SequenceMatcher(None, word, other).ratio()
+        last = difflib.SequenceMatcher(None, word.split(".")[-1], other.split(".")[-1]).ratio()
+        return max(whole, 0.95 * last) + 0.01 * whole
+
+    return max(words, key=likeness)
+
+
+def _yaml(config: DictConfig) -> str:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import InterpolationToMissingValueError
+
+    try:
+        return OmegaConf.to_yaml(config, resolve=True)
+    except InterpolationToMissingValueError:  # nothing to resolve to before out= and the like are given
+        return OmegaConf.to_yaml(config)
+
+
+def _line(error: Exception) -> str:
+    text = f"{error} {error.__cause__ or ''}"
+    return " ".join(text.split("See https://")[0].split())

@@ -1,0 +1,79 @@
+"""`pronmetric VERB ...`: finds the verb's module, runs it, and turns its faults into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from pronmetric import __version__
+from pronmetric.errors import PronmetricError
+
+VERBS = {
+    "score": "score the pronouns of one or more system outputs",
+    "compare": "say which of two or more system outputs has the better pronouns, and how sure that is",
+    "prepare": "turn WMT system outputs and English documents into training data",
+    "train": "train a metric on prepared data",
+    "align": "align the words of two line-parallel English texts",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code: 0, 1 after a fault of the input, 2 after wrong flags.
+
+    An interrupt gives 130 and a reader that went away (`| head`) 141, as for any other program.
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except PronmetricError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
+        return 141
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _run(argv: Sequence[str]) -> int:
+    if argv and argv[0] in VERBS:
+        return importlib.import_module(f"pronmetric.cli.{argv[0]}").main(argv[1:])
+    parser = _parser()
+    if argv and not argv[0].startswith("-"):
+        near = difflib.get_close_matches(argv[0], VERBS, n=1)
+        parser.error(f"unknown verb {argv[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    parser.parse_args(argv)
+    parser.print_help()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, VERBS)) + 2
+    parser = argparse.ArgumentParser(
+        prog="pronmetric",
+        usage="pronmetric [--help] [--version] VERB ...",
+        description="Does this machine translation get its pronouns right?",
+        epilog="verbs:\n"
+        + "\n".join(f"  {verb:<{width}}{line}" for verb, line in VERBS.items())
+        + "\n\npronmetric VERB --help says more of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"pronmetric {__version__}")
+    return parser
+
+
+def _fail(message: str) -> int:
+    print(f"pronmetric: error: {' '.join(message.split())}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
