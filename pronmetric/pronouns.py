@@ -25,8 +25,16 @@ class Entry(NamedTuple):
 ENTRIES = tuple(Entry(**row) for row in rows("pronouns.en.tsv"))
 FORMS = tuple(dict.fromkeys(entry.form for entry in ENTRIES))
 
-_CLITIC = {"'t": "it", "\u2019t": "it", "\u2018t": "it", "t": "it"}
-_FORM = {form: form for form in FORMS}
+_FORM = {form: form for form in FORMS} | {f"{mark}t": "it" for mark in ("", "'", "\u2019", "\u2018", "\u02bc")}
+
+
+def form_of(words: Sequence[Word], index: int) -> str | None:
+    """The form of the inventory that word `index` has, lower-cased ("it" for the 't of 'tis), or None."""
+    form = _FORM.get(words[index].text.lower())
+    if form == "it" and words[index].text[-2:].lower() != "it":
+        follows = words[index + 1].text.lower() if index + 1 < len(words) else ""
+        return form if follows in ("is", "was", "were") else None
+    return form
 
 
 class Occurrence(NamedTuple):
@@ -56,9 +64,9 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
     words = split(text) if words is None else words
     lower = [word.text.lower() for word in words]
     verdicts = []
-    for index, (word, low) in enumerate(zip(words, lower, strict=True)):
-        form = _FORM.get(low) or _CLITIC.get(low)
-        if form is None or (low == "t" and lower[index + 1 : index + 2] not in (["is"], ["was"], ["were"])):
+    for index, word in enumerate(words):
+        form = form_of(words, index)
+        if form is None:
             continue
         in_use_, reason = in_use.judge(form, text, words, lower, index)
         verdicts.append(Verdict(Occurrence(index, word.start, word.end, word.text, form), in_use_, reason))
