@@ -1,0 +1,50 @@
+# make demo   score a small bundled sample with the shipped checkpoint
+# make test   run the tests
+# make lint   ruff, mypy, import-linter
+# make bench  measure speed and memory
+# make wheel  build the wheel into dist/
+#
+# Each makes VENV first. On Linux without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu saves
+# gigabytes of CUDA libraries.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+SAMPLE := examples/sample
+SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
+
+.PHONY: demo test lint bench wheel clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo.py $(SAMPLE)
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --quiet
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/scoring_speed.py
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+
+clean:
+	rm -rf build dist *.egg-info
+
+# A stamp for each set of packages: the second `make` installs nothing.
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP_INSTALL) --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
