@@ -71,7 +71,13 @@ class LogitHead(nn.Module):
         hidden = self.norm(torch.cat([pronouns, attended], dim=-1))  # (batch, pronouns, 2 width)
         hidden = self.dropout(nn.functional.gelu(self.hidden(hidden)))  # (batch, pronouns, width)
         logits = self.logit(hidden).squeeze(-1).float().masked_fill(~real, 0.0)  # (batch, pronouns)
-        return HeadOutput(logits, mean(logits.sigmoid(), real), weights, self.form(hidden).float())
+        return HeadOutput(logits, self.segment(logits, real), weights, self.form(hidden).float())
+
+    def segment(
+        self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
+    ) -> Float[Tensor, " batch"]:
+        """A segment's score from its pronouns' logits: their mean probability; NaN where there is none."""
+        return mean(scores.sigmoid(), real)
 
 
 class PaperHead(nn.Module):
@@ -100,9 +106,15 @@ class PaperHead(nn.Module):
         pronouns = gather(states, at)  # P (batch, pronouns, width)
         attended, weights = attend(pronouns, states, states, mask)  # eq. 2
         u = self.z(self.norm(pronouns + attended)).squeeze(-1).float().masked_fill(~real, 0.0)  # eq. 3, 4
-        slots = min(u.shape[1], len(self.w))
-        y = u[:, :slots] @ self.w[:slots]  # eq. 5
-        return HeadOutput(u, torch.where(real.any(1), y, torch.nan), weights, None)
+        return HeadOutput(u, self.segment(u, real), weights, None)
+
+    def segment(
+        self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
+    ) -> Float[Tensor, " batch"]:
+        """A segment's score y = u . w from its pronouns' scores u (eq. 5); NaN where there is none."""
+        slots = min(scores.shape[1], len(self.w))
+        y = scores[:, :slots].masked_fill(~real[:, :slots], 0.0) @ self.w[:slots]
+        return torch.where(real.any(1), y, torch.nan)
 
 
 class AverageHead(nn.Module):
@@ -123,4 +135,10 @@ class AverageHead(nn.Module):
     ) -> HeadOutput:
         """Unbounded scores, higher is better."""
         u = self.z(gather(states, at)).squeeze(-1).float().masked_fill(~real, 0.0)  # (batch, pronouns)
-        return HeadOutput(u, mean(u, real), None, None)
+        return HeadOutput(u, self.segment(u, real), None, None)
+
+    def segment(
+        self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
+    ) -> Float[Tensor, " batch"]:
+        """A segment's score, the mean of its pronouns'; NaN where there is none."""
+        return mean(scores, real)

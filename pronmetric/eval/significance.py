@@ -1,0 +1,177 @@
+"""How sure a system score or a difference of two is: resampling of documents, numpy only.
+
+A system's score is a ratio, the sum of its pronouns' scores over their number, so that whole units (documents, or
+segments where documents are unknown) are resampled with both their sums and their counts. Units without a
+pronoun say nothing and are left out.
+
+Koehn 2004 (paired bootstrap), Riezler and Maxwell 2005 (approximate randomisation), Holm 1979. p values are
+two-sided and count the observed sample among the resamples, (hits + 1) / (resamples + 1), so none is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+
+RESAMPLES = 1000
+LEVEL = 0.95
+_BLOCK = 1_000_000  # numbers drawn at a time
+
+
+class Totals(NamedTuple):
+    """Sum of the pronoun scores and number of pronouns of each unit."""
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+    def mean(self) -> float:
+        """Mean over all pronouns; NaN where there is none."""
+        return float(_ratio(self.sums.sum(), self.counts.sum()))
+
+
+class Bootstrap(NamedTuple):
+    """Paired bootstrap of A minus B.
+
+    difference: of the means over all pronouns. low, high: its percentile interval. p: two-sided, of the resamples
+    shifted to mean 0. a_better: share of resamples in which A is ahead (a tie counts one half).
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    a_better: float
+
+
+def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None = None) -> Totals:
+    """Totals of segments, or of the units that `units` names for each segment, in order of first appearance.
+
+    >>> totals([1.0, 0.5, 0.0], [1, 1, 2], ["x", "y", "x"])
+    Totals(sums=array([1. , 0.5]), counts=array([3., 1.]))
+    """
+    sums, counts = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
+    if units is None:
+        return Totals(sums, counts)
+    codes: dict[Hashable, int] = {}
+    index = np.array([codes.setdefault(unit, len(codes)) for unit in units], dtype=np.intp)
+    if not len(index) == len(sums) == len(counts):
+        raise PronmetricError(f"each segment needs one unit: got {len(index)} units for {len(sums)} segments")
+    return Totals(
+        np.bincount(index, weights=sums, minlength=len(codes)), np.bincount(index, weights=counts, minlength=len(codes))
+    )
+
+
+def interval(
+    system: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
+) -> tuple[float, float] | None:
+    """Percentile interval of a system's mean over all pronouns; None with fewer than two units that have a pronoun."""
+    kept = system.counts > 0
+    if kept.sum() < 2:
+        return None
+    means = _bootstrap([Totals(system.sums[kept], system.counts[kept])], resamples, seed)[0]
+    low, high = np.quantile(means, _tails(level))
+    return float(low), float(high)
+
+
+def paired_bootstrap(
+    a: Totals, b: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
+) -> Bootstrap | None:
+    """Draw units with replacement, the same for A and B; None with fewer than two units that have a pronoun.
+
+    Swapping A and B changes the sign of the difference and mirrors the interval; p stays.
+    """
+    a, b = _paired(a, b)
+    if len(a.sums) < 2:
+        return None
+    means = _bootstrap([a, b], resamples, seed)
+    drawn = means[0] - means[1]
+    drawn = drawn[~np.isnan(drawn)]  # a resample in which one side has no pronoun
+    difference = a.mean() - b.mean()
+    if not len(drawn) or np.isnan(difference):
+        return None
+    low, high = np.quantile(drawn, _tails(level))
+    ahead = (np.sum(drawn > 0) + 0.5 * np.sum(drawn == 0)) / len(drawn)
+    p = _p(np.abs(drawn - drawn.mean()), abs(difference))
+    return Bootstrap(difference, float(low), float(high), p, float(ahead))
+
+
+def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int) -> float | None:
+    """Two-sided p value of the difference: each unit's outputs change sides with probability one half.
+
+    None with fewer than two units that have a pronoun, or where one side has no pronoun at all.
+    """
+    a, b = _paired(a, b)
+    observed = a.mean() - b.mean()
+    if len(a.sums) < 2 or np.isnan(observed):
+        return None
+
+    def shuffled(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        swap = rng.integers(2, size=(draws, len(a.sums))).astype(float)
+        sums, counts = swap @ (b.sums - a.sums), swap @ (b.counts - a.counts)
+        new_a = _ratio(a.sums.sum() + sums, a.counts.sum() + counts)
+        new_b = _ratio(b.sums.sum() - sums, b.counts.sum() - counts)
+        return np.asarray(new_a - new_b)[None]
+
+    drawn = _blocks(shuffled, resamples, len(a.sums), seed)[0]
+    return _p(np.abs(drawn[~np.isnan(drawn)]), abs(observed))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: the family-wise error stays below alpha where adjusted p < alpha.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, i in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * p_values[i]))
+        adjusted[i] = highest
+    return adjusted
+
+
+def _paired(a: Totals, b: Totals) -> tuple[Totals, Totals]:
+    if len(a.sums) != len(b.sums):
+        raise PronmetricError(f"expected the same units on both sides, got {len(a.sums)} and {len(b.sums)}")
+    kept = (a.counts > 0) | (b.counts > 0)
+    return Totals(a.sums[kept], a.counts[kept]), Totals(b.sums[kept], b.counts[kept])
+
+
+def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[np.float64]:
+    units = len(systems[0].sums)
+
+    def means(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        drawn = rng.integers(units, size=(draws, units))
+        return np.stack([_ratio(s.sums[drawn].sum(axis=1), s.counts[drawn].sum(axis=1)) for s in systems])
+
+    return _blocks(means, resamples, units, seed)
+
+
+def _blocks(
+    draw: Callable[[np.random.Generator, int], NDArray[np.float64]], resamples: int, units: int, seed: int
+) -> NDArray[np.float64]:
+    """All resamples, drawn in blocks of bounded memory."""
+    rng = np.random.default_rng(seed)
+    step = max(1, _BLOCK // units)
+    parts = [draw(rng, min(step, resamples - start)) for start in range(0, resamples, step)]
+    return np.concatenate(parts, axis=1)
+
+
+def _ratio(sums: ArrayLike, counts: ArrayLike) -> NDArray[np.float64]:
+    counts = np.asarray(counts, dtype=float)
+    return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+
+
+def _p(drawn: NDArray[np.float64], observed: float) -> float:
+    hits = int(np.sum(drawn >= observed - 1e-12))  # a resample equal but for rounding is as extreme
+    return (hits + 1) / (len(drawn) + 1)
+
+
+def _tails(level: float) -> list[float]:
+    return [(1 - level) / 2, (1 + level) / 2]

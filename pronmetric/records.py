@@ -1,0 +1,103 @@
+"""Texts to score: a record's fields checked, the context joined, the previous sentences of a document."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pronmetric.errors import InputError
+
+CONTEXT_SIZE = 2
+
+
+class Text(NamedTuple):
+    """A text whose pronouns are scored, and the run of plain text that stands before it."""
+
+    context: str
+    text: str
+
+
+def join(sentences: Iterable[str]) -> str:
+    """Sentences as one run of text: trimmed, joined by one blank, empty ones left out.
+
+    >>> join(["A. B."]) == join(["A.", "", " B. "])
+    True
+    """
+    return " ".join(stripped for sentence in sentences if (stripped := sentence.strip()))
+
+
+def text_of(record: object, *, file: str | None = None, line: int | None = None) -> Text:
+    """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
+
+    `context` may be absent, null or empty: the text then stands alone.
+
+    Raises:
+        InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
+            another type, or a string holds what no text does (a NUL, half a surrogate pair).
+    """
+    if not isinstance(record, Mapping):
+        raise InputError(f'expected an object {{"text": ..., "context": [...]}}, got {_kind(record)}', file=file, line=line)
+    if "text" not in record:
+        raise InputError(f'the key "text" is missing; the record has {sorted(map(str, record))}', file=file, line=line)
+    text, context = record["text"], record.get("context")
+    context = [] if context is None else context
+    if not isinstance(text, str):
+        raise InputError(f'"text" must be a string, got {_kind(text)}', file=file, line=line)
+    if not isinstance(context, list | tuple) or not all(isinstance(sentence, str) for sentence in context):
+        got = _kind(context) if isinstance(context, str) or not isinstance(context, list | tuple) else "other items"
+        raise InputError(f'"context" must be a list of strings, oldest first, got {got}', file=file, line=line)
+    for name, value in (("text", text), *(("context", sentence) for sentence in context)):
+        refuse_unprintable(value, name, file=file, line=line)
+    return Text(join(context), text)
+
+
+def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: int | None = None) -> None:
+    """Raise InputError where `value` holds a NUL or half a surrogate pair (JSON can spell both)."""
+    if "\0" in value:
+        raise InputError(f'"{name}" holds a NUL character; remove it', file=file, line=line)
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise InputError(f'"{name}" holds half a surrogate pair; write whole characters', file=file, line=line)
+
+
+def previous(
+    lines: Iterable[str], docs: Iterable[Hashable] | None = None, *, size: int = CONTEXT_SIZE
+) -> Iterator[str]:
+    """For each line, the `size` lines before it as one run of text, never across a change of document.
+
+    `docs` has the document of each line; without it all lines are one document.
+
+    >>> list(previous(["A.", "B.", "C.", "D."], ["x", "x", "x", "y"]))
+    ['', 'A.', 'A. B.', '']
+    """
+    before: deque[str] = deque(maxlen=size)
+    document: Hashable = None
+    pairs = ((line, None) for line in lines) if docs is None else zip(lines, docs, strict=True)
+    for line, doc in pairs:
+        if doc != document:
+            before.clear()
+            document = doc
+        yield join(before)
+        before.append(line)
+
+
+def in_context(
+    lines: Sequence[str], *, reference: Sequence[str] | None = None, docs: Sequence[Hashable] | None = None
+) -> list[dict[str, Any]]:
+    """Records of a system's lines for `PronounMetric.predict`, each in the previous lines of its document.
+
+    Args:
+        lines: the system's output, one segment a line.
+        reference: lines that give the context (common context); without them the system's own (respective).
+        docs: the document of each line; without it all lines are one document.
+    """
+    source = lines if reference is None else reference
+    return [
+        {"text": text, "context": [context]}
+        for text, context in zip(lines, previous(source, docs), strict=True)
+    ]
+
+
+def _kind(value: object) -> str:
+    names = {str: "a string", bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)

@@ -1,0 +1,143 @@
+"""Scores: of a pronoun, a segment, a system; and what a call returns.
+
+Direction: higher is better everywhere. With the shipped head a pronoun's score is a probability in [0, 1] that it
+is right here in this context, a segment's is one number in [0, 1] from its pronouns (their mean), and a system's is
+100 x the mean over all its pronouns. The paper's heads give unbounded numbers; they have no probability, and a
+system's score is then the plain mean over all pronouns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pronmetric.eval.significance import Totals, interval, totals
+from pronmetric.signature import Signature
+
+
+class PronounScore(NamedTuple):
+    """One pronoun: its surface text, its half-open span of code points in the segment's text, and its score.
+
+    score: higher is better; a probability in [0, 1] where `SegmentScore.probability`, else unbounded.
+    """
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+class SegmentScore(NamedTuple):
+    """One text: its score from its pronouns, higher is better; None where it has no pronoun.
+
+    probability: whether the scores are in [0, 1] (a logit head) or unbounded (the paper's heads).
+    """
+
+    score: float | None
+    pronouns: tuple[PronounScore, ...]
+    probability: bool
+
+
+class SystemScore(NamedTuple):
+    """One system: 100 x the mean probability over all its pronouns, in [0, 100], higher is better.
+
+    With an unbounded head it is the plain mean. None where there is no pronoun at all.
+
+    interval: 95 % interval from resampling `units` documents or segments (`resampled` says which) with a pronoun;
+    None with fewer than two. pronouns, segments: how many there are; with_pronoun: segments that have one.
+    """
+
+    score: float | None
+    interval: tuple[float, float] | None
+    resampled: str
+    units: int
+    pronouns: int
+    segments: int
+    with_pronoun: int
+
+
+class Counts(NamedTuple):
+    """What was encoded: distinct (context, text) with a pronoun, and what the encoder's length did to them.
+
+    cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
+    overlapping windows, each pronoun scored once.
+    """
+
+    encoded: int = 0
+    cut: int = 0
+    windowed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What `PronounMetric.predict` returns: one segment a record, in order, and the system they make up."""
+
+    segments: tuple[SegmentScore, ...]
+    system: SystemScore
+    counts: Counts
+    signature: Signature
+
+    @property
+    def scores(self) -> list[float | None]:
+        """The segments' scores; None where a text has no pronoun."""
+        return [segment.score for segment in self.segments]
+
+    @property
+    def system_score(self) -> float | None:
+        """The system's score, in [0, 100] with a logit head, higher is better."""
+        return self.system.score
+
+    @property
+    def pronouns(self) -> list[tuple[PronounScore, ...]]:
+        """The pronouns of each segment."""
+        return [segment.pronouns for segment in self.segments]
+
+
+class Tally:
+    """Running sums of one system's segments; keeps three numbers a segment, no text."""
+
+    def __init__(self) -> None:
+        self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
+        self.scale = 1.0
+        self._codes: dict[Hashable, int] = {}
+
+    def add(self, segment: SegmentScore, doc: Hashable = None) -> None:
+        """Count one segment; `doc` None is an unknown document."""
+        self.sums.append(sum(pronoun.score for pronoun in segment.pronouns))
+        self.counts.append(len(segment.pronouns))
+        self.docs.append(-1 if doc is None else self._codes.setdefault(doc, len(self._codes)))
+        self.scale = 100.0 if segment.probability else 1.0
+
+    def totals(self) -> tuple[str, Totals]:
+        """What is resampled, "documents" where two or more are known for all segments, else "segments"."""
+        if len(self._codes) > 1 and -1 not in self.docs:
+            return "documents", self._scaled(totals(self.sums, self.counts, self.docs))
+        return "segments", self._scaled(totals(self.sums, self.counts))
+
+    def score(self, *, seed: int) -> SystemScore:
+        """The system's score so far, with its interval."""
+        resampled, parts = self.totals()
+        pronouns = int(parts.counts.sum())
+        return SystemScore(
+            score=parts.mean() if pronouns else None,
+            interval=interval(parts, seed=seed),
+            resampled=resampled,
+            units=int((parts.counts > 0).sum()),
+            pronouns=pronouns,
+            segments=len(self.counts),
+            with_pronoun=len(self.counts) - self.counts.count(0),
+        )
+
+    def _scaled(self, parts: Totals) -> Totals:
+        return Totals(self.scale * parts.sums, parts.counts)
+
+
+def tallied(segments: Sequence[SegmentScore], docs: Sequence[Hashable] | None = None) -> Tally:
+    """The tally of these segments."""
+    tally = Tally()
+    documents: Iterator[Hashable] = iter([None] * len(segments) if docs is None else docs)
+    for segment, doc in zip(segments, documents, strict=True):
+        tally.add(segment, doc)
+    return tally

@@ -1,0 +1,66 @@
+"""What produced a score: ordered fields in one line, as sacreBLEU's signatures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_RESERVED = re.compile(r"[%|\s\x00-\x1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Ordered fields that name everything a score depends on; two scores compare only where these are equal.
+
+    >>> str(Signature.of(model="default", hash="ab12cd34", context="common"))
+    'model:default|hash:ab12cd34|context:common'
+    """
+
+    fields: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a field without a plain name, and one that stands twice."""
+        names = [name for name, _ in self.fields]
+        bad = [name for name in names if not re.fullmatch(r"[a-z_]+", name)]
+        if bad or len(set(names)) != len(names):
+            raise ValueError(f"expected distinct field names of lower-case letters, got {names}")
+
+    @classmethod
+    def of(cls, **fields: object) -> Signature:
+        """The signature of these fields, in the order given."""
+        return cls(tuple((name, str(value)) for name, value in fields.items()))
+
+    @classmethod
+    def parse(cls, line: str) -> Signature:
+        """Read what `str` wrote.
+
+        Raises:
+            ValueError: a field without a colon, or a name that stands twice.
+        """
+        fields = []
+        for field in line.strip().split("|"):
+            name, colon, value = field.partition(":")
+            if not colon:
+                raise ValueError(f"expected fields name:value between bars, got {field!r} in {line!r}")
+            fields.append((name, unquote(value)))
+        return cls(tuple(fields))
+
+    def __str__(self) -> str:
+        """One line, `name:value` between bars; a bar, a per cent sign or white space inside a value is %-coded."""
+        return "|".join(f"{name}:{_RESERVED.sub(_coded, value)}" for name, value in self.fields)
+
+    def __getitem__(self, name: str) -> str:
+        """The value of one field."""
+        return dict(self.fields)[name]
+
+    def differences(self, other: Signature) -> Mapping[str, tuple[str | None, str | None]]:
+        """The fields in which two signatures differ, with both values; empty where their scores compare."""
+        mine, theirs = dict(self.fields), dict(other.fields)
+        names = dict.fromkeys([*mine, *theirs])
+        return {n: (mine.get(n), theirs.get(n)) for n in names if mine.get(n) != theirs.get(n)}
+
+
+def _coded(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match.group().encode())
