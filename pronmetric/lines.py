@@ -18,6 +18,7 @@ from pronmetric.errors import InputError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
+GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def read_lines(path: str | Path, *, tally: Counter[str] | None = None) -> list[str]:
@@ -37,8 +38,8 @@ def iter_lines(path: str | Path, *, tally: Counter[str] | None = None) -> Iterat
     with open_bytes(path) as stream:
         try:
             yield from decode_lines(stream, file=path, tally=tally)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(f"broken gzip file ({error}); fetch or pack it again", file=path) from None
+        except GZIP_ERRORS as error:
+            raise broken_gzip(error, path) from None
 
 
 def open_bytes(path: str | Path) -> BinaryIO:
@@ -53,6 +54,11 @@ def open_bytes(path: str | Path) -> BinaryIO:
         raise InputError("expected a file, found a folder", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=path) from None
+
+
+def broken_gzip(error: Exception, path: str | Path) -> InputError:
+    """The error to raise where a file that `open_bytes` opened fails to unpack (one of `GZIP_ERRORS`)."""
+    return InputError(f"broken gzip file ({error}); fetch or pack it again", file=path)
 
 
 def decode_lines(stream: Iterable[bytes], *, file: str | Path, tally: Counter[str] | None = None) -> Iterator[str]:

@@ -1,0 +1,159 @@
+"""A test set as its files stand on disk, its content as columns, and columns cut into documents.
+
+Every layout of WMT data has its own reader; all of them give `Columns`, which `documents` turns into records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pronmetric.schema import Document, Segment
+
+LANGUAGES = {
+    "czech": "cs",
+    "cz": "cs",
+    "english": "en",
+    "eng": "en",
+    "french": "fr",
+    "german": "de",
+    "hungarian": "hu",
+    "russian": "ru",
+    "spanish": "es",
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """One file of a test set.
+
+    role: "src", "ref", "hyp", "docids" (line-parallel text), "xml", "sgm" or "jsonl" (they hold several things).
+    name: the reference's or the system's name; "" where the file doesn't stand for one.
+    """
+
+    role: str
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TestSet:
+    """One test set and language pair: where its files are; nothing has been read yet.
+
+    name: as the files have it ("newstest2021"). year: four digits, None where no name tells it. lp: "de-en".
+    """
+
+    __test__: ClassVar[bool] = False
+
+    name: str
+    year: int | None
+    lp: str
+    parts: tuple[Part, ...]
+
+    @property
+    def id(self) -> str:
+        """The name that messages and the manifest give: "newstest2021.de-en"."""
+        return f"{self.name}.{self.lp}"
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The input files, sorted, each once: what a manifest hashes."""
+        return tuple(sorted({part.path for part in self.parts}))
+
+    @property
+    def source(self) -> str:
+        """The source language."""
+        return self.lp.split("-")[0]
+
+    @property
+    def target(self) -> str:
+        """The target language."""
+        return self.lp.split("-")[1]
+
+    def having(self, *roles: str) -> list[Part]:
+        """The parts of these roles, in their order."""
+        return [part for part in self.parts if part.role in roles]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One document of the columns: its id, its number of segments and what the files tell about it."""
+
+    doc: str
+    size: int
+    domain: str | None = None
+    origin: str | None = None
+
+
+@dataclass(slots=True)
+class Columns:
+    """A test set's content, one row a segment.
+
+    src: None where the files hold no source. refs, hyps: name -> rows; a row is None where that reference or system
+    lacks the whole document. extents: the documents in order, None where the files give no boundaries.
+    """
+
+    src: list[str] | None
+    refs: dict[str, list[str | None]]
+    hyps: dict[str, list[str | None]]
+    extents: list[Extent] | None
+
+    @property
+    def size(self) -> int:
+        """The number of segments."""
+        if self.src is not None:
+            return len(self.src)
+        return len(next(iter([*self.refs.values(), *self.hyps.values()]), []))
+
+
+def documents(testset: TestSet, columns: Columns) -> Iterator[Document]:
+    """The documents of a test set; one with `exact=False` for all of it where there are no boundaries."""
+    extents = columns.extents or [Extent(testset.id, columns.size)]
+    start = 0
+    for extent in extents:
+        rows = range(start, start + extent.size)
+        start += extent.size
+        yield Document(
+            testset=testset.name,
+            lp=testset.lp,
+            doc=extent.doc,
+            segments=tuple(segment(columns, row) for row in rows),
+            exact=columns.extents is not None,
+            domain=extent.domain,
+            origin=extent.origin,
+        )
+
+
+def segment(columns: Columns, row: int) -> Segment:
+    """One row (0-based) of the columns as a record."""
+    return Segment(
+        seg=row + 1,
+        src=None if columns.src is None else columns.src[row],
+        refs={name: text for name, rows in columns.refs.items() if (text := rows[row]) is not None},
+        hyps={name: text for name, rows in columns.hyps.items() if (text := rows[row]) is not None},
+    )
+
+
+def year_of(name: str, path: Path | None = None) -> int | None:
+    """The year in a test set's name ("newstest2021", "wmt25-genmt"), else in the nearest folder that has one."""
+    folders = [] if path is None else [folder.name for folder in path.parents]
+    for text in (name, *folders):
+        if match := re.search(r"(?<!\d)(20[0-4]\d)(?!\d)|wmt-?(\d\d)(?!\d)", text, re.IGNORECASE):
+            return int(match[1] or 2000 + int(match[2]))
+    return None
+
+
+def language(code: str) -> str:
+    """The bare language of a code or an English name: "en_US" -> "en", "Czech" -> "cs"."""
+    bare = re.split(r"[_-]", code.strip().lower())[0]
+    return LANGUAGES.get(bare, bare)
+
+
+def joined(text: str) -> str:
+    """A segment's text in one line: line ends inside it become one space, those around it nothing."""
+    if "\n" not in text and "\r" not in text:
+        return text
+    return " ".join(part for part in (line.strip() for line in re.split(r"[\r\n]+", text)) if part)
