@@ -1,0 +1,270 @@
+"""What the measuring scripts share: one way to score, contrasts in several contexts, and how figures are written."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import hashlib
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval import accuracy as evaluation
+from pronmetric.eval.accuracy import Accuracy, Decisions, Estimate
+from pronmetric.pronouns import ENTRIES
+
+BENCHMARKS = Path(__file__).resolve().parent
+THIRD_PERSON = frozenset(
+    entry.form for entry in ENTRIES if entry.person == "3" and entry.type in ("personal", "possessive", "reflexive")
+)
+COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
+
+
+class Record(TypedDict):
+    """What `PronounMetric.predict` takes."""
+
+    text: str
+    context: list[str]
+
+
+class Result(TypedDict):
+    """What it gives for a record; a pronoun has `start`, `end` and `probability`."""
+
+    score: float | None
+    pronouns: list[dict[str, Any]]
+
+
+Scorer = Callable[[Sequence[Record]], Sequence[Result]]
+Contexts = Sequence[tuple[Sequence[str], Sequence[str]]]
+"""For each contrast the context of the better text and that of the worse one."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two texts of one place, the first of which has the better pronouns."""
+
+    better: str
+    worse: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The results of all contrasts in one kind of context, and who won each."""
+
+    better: list[Result]
+    worse: list[Result]
+    decisions: Decisions
+
+
+def same(contexts: Sequence[Sequence[str]]) -> Contexts:
+    """One context for both texts of a contrast."""
+    return [(context, context) for context in contexts]
+
+
+def score_all(score: Scorer, records: Sequence[tuple[str, Sequence[str]]], *, seed: int = 0) -> list[Result]:
+    """Score (text, context) records in one call: each distinct one once, in an order drawn by `seed`."""
+    distinct = list(dict.fromkeys((text, tuple(context)) for text, context in records))
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    results = score([Record(text=distinct[i][0], context=list(distinct[i][1])) for i in order])
+    found = {distinct[i]: result for i, result in zip(order, results, strict=True)}
+    return [found[text, tuple(context)] for text, context in records]
+
+
+def judge(
+    score: Scorer, contrasts: Sequence[Contrast], contexts: Mapping[str, Contexts], *, seed: int = 0
+) -> dict[str, Judged]:
+    """Judge every contrast in every kind of context, all in one call of `score`."""
+    records = [
+        (text, context)
+        for kind in contexts
+        for contrast, both in zip(contrasts, contexts[kind], strict=True)
+        for text, context in zip((contrast.better, contrast.worse), both, strict=True)
+    ]
+    results = score_all(score, records, seed=seed)
+    judged, size = {}, 2 * len(contrasts)
+    for number, kind in enumerate(contexts):
+        part = results[number * size : (number + 1) * size]
+        judged[kind] = judged_of(part[::2], part[1::2])
+    return judged
+
+
+def judged_of(better: list[Result], worse: list[Result]) -> Judged:
+    """Put results beside each other and decide."""
+    return Judged(better, worse, evaluation.decide([r["score"] for r in better], [r["score"] for r in worse]))
+
+
+def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0) -> list[T]:
+    """Give each item the context of an item of another group (document), each context to one item.
+
+    Contrasts of the same item (sentence) get the same foreign context. Raises PronmetricError where one
+    group holds more than half of the items.
+    """
+    first = {item: number for number, item in reversed(list(enumerate(items)))}
+    sizes = Counter(groups[number] for number in first.values())
+    largest = max(sizes.values())
+    if 2 * largest > len(first):
+        raise PronmetricError(
+            f"shuffled context needs documents of which none holds more than half of the sentences, "
+            f"got one with {largest} of {len(first)}; measure more data"
+        )
+    rng = np.random.default_rng(seed)
+    rank = dict(zip(sizes, rng.permutation(len(sizes)), strict=True))
+    numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
+    order = sorted(numbers, key=lambda number: rank[groups[number]])
+    donors = order[largest:] + order[:largest]  # a shift by the largest group leaves every group
+    given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
+    return [given[item] for item in items]
+
+
+def scored_at(result: Result, start: int, end: int) -> bool:
+    """Whether a scored pronoun overlaps [start, end)."""
+    return any(p["start"] < end and p["end"] > start for p in result["pronouns"])
+
+
+def counts(results: Sequence[Result]) -> list[int]:
+    """The number of scored pronouns of each result."""
+    return [len(result["pronouns"]) for result in results]
+
+
+def difference(first: Judged, second: Judged, clusters: Sequence[Hashable], *, seed: int = 0) -> Estimate:
+    """Accuracy of `first` minus that of `second` on the same contrasts, with a paired clustered interval."""
+    gap = first.decisions.right.astype(float) - second.decisions.right
+    return evaluation.cluster_bootstrap(gap, clusters, seed=seed)
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """The flags that every script has."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument(
+        "--model", required=True, metavar="FOLDER", help="checkpoint folder, as `pronmetric train` wrote it"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there")
+    parser.add_argument("--seed", type=int, default=0, help="of shuffling and bootstrap (default 0)")
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
+    return parser
+
+
+def add_shared(parser: argparse.ArgumentParser) -> None:
+    """The flag that names the folder with the published test data."""
+    parser.add_argument("--shared", type=Path, default=BENCHMARKS.parent.parent / "shared", metavar="DIR")
+
+
+def add_data(parser: argparse.ArgumentParser, default: str = "development") -> None:
+    """The flags that choose contrasts of a prepared folder."""
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
+    parser.add_argument("--split", choices=("development", "test", "development_study"), default=default)
+    parser.add_argument("--limit", type=int, metavar="N", help="measure only N pairs, drawn by --seed")
+
+
+@dataclass(slots=True)
+class Counting:
+    """A scorer that tells how many records it scored and how long that took."""
+
+    score: Scorer
+    signature: str
+    records: int = 0
+    seconds: float = 0.0
+
+    def __call__(self, records: Sequence[Record]) -> Sequence[Result]:
+        """Score, and count."""
+        start = time.perf_counter()
+        results = self.score(records)
+        self.seconds += time.perf_counter() - start
+        self.records += len(records)
+        return results
+
+
+def load(options: argparse.Namespace) -> Counting:
+    """The checkpoint that the flags name, as a scorer."""
+    from pronmetric.metric import PronounMetric
+
+    precision = {} if options.precision is None else {"precision": options.precision}
+    metric = PronounMetric.from_pretrained(options.model, **precision)
+    scorer = Counting(lambda records: [], "")
+
+    def score(records: Sequence[Record]) -> Sequence[Result]:
+        out = metric.predict(list(records), batch_size=options.batch_size)
+        scorer.signature = str(out.signature)
+        return [Result(score=s, pronouns=list(p)) for s, p in zip(out.scores, out.pronouns, strict=True)]
+
+    scorer.score = score
+    return scorer
+
+
+def weights_hash(model: str | Path) -> str:
+    """First 8 hex digits of the SHA-256 of a checkpoint's weights, as `checkpoint.load` tells it."""
+    path = Path(model) / "model.safetensors"
+    if not path.is_file():
+        raise InputError("no checkpoint: expected model.safetensors in it", file=Path(model))
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:8]
+
+
+def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures with where they come from; written to `--out` where that is given."""
+    content = {
+        "benchmark": name,
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "command": f"python -m benchmarks.{name} " + " ".join(sys.argv[1:]),
+        "weights": weights_hash(options.model),
+        "signature": scorer.signature,
+        "records": scorer.records,
+        "seconds": round(scorer.seconds, 1),
+        "figures": plain(figures),
+    }
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return content
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, tuples and mappings as JSON takes them."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
+
+
+def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
+    """In percent with the interval, or in points with their sign: "86.4 [83.1, 89.2]"."""
+    if value is None:
+        return "-"
+    sign = "+" if signed else ""
+    share = value.value if isinstance(value, Estimate) else value.accuracy
+    if value.low is None or value.high is None:
+        return f"{100 * share:{sign}.1f}"
+    return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns padded to their widest cell, the first to the left and the others to the right."""
+    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in cells
+    )
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a script's main function; a fault of the input is one line on stderr and exit code 1."""
+    try:
+        main()
+    except PronmetricError as error:
+        print(f"benchmarks: error: {error}", file=sys.stderr)
+        sys.exit(1)

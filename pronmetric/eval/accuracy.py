@@ -1,0 +1,184 @@
+"""Pair accuracy: how often the text with the better pronouns gets the higher score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+
+DRAWS = 2000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and its interval; `low` and `high` are None where fewer than two clusters stand behind it."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Share of pairs won by the better text, in [0, 1], higher is better.
+
+    low, high: 95 % interval, or None with fewer than two clusters. Equal scores and null scores are
+    wrong, and counted apart: pairs = right + lost + equal + null.
+    """
+
+    accuracy: float
+    low: float | None
+    high: float | None
+    pairs: int
+    right: int
+    equal: int
+    null: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountSplit:
+    """Accuracy where both texts have as many scored pronouns, and where they have not.
+
+    fewer_won: share of the unequal pairs won by the text with fewer pronouns, with its interval; far
+    from one half together with a high accuracy, it says that pronouns win by being absent (or present).
+    A part without pairs is None.
+    """
+
+    equal: Accuracy | None
+    unequal: Accuracy | None
+    fewer_won: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often pairs of this reference and wrong form are not won: `wrong` of `pairs`."""
+
+    reference: str
+    system: str
+    pairs: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """What became of each pair: exactly one of right, lost, equal (scores) and null (a score missing)."""
+
+    right: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
+    equal: NDArray[np.bool_]
+    null: NDArray[np.bool_]
+
+    def where(self, mask: NDArray[np.bool_]) -> Decisions:
+        """The decisions of the pairs that `mask` picks."""
+        return Decisions(self.right[mask], self.lost[mask], self.equal[mask], self.null[mask])
+
+
+def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Decisions:
+    """Judge each pair by its two scores, the better text's first; None is a text without a score.
+
+    >>> decide([0.9, 0.2, 0.5, None], [0.1, 0.3, 0.5, 0.4]).right.tolist()
+    [True, False, False, False]
+    """
+    if len(better) != len(worse):
+        raise PronmetricError(f"each pair needs two scores: got {len(better)} and {len(worse)}")
+    a, b = np.array(better, dtype=float), np.array(worse, dtype=float)
+    return Decisions(right=a > b, lost=a < b, equal=a == b, null=np.isnan(a) | np.isnan(b))
+
+
+def cluster_bootstrap(
+    values: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+) -> Estimate:
+    """Mean of `values` and its percentile interval, whole clusters being drawn with replacement.
+
+    Give the differences of two conditions on the same items for a paired interval of their difference.
+    """
+    values = np.asarray(values, dtype=float)
+    if len(values) != len(clusters) or not len(values):
+        raise PronmetricError(f"a bootstrap needs one cluster for each value: got {len(clusters)} for {len(values)}")
+    codes: dict[Hashable, int] = {}
+    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
+    totals, sizes = np.bincount(index, weights=values), np.bincount(index)
+    mean = float(values.mean())
+    if len(sizes) < 2:
+        return Estimate(mean, None, None)
+    rng = np.random.default_rng(seed)
+    means = np.empty(draws)
+    step = max(1, 1_000_000 // len(sizes))  # bounds the memory of one block of draws
+    for start in range(0, draws, step):
+        drawn = rng.integers(len(sizes), size=(min(step, draws - start), len(sizes)))
+        means[start : start + len(drawn)] = totals[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(mean, float(low), float(high))
+
+
+def accuracy(decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0) -> Accuracy:
+    """Pair accuracy; `clusters` names what is resampled for the interval (reference sentence, document)."""
+    share = cluster_bootstrap(decisions.right, clusters, draws=draws, seed=seed)
+    return Accuracy(
+        accuracy=share.value,
+        low=share.low,
+        high=share.high,
+        pairs=len(decisions.right),
+        right=int(decisions.right.sum()),
+        equal=int(decisions.equal.sum()),
+        null=int(decisions.null.sum()),
+    )
+
+
+def accuracy_by(
+    groups: Sequence[str], decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0
+) -> dict[str, Accuracy]:
+    """Pair accuracy of each group (kind, language, person, pronoun pair ...), in alphabetical order."""
+    labels = np.array(groups, dtype=object)
+    return {group: _part(labels == group, decisions, clusters, draws=draws, seed=seed) for group in sorted(set(groups))}
+
+
+def accuracy_by_count(
+    better_counts: Sequence[int],
+    worse_counts: Sequence[int],
+    decisions: Decisions,
+    clusters: Sequence[Hashable],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> CountSplit:
+    """Pair accuracy by whether the two texts have equally many scored pronouns (first the better text's counts)."""
+    a, b = np.array(better_counts, dtype=int), np.array(worse_counts, dtype=int)
+    if len(a) != len(b) or len(a) != len(decisions.right):
+        raise PronmetricError(
+            f"each pair needs two pronoun counts: got {len(a)} and {len(b)} for {len(decisions.right)} pairs"
+        )
+    same = a == b
+    fewer = np.where(a < b, decisions.right, decisions.lost)[~same]
+    unequal = _pick(~same, clusters)
+    return CountSplit(
+        equal=_part(same, decisions, clusters, draws=draws, seed=seed) if same.any() else None,
+        unequal=_part(~same, decisions, clusters, draws=draws, seed=seed) if unequal else None,
+        fewer_won=cluster_bootstrap(fewer, unequal, draws=draws, seed=seed) if unequal else None,
+    )
+
+
+def confusions(references: Sequence[str], systems: Sequence[str], decisions: Decisions) -> list[Confusion]:
+    """The (reference form, wrong form) pairs, those most often not won first."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for reference, system, right in zip(references, systems, decisions.right, strict=True):
+        count = counts.setdefault((reference, system), [0, 0])
+        count[0] += 1
+        count[1] += not right
+    found = [Confusion(ref, sys, pairs, wrong) for (ref, sys), (pairs, wrong) in counts.items()]
+    return sorted(found, key=lambda c: (-c.wrong, -c.pairs, c.reference, c.system))
+
+
+def _part(
+    mask: NDArray[np.bool_], decisions: Decisions, clusters: Sequence[Hashable], *, draws: int, seed: int
+) -> Accuracy:
+    return accuracy(decisions.where(mask), _pick(mask, clusters), draws=draws, seed=seed)
+
+
+def _pick(mask: NDArray[np.bool_], clusters: Sequence[Hashable]) -> list[Hashable]:
+    return [cluster for cluster, picked in zip(clusters, mask, strict=True) if picked]

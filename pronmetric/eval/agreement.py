@@ -1,0 +1,149 @@
+"""Gwet's AC1: how far raters agree beyond chance, with its standard error and interval.
+
+Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement",
+British Journal of Mathematical and Statistical Psychology 61; several raters, missing ratings allowed,
+items (not raters) taken as the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """AC1 in [-1, 1], higher is better; 1 is full agreement, 0 what chance gives.
+
+    error, low, high: standard error and interval, None with one category or one item. The upper end is
+    cut at 1. items: those with a rating; rated_twice: those with two or more, on which agreement rests.
+    """
+
+    ac1: float
+    error: float | None
+    low: float | None
+    high: float | None
+    observed: float
+    chance: float
+    items: int
+    rated_twice: int
+    categories: int
+
+
+def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = 0.95) -> Agreement:
+    """Agreement of ratings (items, categories): how many raters put the item into the category.
+
+    declared=True counts every column as a category, also one that nobody used (which changes AC1);
+    declared=False only those that were used. Items without a rating are dropped; those with one count
+    for chance, not for agreement. Raises PronmetricError where no item has two ratings.
+
+    >>> round(gwet_ac1([[2, 0], [2, 0], [1, 1]]).ac1, 4)
+    0.5385
+    """
+    r = _checked(ratings)
+    r = r[r.sum(axis=1) > 0]
+    if not declared:
+        r = r[:, r.sum(axis=0) > 0]
+    total = r.sum(axis=1)
+    several = total >= 2
+    items, rated_twice, categories = len(r), int(several.sum()), r.shape[1]
+    if not rated_twice:
+        raise PronmetricError(f"AC1 needs an item with at least two ratings, got {items} items with at most one")
+    if categories == 1:
+        return Agreement(1.0, None, None, None, 1.0, 0.0, items, rated_twice, categories)
+
+    agreed = np.zeros(items)
+    agreed[several] = (r * (r - 1)).sum(axis=1)[several] / (total * (total - 1))[several]
+    observed = agreed.sum() / rated_twice
+    share = (r / total[:, None]).mean(axis=0)
+    chance = float((share * (1 - share)).sum() / (categories - 1))
+    ac1 = float((observed - chance) / (1 - chance))
+    counts = (items, rated_twice, categories)
+    if items == 1:
+        return Agreement(ac1, None, None, None, float(observed), chance, *counts)
+
+    own = np.where(several, items / rated_twice * (agreed - chance) / (1 - chance), 0.0)
+    expected = (r * (1 - share)).sum(axis=1) / (total * (categories - 1))
+    influence = own - 2 * (1 - ac1) * (expected - chance) / (1 - chance)
+    error = float(np.sqrt(((influence - ac1) ** 2).sum() / (items * (items - 1))))
+    return Agreement(ac1, error, *_interval(ac1, error, items, level), float(observed), chance, *counts)
+
+
+def gwet_ac1_table(table: ArrayLike, *, level: float = 0.95) -> Agreement:
+    """Agreement of two raters from their square table: row = the first's category, column = the second's.
+
+    The same AC1 as from the single ratings. The standard error is that of Gwet's formula for such a
+    table, which divides the variance by N where the one for single ratings divides by N - 1.
+
+    >>> a = gwet_ac1_table([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
+    >>> round(a.ac1, 5), round(a.error, 5)
+    (0.84933, 0.04322)
+    """
+    found = gwet_ac1(confusion_ratings(table), level=level)
+    if found.error is None:
+        return found
+    error = found.error * float(np.sqrt((found.items - 1) / found.items))
+    low, high = _interval(found.ac1, error, found.items, level)
+    return replace(found, error=error, low=low, high=high)
+
+
+def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
+    """Ratings (items, categories) of two raters from their square table: row = the first, column = the second.
+
+    >>> confusion_ratings([[1, 0], [2, 0]]).tolist()
+    [[2, 0], [1, 1], [1, 1]]
+    """
+    cells = _checked(table)
+    if cells.shape[0] != cells.shape[1]:
+        raise PronmetricError(
+            f"a table of two raters is square, got {cells.shape[0]} rows and {cells.shape[1]} columns"
+        )
+    one = np.eye(len(cells), dtype=np.int64)
+    kinds = (one[:, None, :] + one[None, :, :]).reshape(-1, len(cells))
+    return np.repeat(kinds, cells.ravel().astype(np.int64), axis=0)
+
+
+def _interval(ac1: float, error: float, items: int, level: float) -> tuple[float, float]:
+    reach = student_quantile((1 + level) / 2, items - 1) * error
+    return ac1 - reach, min(1.0, ac1 + reach)
+
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """The t with P(T <= t) = probability, 1/2 <= probability < 1, for whole degrees of freedom.
+
+    Bisection on the finite series of the distribution (Abramowitz and Stegun 26.7.3 and 26.7.4).
+    """
+    if not 0.5 <= probability < 1 or freedom < 1:
+        raise PronmetricError(f"no Student quantile for probability {probability}, {freedom} degrees of freedom")
+    low, high = 0.0, 1.0
+    while _within(high, freedom) < 2 * probability - 1:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 2 * probability - 1 else (low, middle)
+    return (low + high) / 2
+
+
+def _within(t: float, freedom: int) -> float:
+    """P(|T| < t)."""
+    angle = np.arctan(t / np.sqrt(freedom))
+    odd = freedom % 2
+    n = np.arange(1, (freedom - odd) // 2)
+    factors = np.cos(angle) ** 2 * (2 * n / (2 * n + 1) if odd else (2 * n - 1) / (2 * n))
+    series = 1 + np.cumprod(factors).sum()
+    if not odd:
+        return float(np.sin(angle) * series)
+    return float(2 / np.pi * (angle + (np.sin(angle) * np.cos(angle) * series if freedom > 1 else 0.0)))
+
+
+def _checked(counts: ArrayLike) -> NDArray[np.float64]:
+    r = np.asarray(counts, dtype=float)
+    if r.ndim != 2 or not r.size:
+        raise PronmetricError(f"ratings are a table of items and categories, got the shape {r.shape}")
+    if (r < 0).any() or (r != np.floor(r)).any():
+        raise PronmetricError("ratings are whole numbers from 0 up: how many raters chose the category")
+    return r

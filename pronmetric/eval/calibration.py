@@ -1,0 +1,132 @@
+"""Calibration: does a probability of 0.9 come true nine times in ten?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+
+BINS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of a reliability table: `count` probabilities from `low` to `high`.
+
+    probability: their mean. frequency: the share of them whose label is true.
+    """
+
+    low: float
+    high: float
+    count: int
+    probability: float
+    frequency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Platt:
+    """Calibrated logit = scale * logit + bias; scale = 1 / temperature."""
+
+    scale: float
+    bias: float
+
+    def __call__(self, logits: ArrayLike) -> NDArray[np.float64]:
+        """The calibrated probabilities of `logits`."""
+        return _sigmoid(self.scale * np.asarray(logits, dtype=float) + self.bias)
+
+
+def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> list[Bin]:
+    """Bins of (as nearly as can be) equal mass, from the lowest probabilities to the highest.
+
+    Where equal probabilities fall into two bins, each bin counts their mean label, so that the order of
+    the input never matters. Fewer values than bins give one bin a value.
+    """
+    p, y = _checked(probabilities, labels)
+    if bins < 1:
+        raise PronmetricError(f"a reliability table needs at least one bin, got {bins}")
+    values, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
+    y = (np.bincount(inverse, weights=y, minlength=len(values)) / counts)[inverse]
+    order = np.argsort(p, kind="stable")
+    return [
+        Bin(float(p[part[0]]), float(p[part[-1]]), len(part), float(p[part].mean()), float(y[part].mean()))
+        for part in np.array_split(order, min(bins, len(p)))
+    ]
+
+
+def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
+    """Mean over equal-mass bins of |frequency - probability|, weighted by count; in [0, 1], lower is better.
+
+    labels: 1 where what the probability claims is true. Naeini et al., AAAI 2015, with the equal-mass
+    bins of Nguyen and O'Connor, EMNLP 2015.
+
+    >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 1, 1], bins=2), 6)
+    0.15
+    """
+    table = reliability(probabilities, labels, bins=bins)
+    total = sum(b.count for b in table)
+    return sum(b.count * abs(b.frequency - b.probability) for b in table) / total
+
+
+def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean squared distance of probability and label; in [0, 1], lower is better."""
+    p, y = _checked(probabilities, labels)
+    return float(np.mean((p - y) ** 2))
+
+
+def fit_platt(
+    logits: ArrayLike, labels: ArrayLike, *, bias: bool = True, ridge: float = 1e-6, steps: int = 100
+) -> Platt:
+    """Fit scale (and bias) to the labels by maximum likelihood, with Newton's method.
+
+    bias=False fits a temperature alone. `ridge` holds the fit at (1, 0) with a weight a label that only
+    matters where the labels are separable and the likelihood has no maximum. Platt 1999; Guo et al., ICML 2017.
+    """
+    z, y = _checked(logits, labels, probabilities=False)
+    features = np.stack([z, np.ones_like(z)], axis=1)[:, : 2 if bias else 1]
+    start = np.array([1.0, 0.0])[: features.shape[1]]
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        margins = features @ weights
+        fit = np.logaddexp(0.0, margins) - y * margins
+        return float(fit.mean() + ridge / 2 * np.sum((weights - start) ** 2))
+
+    weights = start.copy()
+    for _ in range(steps):
+        p = _sigmoid(features @ weights)
+        gradient = features.T @ (p - y) / len(y) + ridge * (weights - start)
+        hessian = (features * (p * (1 - p))[:, None]).T @ features / len(y) + ridge * np.eye(len(start))
+        step = np.linalg.solve(hessian, gradient)
+        size, now = 1.0, loss(weights)
+        while size > 1e-10 and loss(weights - size * step) > now:
+            size /= 2
+        weights = weights - size * step
+        if np.abs(size * step).max() < 1e-10:
+            break
+    return Platt(float(weights[0]), float(weights[1]) if bias else 0.0)
+
+
+def logit(probabilities: ArrayLike, *, floor: float = 1e-12) -> NDArray[np.float64]:
+    """The logits of probabilities, which are first kept `floor` away from 0 and 1."""
+    p = np.clip(np.asarray(probabilities, dtype=float), floor, 1 - floor)
+    return np.log(p) - np.log1p(-p)
+
+
+def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(-np.logaddexp(0.0, -values))
+
+
+def _checked(
+    values: ArrayLike, labels: ArrayLike, *, probabilities: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    v, y = np.asarray(values, dtype=float), np.asarray(labels, dtype=float)
+    if v.ndim != 1 or v.shape != y.shape or not len(v):
+        raise PronmetricError(f"calibration needs one label for each value: got {y.shape} labels for {v.shape} values")
+    if not np.isfinite(v).all() or (probabilities and ((v < 0) | (v > 1)).any()):
+        wanted = "probabilities in [0, 1]" if probabilities else "finite logits"
+        raise PronmetricError(f"calibration needs {wanted}, got values from {v.min()} to {v.max()}")
+    if not np.isin(y, (0, 1)).all():
+        raise PronmetricError("calibration labels must be 0 or 1")
+    return v, y
