@@ -1,0 +1,91 @@
+"""Which pronoun pairs count as errors: drop those that people find equally good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from pronmetric import pronouns
+from pronmetric.errors import InputError
+from pronmetric.lines import read_lines
+from pronmetric.schema import Pair
+
+Filter = Callable[[str, str], bool]
+"""Whether a reference form against a system's form counts as an error."""
+
+GRAMMAR, NONE = "grammar", "none"
+_COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
+
+
+def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
+    """The filter that `agreement` names.
+
+    "grammar": two forms that the grammar lets change places are no error (see `interchangeable`).
+    "none": every difference is an error.
+    Else a tab-separated table of people's answers for a pronoun pair (columns ref_pronoun, noisy_pronoun, entry, ac1,
+    ref, tie, sys): a pair is an error where the line whose entry is "sum" has ac1 >= `min_agreement` and more answers
+    for the reference than ties and answers for the system together; a pair that is not in the table is dropped, as
+    in Jwalapuram et al. 2019, section 4.1.
+    """
+    if agreement == NONE:
+        return lambda ref_form, hyp_form: True
+    if agreement == GRAMMAR:
+        return lambda ref_form, hyp_form: not interchangeable(ref_form, hyp_form)
+    kept = _agreed(Path(agreement), min_agreement)
+    return lambda ref_form, hyp_form: (ref_form, hyp_form) in kept
+
+
+@cache
+def interchangeable(one: str, other: str) -> bool:
+    """Whether grammar allows either of two forms in the same place with the same antecedent.
+
+    The rule, over the classes of `resources/pronouns.en.tsv`: both are demonstratives of one number (this/that,
+    these/those); or both are relatives or both interrogatives for persons that differ in case alone (who/whom,
+    whoever/whomever); or one is the relative "that", whose antecedent may be anything, and the other a relative for
+    persons (who/that, whom/that). Which/that is left in: it marks a clause that adds against one that picks out.
+
+    >>> interchangeable("this", "that"), interchangeable("who", "that"), interchangeable("he", "she")
+    (True, True, False)
+    """
+    entries = {form: [entry for entry in pronouns.ENTRIES if entry.form == form] for form in (one, other)}
+    return any(
+        a.type == b.type
+        and (
+            (a.type == "demonstrative" and a.number == b.number)
+            or (a.type in ("relative", "interrogative") and a.gender == b.gender == "person")
+            or (a.type == "relative" and a.case == b.case and {a.gender, b.gender} == {"person", "-"})
+        )
+        for a in entries[one]
+        for b in entries[other]
+    )
+
+
+def _agreed(path: Path, min_agreement: float) -> frozenset[tuple[str, str]]:
+    lines = read_lines(path)
+    if not lines or tuple(lines[0].split("\t")) != _COLUMNS:
+        raise InputError(f"expected the tab-separated columns {' '.join(_COLUMNS)}", file=path, line=1)
+    kept = set()
+    for number, line in enumerate(lines[1:], start=2):
+        fields = line.split("\t")
+        try:
+            ref_form, hyp_form, entry, agreement = *fields[:3], float(fields[3])
+            ref, tie, sys = (int(field) for field in fields[4:])
+        except (ValueError, IndexError):
+            raise InputError(f"expected {len(_COLUMNS)} columns as in the first line, came {line!r}", file=path, line=number) from None
+        if entry == "sum" and agreement >= min_agreement and ref > tie + sys:
+            kept.add((ref_form, hyp_form))
+    if not kept:
+        raise InputError(
+            f"no pronoun pair has a line \"sum\" with ac1 >= {min_agreement} and the reference preferred", file=path
+        )
+    return frozenset(kept)
+
+
+def filtered(pair: Pair, keep: Filter) -> Pair | None:
+    """The pair without the pronoun-pronoun mismatches that `keep` refuses; None where no mismatch is left."""
+    kept = tuple(m for m in pair.mismatches if m.kind != "pronoun" or keep(m.ref_form, m.hyp_form))
+    if not kept:
+        return None
+    return pair if len(kept) == len(pair.mismatches) else replace(pair, mismatches=kept)

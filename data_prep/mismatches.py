@@ -1,0 +1,53 @@
+"""Aligned pronouns that differ: the pronouns in use of a reference that a system rendered otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from pronmetric import pronouns
+from pronmetric.pronouns import Occurrence
+from pronmetric.schema import Alignment, Mismatch
+from pronmetric.words import Word
+
+
+def in_use(text: str, words: Sequence[Word], forms: Collection[str]) -> tuple[Occurrence, ...]:
+    """The pronouns in use of `text` whose form is in the inventory `forms`."""
+    return tuple(found for found in pronouns.find(text, words) if found.form in forms)
+
+
+def mismatches(
+    ref_words: Sequence[Word],
+    ref_pronouns: Sequence[Occurrence],
+    hyp: str,
+    hyp_words: Sequence[Word],
+    alignment: Alignment,
+    *,
+    forms: Collection[str],
+) -> Iterator[Mismatch]:
+    """The mismatches of a reference's pronouns with a system output, in the order of the reference.
+
+    "pronoun": the linked word is another pronoun in use. "word": it is another word, or a word that looks like
+    a pronoun but is none there (that as a conjunction). "nothing": the pronoun has no link. The same word on both
+    sides is no mismatch, whether or not the system's counts as in use.
+    """
+    linked = dict(alignment.links)
+    wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
+    if not wrong:
+        return
+    there = {found.word: found for found in in_use(hyp, hyp_words, forms)}
+    for found in wrong:
+        j = linked.get(found.word)
+        if j is None:
+            yield Mismatch("nothing", found.form, "", found.start, found.end, -1, -1)
+        elif j not in there:
+            word = hyp_words[j]
+            yield Mismatch("word", found.form, word.text.lower(), found.start, found.end, word.start, word.end)
+        elif there[j].form != found.form:
+            other = there[j]
+            yield Mismatch("pronoun", found.form, other.form, found.start, found.end, other.start, other.end)
+
+
+def _differs(found: Occurrence, linked: dict[int, int], hyp_words: Sequence[Word]) -> bool:
+    """Whether a look at the words alone says that the system may have put another one."""
+    j = linked.get(found.word)
+    return j is None or hyp_words[j].text.lower() != found.text.lower()

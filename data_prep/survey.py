@@ -1,0 +1,174 @@
+"""One reading of all test sets before the work: where each segment belongs, and lines to train the aligner on."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from data_prep import wmt
+from data_prep.documents import EnglishDocument
+from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, Unit, divided, tokens, unit_of
+from data_prep.testset import TestSet
+from pronmetric.schema import Document
+
+
+class Place(NamedTuple):
+    """A segment of a test set."""
+
+    testset: str
+    lp: str
+    seg: int
+
+
+class Row(NamedTuple):
+    """A segment as the survey keeps it: its place, its unit, its source and its references by name."""
+
+    place: Place
+    unit: Unit
+    src: str | None
+    refs: dict[str, str]
+
+    @property
+    def texts(self) -> list[str]:
+        """What must not stand on two sides."""
+        return [text for text in (self.src, *self.refs.values()) if text]
+
+
+@dataclass(slots=True)
+class Survey:
+    """What is known of all test sets together.
+
+    splits: of each segment. barred: the segments that must not give a pair, as they or their context stand on
+    another side too. held_out: the texts of test and development. was_divided: whether documents of one test set went to
+    train and development, for want of the other.
+    """
+
+    splits: dict[Place, str] = field(default_factory=dict)
+    barred: set[Place] = field(default_factory=set)
+    held_out: Copies = field(default_factory=Copies)
+    was_divided: bool = False
+    documents: list[list[Row]] = field(default_factory=list)
+    sample: list[tuple[str, str]] = field(default_factory=list)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def survey(
+    testsets: Iterable[TestSet],
+    *,
+    rule: Rule,
+    context_size: int,
+    sample_size: int,
+    development_lines: Iterable[str],
+) -> Survey:
+    """Read all test sets once. `development_lines` are further texts that training must not hold."""
+    found = Survey()
+    by_name: dict[Unit, str] = {}
+    sample = _Sample(sample_size, rule.seed)
+    for testset in testsets:
+        split = rule.of(testset.name, testset.year, testset.lp)
+        counts = found.counts[testset.id] = Counter()
+        systems: set[str] = set()
+        refs: set[str] = set()
+        for document in wmt.read(testset, tally=counts):
+            rows = list(_rows(document, rule.block))
+            found.documents.append(rows)
+            by_name.update((row.unit, split) for row in rows)
+            counts["documents"] += document.exact
+            for segment in document.segments:
+                systems |= segment.hyps.keys()
+                refs |= segment.refs.keys()
+                sample.add((ref, hyp) for ref in segment.refs.values() for hyp in segment.hyps.values())
+        counts["references"], counts["systems"] = len(refs), len(systems)
+    units = divided(by_name, rule)
+    found.was_divided = units is not None
+    units = units or by_name
+    found.splits = {row.place: units[row.unit] for rows in found.documents for row in rows}
+    found.sample = sample.lines
+    _bar(found, context_size, development_lines)
+    return found
+
+
+def _rows(document: Document, block: int) -> Iterator[Row]:
+    for index, segment in enumerate(document.segments):
+        place = Place(document.testset, document.lp, segment.seg)
+        yield Row(place, unit_of(document, index, block), segment.src, dict(segment.refs))
+
+
+def _bar(found: Survey, context_size: int, development_lines: Iterable[str]) -> None:
+    """Bar the copies: what stands in test from development and train, what stands in development from train.
+
+    A segment whose context holds a barred one, or one of another split, is barred too.
+    """
+    copied: set[Place] = set()
+    for split in (TEST, DEVELOPMENT, TRAIN):
+        rows = [row for document in found.documents for row in document if found.splits[row.place] == split]
+        if split != TEST:
+            copied |= {row.place for row in rows if any(found.held_out.near(text) for text in row.texts)}
+        if split == DEVELOPMENT:
+            for line in development_lines:
+                if long_enough(line):
+                    found.held_out.add(line)
+        if split != TRAIN:
+            for text in (text for row in rows for text in row.texts):
+                found.held_out.add(text)
+    for document in found.documents:
+        for index, row in enumerate(document):
+            nearby = [other.place for other in document[max(0, index - context_size) : index + 1]]
+            if any(place in copied or found.splits[place] != found.splits[row.place] for place in nearby):
+                found.barred.add(row.place)
+
+
+FEWEST_WORDS = 5
+
+
+def long_enough(line: str) -> bool:
+    """Whether a line of plain English can be somebody's copy: "Yes, of course." is nobody's."""
+    return len(tokens(line)) >= FEWEST_WORDS
+
+
+class _Sample:
+    """A seeded sample of at most `size` line pairs out of a stream of unknown length (reservoir sampling)."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.lines: list[tuple[str, str]] = []
+        self._size = size
+        self._seen = 0
+        self._random = random.Random(seed)
+
+    def add(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Offer some pairs; empty and equal ones are passed over."""
+        for ref, hyp in pairs:
+            if not ref.strip() or not hyp.strip() or ref == hyp:
+                continue
+            self._seen += 1
+            if len(self.lines) < self._size:
+                self.lines.append((ref, hyp))
+            elif (slot := self._random.randrange(self._seen)) < self._size:
+                self.lines[slot] = (ref, hyp)
+
+
+def reference_documents(found: Survey) -> Iterator[EnglishDocument]:
+    """The references of train as plain English: runs of segments that are not barred, each reference by itself."""
+    for document in found.documents:
+        names = dict.fromkeys(name for row in document for name in row.refs)
+        for name in names:
+            for number, run in enumerate(_runs(found, document, name), start=1):
+                first = document[0]
+                doc = f"{first.place.testset}.{first.place.lp}/{name}/{first.unit[2]}/{number}"
+                yield EnglishDocument(source="wmt", doc=doc, lines=tuple(run))
+
+
+def _runs(found: Survey, document: Sequence[Row], name: str) -> Iterator[list[str]]:
+    run: list[str] = []
+    for row in document:
+        free = found.splits[row.place] == TRAIN and row.place not in found.barred
+        if free and row.refs.get(name, "").strip():
+            run.append(row.refs[name])
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
