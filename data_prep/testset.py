@@ -30,7 +30,8 @@ LANGUAGES = {
 class Part:
     """One file of a test set.
 
-    role: "src", "ref", "hyp", "docids" (line-parallel text), "xml", "sgm" or "jsonl" (they hold several things).
+    role: "src", "ref", "hyp", "docids" (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", "xml" or "jsonl"
+    (the last two hold several things).
     name: the reference's or the system's name; "" where the file doesn't stand for one.
     """
 

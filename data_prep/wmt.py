@@ -31,6 +31,8 @@ LAYOUTS = (
 )
 ASIDE = {"txt-ts", "humaneval", "humeval", "scores", "tools", "metrics"}
 """Folders of the WMT repositories that hold no test set (`txt-ts` repeats `txt` with test suites mixed in)."""
+TELLING = 20
+"""Letters and digits that a line must have for its repetition to be no accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,12 @@ def reason_to_skip(testset: TestSet, exclude: Sequence[str]) -> str | None:
     for entry in exclude:
         if matches(testset, entry):
             return f"excluded by data.exclude ({entry})"
-    roles = {part.role for part in testset.parts}
-    if roles <= set(parallel.ROLES):
-        if "ref" not in roles:
-            return "no reference"
-        if "hyp" not in roles:
-            return "no system output"
-    return None
+    roles = {part.role.removeprefix("sgm-") for part in testset.parts}
+    if roles & {"xml", "jsonl"}:
+        return None
+    if "ref" not in roles:
+        return "no reference"
+    return None if "hyp" in roles else "no system output"
 
 
 def matches(testset: TestSet, entry: str) -> bool:
@@ -175,7 +176,7 @@ def united(marked: Sequence[TestSet], text: Sequence[TestSet]) -> list[TestSet]:
 
 def markup(testset: TestSet) -> list[Part]:
     """The XML and SGM files of a test set."""
-    return testset.having("xml", "sgm")
+    return testset.having("xml", *wmt_sgm.PARTS)
 
 
 def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Iterator[Document]:
@@ -194,8 +195,8 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     counts: Counter[str] = Counter() if tally is None else tally
     text = parallel.read(testset, tally=counts) if testset.having(*parallel.ROLES) else None
     marked = None
-    for role, reader in (("xml", wmt_xml), ("sgm", wmt_sgm), ("jsonl", wmt_jsonl)):
-        if testset.having(role):
+    for roles, reader in ((("xml",), wmt_xml), (wmt_sgm.PARTS, wmt_sgm), (("jsonl",), wmt_jsonl)):
+        if testset.having(*roles):
             marked = without_marks(reader.read(testset, tally=counts), counts)
     if marked and text:
         files = {"marked_file": markup(testset)[0].path, "text_file": testset.having(*parallel.ROLES)[0].path}
@@ -240,7 +241,7 @@ def english_sources(
     """The English sources of the pairs out of English, which are plain English text, each sentence once.
 
     Several pairs of a year share most of their source: the longest is read first, of each further one only the runs
-    of lines that no earlier one had (also within its lines: WMT23 en-de has paragraphs of the same sentences).
+    of lines that no earlier one had (also as a part of its lines: WMT23 en-de has paragraphs of the same sentences).
     The source is "wmtYY" (or the test set's name), the genre None.
 
     Raises:
@@ -259,27 +260,39 @@ def english_sources(
 
 
 def unseen(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument]:
-    """The runs of source lines that no earlier (longer) test set of the group has."""
+    """The runs of source lines that no earlier (longer) test set of the group has, quotes and spaces aside."""
     contents = [(testset, source_columns(testset)) for testset in testsets]
-    seen: set[str] = set()
-    whole = ""
+    seen = ""
     for testset, found in sorted(contents, key=lambda content: (-content[1].size, content[0].id)):
-        lines = [" ".join(line.split()) for line in found.src or []]
-        number = 0
-        start = 0
+        lines = found.src or []
+        number = start = 0
         for extent in found.extents or [Extent(testset.id, len(lines))]:
             rows = lines[start : start + extent.size]
             start += extent.size
-            for is_new, run in groupby(rows, key=lambda line: line not in seen and line not in whole):
-                texts = tuple(line for line in run if line)
-                if is_new and texts:
+            for is_new, run in groupby(zip(news(rows, seen), rows, strict=True), key=lambda pair: pair[0]):
+                texts = tuple(text for _, line in run if (text := line.strip()))
+                if texts and is_new:
                     number += 1
                     yield EnglishDocument(source, f"{testset.id}.{number}", texts, exact=found.extents is not None)
-        seen.update(lines)
-        whole = " ".join((whole, *lines))
+        seen += "".join(map(bare, lines))
+
+
+def news(lines: Iterable[str], seen: str) -> Iterator[bool]:
+    """For each line, whether it is new; a line too short to tell is what the line before it was."""
+    is_new = True
+    for line in lines:
+        text = bare(line)
+        if len(text) >= TELLING:
+            is_new = text not in seen
+        yield is_new
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, in lower case: what near copies have in common."""
+    return "".join(character for character in text.lower() if character.isalnum())
 
 
 def source_columns(testset: TestSet) -> Columns:
     """The columns of a test set of which only the source is wanted (text files of the rest are not read)."""
-    parts = testset.having("src") or testset.having("xml", "sgm", "jsonl")
+    parts = testset.having("src") or testset.having("xml", "jsonl", *wmt_sgm.PARTS)
     return columns(replace(testset, parts=tuple(parts)))

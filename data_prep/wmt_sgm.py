@@ -4,9 +4,9 @@ They look like XML and are not: a bare "&" or "<" stands in the text, tags are u
 unquoted. Only the tags named here are read, inside a segment everything but its end is text. The five entities of
 XML and numeric ones are replaced; no other is, no declaration is followed and nothing is fetched.
 
-The files' names tell the pair ("newstest2017-deen-ref.en.sgm", "newstest2017.SYSTEM.4723.de-en.sgm", a folder
-"de-en"), else the sets' `srclang` and `trglang`; a source or reference without a pair (2008-2013: one text in all
-languages) belongs to every pair of its language.
+The files' names tell the pair ("newstest2017-deen-ref.en.sgm", "newstest2017.SYSTEM.4723.de-en.sgm"), or the folder
+that holds them ("de-en"), else the sets' `srclang` and `trglang`; a source or reference without a pair (2008-2013: one
+text in all languages) belongs to every pair of its language.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ ENTITY_DECLARATION = re.compile(r"<!ENTITY", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"([A-Za-z_:]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));", re.IGNORECASE)
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-PAIR = re.compile(r"(?<![a-z])([a-z]{2,3})-([a-z]{2,3})(?![a-z])|(?<![a-z])([a-z]{2})([a-z]{2})-(?:src|ref)(?![a-z])")
+PAIR = re.compile(r"(?<![A-Za-z])([a-z]{2})-([a-z]{2})(?![A-Za-z])|-([a-z]{2})([a-z]{2})-(?=src|ref)")
+PARTS = ("sgm-src", "sgm-ref", "sgm-hyp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def testset(setid: str, lp: str, heads: Iterable[Head]) -> TestSet:
     """The test set of one pair: its own files and those that belong to every pair of their language."""
     source, target = lp.split("-")
     parts = sorted(
-        Part("sgm", head.system, head.path)
+        Part(f"sgm-{head.role}", head.system, head.path)
         for head in heads
         if head.source in (None, source) and head.target in (None, target)
     )
@@ -89,14 +90,15 @@ def head_of(path: Path) -> Head | None:
 
 def languages(path: Path, values: dict[str, str], *, role: str) -> tuple[str | None, str | None]:
     """Source and target language of a file by its name, else its folders, else its attributes; None is any."""
-    for name in (path.name, *(folder.name for folder in path.parents)):
-        if match := PAIR.search(name):
-            pair = (match[1], match[2]) if match[1] else (match[3], match[4])
-            return language(pair[0]), language(pair[1])
-    source, target = (known(values.get(name)) for name in ("srclang", "trglang"))
-    if ending := re.search(r"(?:src|ref)\.([a-z]{2,3})\.sgm", path.name):
-        return (language(ending[1]), None) if role == "src" else (source, language(ending[1]))
-    return source, target
+    folders = (folder.name for folder in list(path.parents)[:2])
+    for name in (path.name, *(name for name in folders if PAIR.fullmatch(name))):
+        if matches := list(PAIR.finditer(name)):
+            source, target = (group for group in matches[-1].groups() if group)
+            return language(source), language(target)
+    srclang, trglang = known(values.get("srclang")), known(values.get("trglang"))
+    if ending := re.search(r"(?:src|ref)\.([a-z]{2})\.sgm", path.name):
+        return (language(ending[1]), None) if role == "src" else (srclang, language(ending[1]))
+    return srclang, trglang
 
 
 def known(value: str | None) -> str | None:
@@ -236,7 +238,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
         InputError: a fault that `parse` names; a document that one version lacks or has otherwise than the reference.
     """
     versions: dict[tuple[str, str], tuple[Path, Version]] = {}
-    for part in testset.having("sgm"):
+    for part in testset.having(*PARTS):
         for (role, system), version in versions_of(parse(part.path, tally=tally), path=part.path).items():
             key = (role, system)
             if role != "src" and (key in versions or not system):
