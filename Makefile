@@ -26,7 +26,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/scoring_speed.py
