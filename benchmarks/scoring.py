@@ -37,7 +37,7 @@ class Record(TypedDict):
 
 
 class Result(TypedDict):
-    """What it gives for a record; a pronoun has `start`, `end` and `probability`."""
+    """What it gives for a record; a pronoun has `start`, `end` and `probability` (None with an unbounded head)."""
 
     score: float | None
     pronouns: list[dict[str, Any]]
@@ -103,6 +103,14 @@ def judged_of(better: list[Result], worse: list[Result]) -> Judged:
     return Judged(better, worse, evaluation.decide([r["score"] for r in better], [r["score"] for r in worse]))
 
 
+def pick(judged: Mapping[str, Judged], part: Sequence[int]) -> dict[str, Judged]:
+    """The contrasts that `part` numbers."""
+    return {
+        kind: judged_of([found.better[i] for i in part], [found.worse[i] for i in part])
+        for kind, found in judged.items()
+    }
+
+
 def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0) -> list[T]:
     """Give each item the context of an item of another group (document), each context to one item.
 
@@ -160,10 +168,10 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shared", type=Path, default=BENCHMARKS.parent.parent / "shared", metavar="DIR")
 
 
-def add_data(parser: argparse.ArgumentParser, default: str = "development") -> None:
-    """The flags that choose contrasts of a prepared folder."""
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """The flags that choose pairs of a prepared folder."""
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
-    parser.add_argument("--split", choices=("development", "test", "development_study"), default=default)
+    parser.add_argument("--split", choices=("development", "test", "development_study"), default="development")
     parser.add_argument("--limit", type=int, metavar="N", help="measure only N pairs, drawn by --seed")
 
 
@@ -189,14 +197,22 @@ def load(options: argparse.Namespace) -> Counting:
     """The checkpoint that the flags name, as a scorer."""
     from pronmetric.metric import PronounMetric
 
-    precision = {} if options.precision is None else {"precision": options.precision}
-    metric = PronounMetric.from_pretrained(options.model, **precision)
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
     scorer = Counting(lambda records: [], "")
 
     def score(records: Sequence[Record]) -> Sequence[Result]:
-        out = metric.predict(list(records), batch_size=options.batch_size)
+        out = metric.predict(records, batch_size=options.batch_size, progress=True)
         scorer.signature = str(out.signature)
-        return [Result(score=s, pronouns=list(p)) for s, p in zip(out.scores, out.pronouns, strict=True)]
+        return [
+            Result(
+                score=segment.score,
+                pronouns=[
+                    {"start": p.start, "end": p.end, "probability": p.score if segment.probability else None}
+                    for p in segment.pronouns
+                ],
+            )
+            for segment in out.segments
+        ]
 
     scorer.score = score
     return scorer

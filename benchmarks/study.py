@@ -121,16 +121,9 @@ def measure(score: Scorer, samples: Sequence[Sample], *, seed: int = 0) -> dict[
     )
     return {
         "languages": {
-            name: _part([samples[i] for i in part], _pick(judged, part), seed) for name, part in parts.items()
+            name: _part([samples[i] for i in part], scoring.pick(judged, part), seed) for name, part in parts.items()
         },
         "confusions": confusions,
-    }
-
-
-def _pick(judged: Mapping[str, Judged], part: Sequence[int]) -> dict[str, Judged]:
-    return {
-        kind: scoring.judged_of([found.better[i] for i in part], [found.worse[i] for i in part])
-        for kind, found in judged.items()
     }
 
 

@@ -1,0 +1,202 @@
+"""Do the pronoun probabilities mean what they say? Calibration on held-out references with natural errors.
+
+    python -m benchmarks.calibration --model FOLDER --data PREPARED [--wmt DIR] [--split test] [--out FILE.json]
+
+Every reference sentence of the split's test sets, two sentences of context before it, with its pronouns replaced as
+often as the outputs of WMT22 have another pronoun than the reference (`counts` of the prepared folder's manifest)
+and by the forms that systems put there (its confusion.json). A replaced pronoun is wrong, all others are right.
+`--form study` measures the same in the study set's form (lower-cased, without punctuation).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from benchmarks import scoring
+from benchmarks.scoring import Result, Scorer
+from data_prep import wmt
+from pronmetric.corrupt import ConfusionTable, corrupt
+from pronmetric.errors import InputError
+from pronmetric.eval import calibration as evaluation
+from pronmetric.eval.accuracy import cluster_bootstrap
+from pronmetric.pronouns import find
+from pronmetric.study_form import study_form
+
+NATURAL = "*2022.*"
+_CONTEXT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A reference sentence with its context and the unit (document) it is resampled with."""
+
+    text: str
+    context: tuple[str, ...]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noised:
+    """A sentence with some pronouns replaced; `wrong` are their spans."""
+
+    text: str
+    context: tuple[str, ...]
+    unit: str
+    wrong: tuple[tuple[int, int], ...]
+
+
+def natural_rate(manifest: Mapping[str, Any], pattern: str = NATURAL) -> float:
+    """Share of the reference's pronouns for which the outputs of test sets like `pattern` have another pronoun."""
+    found = {name: counts for name, counts in manifest["counts"].items() if fnmatchcase(name, pattern)}
+    pronouns = sum(counts.get("ref_pronouns", 0) for counts in found.values())
+    if not pronouns:
+        raise InputError(
+            f"the manifest counts no reference pronoun of test sets {pattern}; choose others with --natural"
+        )
+    return sum(counts.get("mismatch pronoun", 0) for counts in found.values()) / pronouns
+
+
+def held_out(manifest: Mapping[str, Any], split: str) -> list[str]:
+    """The test sets of a split, of which training must have seen nothing."""
+    found = manifest["splits"][split]["testsets"]
+    both = sorted(set(found) & set(manifest["splits"]["train"]["testsets"]))
+    if both:
+        raise InputError(
+            f"test set {both[0]} stands in {split} and in train; calibration needs whole test sets held out"
+        )
+    return list(found)
+
+
+def sentences(folder: Path, testsets: Sequence[str]) -> list[Sentence]:
+    """The reference sentences with a pronoun of these test sets, each text in its context once."""
+    found: dict[tuple[str, tuple[str, ...]], Sentence] = {}
+    for testset in wmt.discover(folder).testsets:
+        if testset.id not in testsets:
+            continue
+        for document in wmt.read(testset):
+            for index, segment in enumerate(document.segments):
+                before = document.segments[max(0, index - _CONTEXT) : index]
+                unit = f"{testset.id}/{document.doc}" + ("" if document.exact else f"/{index // 20}")
+                for name, text in segment.refs.items():
+                    context = tuple(s.refs[name] for s in before if s.refs.get(name))
+                    if find(text):
+                        found.setdefault((text, context), Sentence(text, context, unit))
+    if not found:
+        raise InputError(f"no reference with a pronoun in test sets {', '.join(testsets)}", file=folder)
+    return list(found.values())
+
+
+def in_study_form(texts: Iterable[Sentence]) -> list[Sentence]:
+    """The sentences lower-cased and without punctuation."""
+    return [Sentence(study_form(s.text), tuple(study_form(c) for c in s.context), s.unit) for s in texts]
+
+
+def noised(texts: Sequence[Sentence], table: ConfusionTable, *, rate: float, seed: int = 0) -> list[Noised]:
+    """Replace about `rate` of the pronouns by what systems put there."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for s in texts:
+        done = corrupt(s.text, find(s.text), rng, rate=rate, table=table, power=1.0, smoothing=0.0, same_slot_share=0.0)
+        wrong = tuple(span for span, replaced in zip(done.spans, done.replaced, strict=True) if replaced)
+        made.append(Noised(done.text, s.context, s.unit, wrong))
+    return made
+
+
+def measure(score: Scorer, texts: Sequence[Noised], *, seed: int = 0) -> dict[str, Any]:
+    """All figures of a scorer on noised sentences."""
+    results = scoring.score_all(score, [(s.text, s.context) for s in texts], seed=seed)
+    probabilities, labels, units = _labelled(texts, results)
+    unseen = sum(not scoring.scored_at(r, *span) for s, r in zip(texts, results, strict=True) for span in s.wrong)
+    halves = np.array([crc32(unit.encode()) % 2 for unit in units])
+    logits = evaluation.logit(probabilities)
+    refitted = np.empty(len(labels))
+    for half in (0, 1):  # each half is calibrated by what the other one says
+        if not 0 < labels[halves != half].mean() < 1:
+            raise InputError("calibration needs right and wrong pronouns in both halves of the documents")
+        refitted[halves == half] = evaluation.fit_platt(logits[halves != half], labels[halves != half])(
+            logits[halves == half]
+        )
+    return {
+        "ece": evaluation.expected_calibration_error(probabilities, labels),
+        "bins": evaluation.BINS,
+        "brier": evaluation.brier(probabilities, labels),
+        "pronouns": len(labels),
+        "sentences": len(texts),
+        "wrong": int((1 - labels).sum()),
+        "wrong_unscored": unseen,
+        "mean_probability": float(probabilities.mean()),
+        "right": cluster_bootstrap(labels, units, seed=seed),
+        "reliability": evaluation.reliability(probabilities, labels),
+        "platt": evaluation.fit_platt(logits, labels),
+        "ece_after_platt": evaluation.expected_calibration_error(refitted, labels),
+    }
+
+
+def _labelled(texts: Sequence[Noised], results: Sequence[Result]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    probabilities, labels, units = [], [], []
+    for sentence, result in zip(texts, results, strict=True):
+        for pronoun in result["pronouns"]:
+            if pronoun["probability"] is None:
+                raise InputError("a head without probabilities cannot be calibrated; train with head=logit")
+            hit = any(pronoun["start"] < end and pronoun["end"] > start for start, end in sentence.wrong)
+            probabilities.append(pronoun["probability"])
+            labels.append(0.0 if hit else 1.0)
+            units.append(sentence.unit)
+    return np.array(probabilities), np.array(labels), units
+
+
+def show(figures: Mapping[str, Any]) -> str:
+    """The figures as a short table."""
+    rows = [
+        [f"{b.low:.3f} .. {b.high:.3f}", b.count, f"{b.probability:.3f}", f"{b.frequency:.3f}"]
+        for b in figures["reliability"]
+    ]
+    platt = figures["platt"]
+    return "\n".join(
+        [
+            scoring.table(["probability", "pronouns", "mean", "right"], rows),
+            f"expected calibration error {figures['ece']:.4f} ({figures['bins']} equal-mass bins), "
+            f"Brier score {figures['brier']:.4f}",
+            f"{figures['pronouns']} pronouns, {figures['wrong']} of them wrong (rate drawn {figures['rate']:.4f}), "
+            f"{figures['wrong_unscored']} replaced ones unscored",
+            f"Platt: logit x {platt.scale:.3f} {platt.bias:+.3f} gives {figures['ece_after_platt']:.4f} (cross-fitted)",
+        ]
+    )
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = scoring.arguments(__doc__)
+    scoring.add_shared(parser)
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
+    parser.add_argument("--split", choices=("development", "test"), default="development")
+    parser.add_argument(
+        "--wmt", type=Path, metavar="DIR", help="the WMT folder it was prepared from (default in --shared)"
+    )
+    parser.add_argument("--natural", default=NATURAL, metavar="PATTERN", help="test sets that tell the error rate")
+    parser.add_argument("--form", choices=("natural", "study"), default="natural")
+    options = parser.parse_args()
+    scoring.weights_hash(options.model)
+    manifest = json.loads((options.data / "manifest.json").read_text(encoding="utf-8"))
+    table = ConfusionTable.load(options.data / "confusion.json")
+    rate = natural_rate(manifest, options.natural)
+    found = sentences(options.wmt or options.shared / "data" / "wmt", held_out(manifest, options.split))
+    if options.form == "study":
+        found = in_study_form(found)
+    scorer = scoring.load(options)
+    figures = measure(scorer, noised(found, table, rate=rate, seed=options.seed), seed=options.seed)
+    figures |= {"rate": rate, "split": options.split, "form": options.form}
+    scoring.report("calibration", options, scorer, figures)
+    print(show(figures))
+
+
+if __name__ == "__main__":
+    scoring.run(main)

@@ -1,0 +1,127 @@
+"""Pair accuracy on a prepared split: reference against system (R vs S) and against noisy reference (R vs R').
+
+    python -m benchmarks.pair_accuracy --model FOLDER --data PREPARED --split test [--contexts all] [--out FILE.json]
+
+R vs S counts the pairs in which an aligned pronoun differs from the system's pronoun; pairs that differ only in a
+pronoun against another word or nothing stand apart. Contexts, as `pronmetric compare` has them: common (the
+reference's for both), respective (each its own), crossed (both in the reference's and both in the system's, averaged:
+what comparing without a reference does), none, and shuffled (another document's). Intervals resample documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks import prepared, scoring
+from benchmarks.prepared import RESPECTIVE, SYSTEM
+from benchmarks.scoring import COMMON, NONE, SHUFFLED, Judged, Result, Scorer
+from pronmetric.eval import accuracy as evaluation
+from pronmetric.schema import Pair
+
+CROSSED = "crossed"
+KINDS = (COMMON, RESPECTIVE, CROSSED, NONE, SHUFFLED)
+PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, word or nothing"}
+
+
+def measure(score: Scorer, pairs: Sequence[Pair], kinds: Sequence[str] = (COMMON,), *, seed: int = 0) -> dict[str, Any]:
+    """All figures of a scorer on pairs, from one call of `score`; `kinds` must hold common."""
+    scored = dict.fromkeys(part for kind in kinds for part in ((COMMON, SYSTEM) if kind == CROSSED else (kind,)))
+    judged = scoring.judge(
+        score, prepared.contrasts(pairs), prepared.contexts(pairs, list(scored), seed=seed), seed=seed
+    )
+    if CROSSED in kinds:
+        judged[CROSSED] = _averaged(judged[COMMON], judged[SYSTEM])
+    judged = {kind: judged[kind] for kind in kinds}
+    groups = {part: [i for i, pair in enumerate(pairs) if _part(pair) == part] for part in PARTS}
+    return {
+        part: _figures([pairs[i] for i in numbers], scoring.pick(judged, numbers), seed)
+        for part, numbers in groups.items()
+        if numbers
+    }
+
+
+def _part(pair: Pair) -> str:
+    if pair.kind != "system" or any(m.kind == "pronoun" for m in pair.mismatches):
+        return pair.kind
+    return "system other"
+
+
+def _averaged(first: Judged, second: Judged) -> Judged:
+    """Scores averaged over two contexts; null where either is."""
+
+    def mean(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+        return [
+            Result(
+                score=None if a["score"] is None or b["score"] is None else (a["score"] + b["score"]) / 2,
+                pronouns=a["pronouns"],
+            )
+            for a, b in zip(results, others, strict=True)
+        ]
+
+    return scoring.judged_of(mean(first.better, second.better), mean(first.worse, second.worse))
+
+
+def _figures(pairs: Sequence[Pair], judged: Mapping[str, Judged], seed: int) -> dict[str, Any]:
+    units = prepared.units(pairs)
+    common = judged[COMMON]
+
+    def by(groups: Sequence[str]) -> dict[str, evaluation.Accuracy]:
+        return evaluation.accuracy_by(groups, common.decisions, units, seed=seed)
+
+    figures = {
+        "contexts": {kind: evaluation.accuracy(found.decisions, units, seed=seed) for kind, found in judged.items()},
+        "by_count": evaluation.accuracy_by_count(
+            scoring.counts(common.better), scoring.counts(common.worse), common.decisions, units, seed=seed
+        ),
+        "by_testset": by([f"{pair.testset}.{pair.lp}" for pair in pairs]),
+        "by_person": by([prepared.person(pair) for pair in pairs]),
+    }
+    if pairs[0].kind == "system":
+        return figures | {"by_mismatches": by(["one" if len(pair.mismatches) == 1 else "several" for pair in pairs])}
+    references = [pair.mismatches[0].ref_form for pair in pairs]
+    wrongs = [pair.mismatches[0].hyp_form for pair in pairs]
+    return figures | {
+        "by_agreement": by(["verb agrees" if pair.agrees else "verb does not agree" for pair in pairs]),
+        "confusions": evaluation.confusions(references, wrongs, common.decisions)[:50],
+    }
+
+
+def show(figures: Mapping[str, Any]) -> str:
+    """The figures as a short table, and the most frequent errors."""
+    rows = []
+    for part, found in figures.items():
+        for kind, value in found["contexts"].items():
+            rows.append([f"{PARTS[part]}, {kind}", value.pairs, scoring.percent(value), value.equal, value.null])
+        split = found["by_count"]
+        for name, value in (("as many pronouns", split.equal), ("not as many", split.unequal)):
+            if value is not None:
+                rows.append([f"  {name}", value.pairs, scoring.percent(value), value.equal, value.null])
+        rows.append(["  not as many: won by fewer", "", scoring.percent(split.fewer_won), "", ""])
+        for group in ("by_testset", "by_person", "by_agreement", "by_mismatches"):
+            for name, value in found.get(group, {}).items():
+                rows.append([f"  {name}", value.pairs, scoring.percent(value), value.equal, value.null])
+    text = scoring.table(["pairs", "number", "accuracy", "equal", "null"], rows)
+    if "noisy" not in figures:
+        return text
+    wrong = [[f"{c.reference} -> {c.system}", c.wrong, c.pairs] for c in figures["noisy"]["confusions"][:15]]
+    return text + "\n\n" + scoring.table(["most errors, R vs R'", "wrong", "of"], wrong)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = scoring.arguments(__doc__)
+    scoring.add_data(parser)
+    parser.add_argument("--contexts", choices=("common", "all"), default="common")
+    options = parser.parse_args()
+    scoring.weights_hash(options.model)
+    pairs = prepared.read(options)
+    scorer = scoring.load(options)
+    kinds = KINDS if options.contexts == "all" else (COMMON,)
+    figures = measure(scorer, pairs, kinds, seed=options.seed)
+    scoring.report("pair_accuracy", options, scorer, {"split": options.split, **figures})
+    print(show(figures))
+
+
+if __name__ == "__main__":
+    scoring.run(main)
