@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pronmetric import that
 from pronmetric.words import Word
 
 Judge = Callable[[str, Sequence[Word], Sequence[str], int], tuple[bool, str]]
-
-_REPORT = frozenset(
-    "say says said saying think thinks thought know knows knew believe believes believed hope hopes hoped "
-    "claim claims claimed show shows showed shown mean means meant ensure sure aware clear fact so now given".split()
-)
-_SUBJECT = frozenset("i we you he she it they there this these those the a an no if when in".split())
 
 
 def _always(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
@@ -20,11 +15,8 @@ def _always(text: str, words: Sequence[Word], lower: Sequence[str], index: int) 
 
 
 def _that(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    before = lower[index - 1] if index else ""
-    after = lower[index + 1] if index + 1 < len(lower) else ""
-    if before in _REPORT and after in _SUBJECT:
-        return False, "complementizer"
-    return True, "relative or demonstrative"
+    kind, reason = that.use(lower, index)
+    return kind in that.IN_USE, f"{kind}: {reason}"
 
 
 def _acronym(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:

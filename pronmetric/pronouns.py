@@ -59,10 +59,10 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
     """Every word of `text` that has a form of the inventory, with the verdict and its reason.
 
     >>> [(v.occurrence.form, v.in_use, v.reason) for v in explain("He said that she left.")]
-    [('he', True, 'always a pronoun'), ('that', False, 'complementizer'), ('she', True, 'always a pronoun')]
+    [('he', True, 'always a pronoun'), ('that', False, 'complementizer: said takes a clause'), ('she', True, 'always a pronoun')]
     """
     words = split(text) if words is None else words
-    lower = [word.text.lower() for word in words]
+    lower = [word.text.lower().replace("\u2019", "'") for word in words]
     verdicts = []
     for index, word in enumerate(words):
         form = form_of(words, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from pronmetric import that
 from pronmetric.lexicon import (
     ADVERB,
     ARTICLE,
@@ -60,8 +61,9 @@ def slot(words: Sequence[Word], index: int) -> str:
         return "possessive determiner" if _noun_phrase_follows(words, index) else "object"
     if form == "his":
         return "possessive determiner" if _noun_phrase_follows(words, index) else "possessive independent"
-    if form == "that" and _is_relative(words, index):
-        return "relative"
+    if form == "that":
+        kind = that.use(_lowered(words), index).kind
+        return kind if kind in that.IN_USE else "demonstrative"
     if form in _DEMONSTRATIVE:
         return "demonstrative determiner" if _noun_phrase_follows(words, index, form) else "demonstrative"
     kind = "relative" if form in ("who", "whom", "whose", "which") and _is_relative(words, index) else "interrogative"
@@ -258,6 +260,10 @@ def _is_relative(words: Sequence[Word], index: int) -> bool:
             _is_word(before) and before not in _FUNCTION - {"those", "these", "he", "all", "one"} and before not in BASE
         )
     )
+
+
+def _lowered(words: Sequence[Word]) -> list[str]:
+    return [word.text.lower().replace("\u2019", "'") for word in words]
 
 
 def _form(words: Sequence[Word], index: int) -> str:
