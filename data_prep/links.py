@@ -1,0 +1,85 @@
+"""Word links: Moses/Pharaoh text (`i-j`), and one alignment out of two one-way ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Literal, get_args
+
+from pronmetric.errors import InputError
+from pronmetric.schema import Alignment
+
+Link = tuple[int, int]
+Symmetrize = Literal["mutual", "intersection", "grow-diag-final-and", "union"]
+METHODS: tuple[str, ...] = get_args(Symmetrize)
+
+_LINK = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
+_NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def alignment(links: Iterable[Link]) -> Alignment:
+    """Links as the record: sorted, without repeats."""
+    return Alignment(tuple(sorted(set(links))))
+
+
+def to_pharaoh(links: Alignment) -> str:
+    """The links as `i-j`, separated by blanks.
+
+    >>> to_pharaoh(Alignment(((0, 0), (1, 2))))
+    '0-0 1-2'
+    """
+    return " ".join(f"{i}-{j}" for i, j in links.links)
+
+
+def from_pharaoh(line: str, *, file: str | Path | None = None, number: int | None = None) -> Alignment:
+    """Links of one line of `i-j`; possible links written `i?j` are no links here and are refused like other text.
+
+    Raises:
+        InputError: a word that is no link.
+    """
+    words = line.split()
+    for word in words:
+        if not _LINK.fullmatch(word):
+            raise InputError(f"expected links i-j separated by blanks, found {word[:40]!r}", file=file, line=number)
+    return alignment((int(i), int(j)) for i, j in (word.split("-") for word in words))
+
+
+def joined(forward: Collection[Link], backward: Collection[Link], how: Symmetrize) -> Alignment:
+    """One alignment out of two one-way ones: both ("intersection", "mutual"), either ("union"), or between.
+
+    grow-diag-final-and is Moses' (Koehn et al., IWSLT 2005): from the intersection, add links of the union beside one
+    that is there while they cover a new word, then links whose two words are both uncovered.
+
+    >>> joined([(0, 0), (1, 1)], [(0, 0), (1, 0)], "union").links
+    ((0, 0), (1, 0), (1, 1))
+    """
+    one, other = set(forward), set(backward)
+    if how == "union":
+        return alignment(one | other)
+    if how != "grow-diag-final-and":
+        return alignment(one & other)
+    links = one & other
+    rows, cols = {i for i, _ in links}, {j for _, j in links}
+
+    def add(link: Link) -> None:
+        links.add(link)
+        rows.add(link[0])
+        cols.add(link[1])
+
+    either = one | other
+    fresh = sorted(links)
+    while fresh:
+        grown = []
+        for i, j in fresh:
+            for down, right in _NEIGHBOURS:
+                near = (i + down, j + right)
+                if near in either and near not in links and (near[0] not in rows or near[1] not in cols):
+                    add(near)
+                    grown.append(near)
+        fresh = grown
+    for way in (one, other):
+        for link in sorted(way):
+            if link[0] not in rows and link[1] not in cols:
+                add(link)
+    return alignment(links)
