@@ -1,12 +1,15 @@
 """Plain layout: a folder with the reference and one file a system, line by line parallel.
 
 - `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference's name is the file's, without the ending);
-- `src.txt` or `source.txt`: the source, if there is one;
+- `src.txt`, `source.txt` or `src.de.txt` with the language: the source, if there is one;
 - `docids.txt`: the id of its document for each line, if there is one; the lines of a document stand together;
-- every other file of the same ending as the reference (`.txt`, `.en` or none) is the output of the system that it is
-  named after. README, LICENSE and hidden files aside. Each file may be gzip (`.gz` at the end).
+- every other file of the same ending as the reference (`.txt`, `.en` or none, then also no dot in the name) is the
+  output of the system that it is named after. README, LICENSE and hidden files aside.
 
-The test set bears the folder's name; a folder named like `mytest.de-en` tells the pair, else it is `und-en`.
+Each file may be gzip (`.gz` at the end).
+
+The test set bears the folder's name; a folder named like `mytest.de-en` or a source named like `src.de.txt` tells the
+pair, else it is `und-en` (undetermined).
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from pathlib import Path
 from data_prep import wmt_text
 from data_prep.testset import Part, TestSet, year_of
 
-REFERENCE = re.compile(r"ref(?:erence)?(?:[._-]?[A-Za-z0-9]+)?")
-ENDING = re.compile(r"(?P<stem>.+?)(?P<ending>\.txt|\.en)?(?:\.gz)?")
+REFERENCE = re.compile(r"ref(?:erence)?(?:[._-]\w+|[A-Z0-9]\w*)?")
+SOURCE = re.compile(r"(?:src|source)(?:[._-](?P<language>[a-z]{2,3}))?")
+ENDINGS = (".txt", ".en")
 PAIR = re.compile(r"(?:(?P<name>.+?)[._-])?(?P<lp>[a-z]{2,3}-en)")
 
 
@@ -36,7 +40,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
     """The test set of one folder, None where it has no plain reference."""
     names = {path: stem_and_ending(path) for path in paths if not wmt_text.NAME.fullmatch(path.name)}
-    endings = {ending for stem, ending in names.values() if REFERENCE.fullmatch(stem)}
+    endings = {ending for stem, ending in names.values() if ending is not None and REFERENCE.fullmatch(stem)}
     parts = [
         Part(role_of(stem), "" if role_of(stem) in ("src", "docids") else stem, path)
         for path, (stem, ending) in names.items()
@@ -46,19 +50,28 @@ def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
         return None
     match = PAIR.fullmatch(folder.resolve().name)
     name = (match["name"] if match else folder.resolve().name) or "plain"
-    return TestSet(name=name, year=year_of(name), lp=match["lp"] if match else "und-en", parts=tuple(sorted(parts)))
+    lp = match["lp"] if match else f"{source_language(stem for stem, _ in names.values())}-en"
+    return TestSet(name=name, year=year_of(name), lp=lp, parts=tuple(sorted(parts)))
 
 
-def stem_and_ending(path: Path) -> tuple[str, str]:
-    """A file's name without its ending, and the ending (without ".gz"): "online.A.txt.gz" -> ("online.A", ".txt")."""
-    match = ENDING.fullmatch(path.name)
-    return (match["stem"], match["ending"] or "") if match else (path.name, "")
+def source_language(stems: Iterable[str]) -> str:
+    """The language that the source's name tells, "und" where it tells none."""
+    return next((match["language"] for stem in stems if (match := SOURCE.fullmatch(stem)) and match["language"]), "und")
+
+
+def stem_and_ending(path: Path) -> tuple[str, str | None]:
+    """A file's name without its ending, and the ending: "online.A.txt.gz" -> ("online.A", ".txt"); None is another."""
+    name = path.name.removesuffix(".gz")
+    for ending in ENDINGS:
+        if name.endswith(ending):
+            return name.removesuffix(ending), ending
+    return name, None if "." in name else ""
 
 
 def role_of(stem: str) -> str:
     """What a plain file holds, by its name."""
     if REFERENCE.fullmatch(stem):
         return "ref"
-    if stem in ("src", "source"):
+    if SOURCE.fullmatch(stem):
         return "src"
     return "docids" if stem in ("docids", "docs") else "hyp"

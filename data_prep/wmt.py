@@ -202,8 +202,8 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
         files = {"marked_file": markup(testset)[0].path, "text_file": testset.having(*parallel.ROLES)[0].path}
         return counted(merge(marked, text, tally=counts, **files), counts)
     found = marked or text
-    if found is None:
-        raise ValueError(f"test set {testset.id} has no readable part")
+    if found is None or not found.size:
+        raise InputError(f"test set {testset.id} holds no segment", file=testset.paths[0])
     return counted(found, counts)
 
 
@@ -294,5 +294,5 @@ def bare(text: str) -> str:
 
 def source_columns(testset: TestSet) -> Columns:
     """The columns of a test set of which only the source is wanted (text files of the rest are not read)."""
-    parts = testset.having("src") or testset.having("xml", "jsonl", *wmt_sgm.PARTS)
+    parts = testset.having("src") or testset.having("sgm-src") or testset.having("xml", "jsonl")
     return columns(replace(testset, parts=tuple(parts)))

@@ -16,7 +16,7 @@ from data_prep.testset import Part, TestSet, year_of
 
 NAME = re.compile(
     r"(?P<testset>[^.]+)\.(?P<lp>[a-z]{2,3}-[a-z]{2,3})\.(?P<role>src|ref|hyp)"
-    r"(?:\.(?P<name>.+))?\.(?P<language>[a-z]{2,3})(?:\.txt)?(?:\.gz)?"
+    r"(?:\.(?P<name>.+?))?\.(?P<language>[a-z]{2,3})(?:\.txt)?(?:\.gz)?"
 )
 
 

@@ -60,7 +60,7 @@ def test_gzip_is_known_by_its_bytes(tmp_path: Path, name: str) -> None:
 def test_broken_gzip_is_an_input_error(tmp_path: Path) -> None:
     whole = gzip.compress(b"line\n" * 1000)
     for number, content in enumerate([whole[:-20], whole[:40] + b"\xff" * 20 + whole[60:]]):
-        with pytest.raises(InputError, match="broken gzip"):
+        with pytest.raises(InputError, match=r"broken gzip"):
             read_lines(write(tmp_path / str(number), content))
 
 
@@ -79,18 +79,18 @@ def test_a_nul_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_lines_before_a_fault_are_streamed(tmp_path: Path) -> None:
     lines = iter_lines(write(tmp_path / "a", b"good\n\xff\n"))
     assert next(lines) == "good"
-    with pytest.raises(InputError, match=":2: "):
+    with pytest.raises(InputError, match=r":2: "):
         next(lines)
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="missing: no such file"):
+    with pytest.raises(InputError, match=r"missing: no such file"):
         read_lines(tmp_path / "missing")
-    with pytest.raises(InputError, match="expected a file, found a folder"):
+    with pytest.raises(InputError, match=r"expected a file, found a folder"):
         read_lines(tmp_path)
 
 
 def test_a_stream_is_read_like_a_file() -> None:
     assert list(decode_lines(io.BytesIO(b"\xef\xbb\xbfa\r\nb"), file="-")) == ["a", "b"]
-    with pytest.raises(InputError, match="-:1: a NUL"):
+    with pytest.raises(InputError, match=r"-:1: a NUL"):
         list(decode_lines(io.BytesIO(b"\0"), file="-"))

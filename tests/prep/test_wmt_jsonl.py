@@ -1,0 +1,118 @@
+"""JSONL of WMT25: collections, outputs beside them, paragraphs, and the file and line of each fault."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_prep import wmt, wmt_jsonl
+from pronmetric.errors import InputError
+from pronmetric.schema import Segment
+
+RECORD = {
+    "doc_id": "cs-en_US_#_news_#_one",
+    "src_text": "Odešla.\n\nPršelo.",
+    "refs": {"refA": {"ref": "She left.\n\nIt rained."}},
+    "tgt_text": {"North": "He left.\n\nIt rained."},
+}
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    return root / "tests" / "fixtures" / "wmt"
+
+
+def write(path: Path, *records: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (record if isinstance(record, str) else json.dumps(record, ensure_ascii=False) for record in records)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def read(folder: Path) -> list[Segment]:
+    (testset,) = wmt.discover(folder).testsets
+    return [segment for document in wmt.read(testset) for segment in document.segments]
+
+
+def test_a_collection_and_the_outputs_beside_it(folder: Path) -> None:
+    (testset,) = wmt.discover(folder / "wmt35-general-mt").testsets
+    assert (testset.id, testset.year) == ("wmt35-genmt.cs-en", 2035)
+    assert [part.name for part in testset.parts] == ["", "North", "South"]
+    tally: Counter[str] = Counter()
+    ferry, dog = wmt.read(testset, tally=tally)
+    assert (ferry.doc, ferry.domain, ferry.exact) == ("cs-en_US_#_news_#_ferry", "news", True)
+    assert ferry.segments[1] == Segment(
+        seg=2,
+        src="Čekali jsme na něj. Pršelo.",
+        refs={"refA": "We waited for it. It rained."},
+        hyps={"North": "We waited for him.", "South": "We waited for them."},
+    )
+    assert dog.segments[0].hyps == {"North": "His dog whined."}
+    assert tally["documents that a reference or system lacks"] == 1
+
+
+def test_a_line_a_paragraph(folder: Path) -> None:
+    (testset,) = wmt.discover(folder / "paragraphs").testsets
+    tea, hat = wmt.read(testset)
+    assert [document.doc for document in (tea, hat)] == ["ja-en_US_#_news_#_tea", "ja-en_US_#_news_#_hat"]
+    assert [segment.seg for segment in (*tea.segments, *hat.segments)] == [1, 2, 3]
+    assert tea.segments[1].refs == {"refA": "She did not drink it."}
+    assert tea.segments[1].hyps == {"North": "He did not drink it."}
+
+
+def test_outputs_elsewhere_do_not_belong_to_a_collection(tmp_path: Path) -> None:
+    write(tmp_path / "one" / "wmt35.jsonl", RECORD)
+    write(tmp_path / "two" / "South.jsonl", {"doc_id": RECORD["doc_id"], "hypothesis": "x"})
+    assert read(tmp_path)[0].hyps == {"North": "He left."}
+
+
+def test_gzip_and_missing_source(tmp_path: Path) -> None:
+    record = {key: value for key, value in RECORD.items() if key != "src_text"}
+    (tmp_path / "wmt35.jsonl.gz").write_bytes(gzip.compress(json.dumps(record).encode()))
+    assert read(tmp_path)[1] == Segment(seg=2, src=None, refs={"refA": "It rained."}, hyps={"North": "It rained."})
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("{broken", ":2: broken JSON"),
+        ("[1, 2]", ":2: expected a JSON object, found list"),
+        ({"refs": {}}, ':2: expected a text under "doc_id", found NoneType'),
+        ({"doc_id": "one", "refs": {}}, r":2: no language pair: expected \"src_lang\""),
+        (RECORD, ":2: document cs-en_US_#_news_#_one stands also in line 1"),
+        (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": 3}, ':2: expected a text under "src_text", found int'),
+        (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": ["x"]}, r":2: expected an object \{NAME: TEXT\}"),
+        (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": {"refA": {}}}, ':2: expected a text under "refs": "refA"'),
+        (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": "Jedna."}, ":2: .*has 2 paragraphs, src '' has 1"),
+        (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": None}, "some records have src_text and some have none"),
+        ("version https://git-lfs.github.com/spec/v1", "a Git LFS pointer, not the data"),
+    ],
+)
+def test_a_fault_is_named_with_file_and_line(tmp_path: Path, record: object, message: str) -> None:
+    write(tmp_path / "wmt35.jsonl", RECORD, record)
+    with pytest.raises(InputError, match=message):
+        read(tmp_path)
+
+
+def test_outputs_with_other_paragraphs(tmp_path: Path) -> None:
+    write(tmp_path / "wmt35.jsonl", RECORD)
+    write(tmp_path / "systems" / "South.jsonl", {"doc_id": RECORD["doc_id"], "hypothesis": "She left. It rained."})
+    with pytest.raises(InputError, match=r"South\.jsonl:1: .*hyp 'South' has 1 paragraphs, src '' has 2"):
+        read(tmp_path)
+
+
+def test_paragraphs_of_a_document_must_stand_together(tmp_path: Path) -> None:
+    ids = ["cs-en_US_#_news_#_a_#_0", "cs-en_US_#_news_#_b_#_0", "cs-en_US_#_news_#_a_#_1"]
+    write(tmp_path / "wmt35.jsonl", *({"doc_id": each, "tgt_text": {"refA": "x", "North": "y"}} for each in ids))
+    with pytest.raises(InputError, match=r":3: document cs-en_US_#_news_#_a comes back"):
+        read(tmp_path)
+
+
+def test_a_humeval_file_repeats_its_collection(folder: Path) -> None:
+    data = folder / "wmt35-general-mt" / "data"
+    assert wmt_jsonl.repeats(data / "wmt35-genmt-humeval.jsonl", data / "wmt35-genmt.jsonl")
+    assert not wmt_jsonl.repeats(data / "wmt35-genmt.jsonl", data / "wmt35-genmt-humeval.jsonl")
