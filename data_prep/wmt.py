@@ -142,12 +142,18 @@ def find(folder: str | Path) -> list[TestSet]:
 
 
 def walk(root: Path) -> list[Path]:
-    """All files below a folder, sorted, without hidden folders and those that hold no test set."""
+    """All files below a folder, sorted, without hidden folders and those that hold no test set; links are followed."""
     if not root.is_dir():
         problem = "is no folder" if root.exists() else "no such folder"
         raise InputError(f"{problem}; data.wmt is a folder with {LAYOUTS}", file=root)
     files = []
-    for place, folders, names in os.walk(root):
+    seen = set()
+    for place, folders, names in os.walk(root, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(name for name in folders if name not in ASIDE and not name.startswith("."))
         files += [Path(place, name) for name in sorted(names) if not name.startswith(".")]
     return files

@@ -91,7 +91,15 @@ def parsed(text: str, *, file: Path, line: int) -> dict[str, Any]:
         raise InputError(f"broken JSON: {error}", file=file, line=line) from None
     if not isinstance(record, dict):
         raise InputError(f"expected a JSON object, found {type(record).__name__}", file=file, line=line)
+    if "\\u" in text and not is_text(record):
+        raise InputError("a lone surrogate or a NUL (\\ud800, \\u0000), which is no text", file=file, line=line)
     return record
+
+
+def is_text(record: dict[str, Any]) -> bool:
+    """Whether all texts of a record can be written as UTF-8 (no lone surrogate) and hold no NUL."""
+    dump = json.dumps(record, ensure_ascii=False)
+    return not re.search("[\ud800-\udfff]", dump) and r"\u0000" not in dump.replace(r"\\", "")
 
 
 def text_of(record: dict[str, Any], key: str, *, file: Path, line: int) -> str:

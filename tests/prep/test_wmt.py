@@ -264,6 +264,14 @@ def test_empty_files_are_an_error(tmp_path: Path) -> None:
         list(wmt.read(only(tmp_path)))
 
 
+def test_links_are_followed_once(tmp_path: Path) -> None:
+    text_testset(tmp_path / "elsewhere", "newstest2016")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "loop").symlink_to(tmp_path / "data")
+    assert ids(wmt.discover(tmp_path / "data")) == ["newstest2016.de-en"]
+
+
 def test_english_sources_come_once(folder: Path) -> None:
     sources = list(wmt.english_sources(folder / "wmt31-news-systems"))
     assert [(document.source, document.doc, len(document.lines), document.exact) for document in sources] == [

@@ -89,6 +89,9 @@ def test_gzip_and_missing_source(tmp_path: Path) -> None:
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": {"refA": {}}}, ':2: expected a text under "refs": "refA"'),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": "Jedna."}, ":2: .*has 2 paragraphs, src '' has 1"),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": None}, "some records have src_text and some have none"),
+        ('{"doc_id": "\\ud83d!"}', ":2: a lone surrogate or a NUL"),
+        ('{"doc_id": "\\\\\\ude00"}', ":2: a lone surrogate or a NUL"),
+        ('{"doc_id": "\\u0000"}', ":2: a lone surrogate or a NUL"),
         ("version https://git-lfs.github.com/spec/v1", "a Git LFS pointer, not the data"),
     ],
 )
@@ -116,3 +119,10 @@ def test_a_humeval_file_repeats_its_collection(folder: Path) -> None:
     data = folder / "wmt35-general-mt" / "data"
     assert wmt_jsonl.repeats(data / "wmt35-genmt-humeval.jsonl", data / "wmt35-genmt.jsonl")
     assert not wmt_jsonl.repeats(data / "wmt35-genmt.jsonl", data / "wmt35-genmt-humeval.jsonl")
+
+
+@pytest.mark.parametrize("text", ["\\ud83d\\ude00", "\\\\ud83d", "\\\\u0000", "\\u00e9"])
+def test_escapes_that_are_text(tmp_path: Path, text: str) -> None:
+    line = json.dumps(RECORD | {"domain": "here"}).replace('"here"', f'"{text}"')
+    write(tmp_path / "wmt35.jsonl", line)
+    assert len(read(tmp_path)) == 2
