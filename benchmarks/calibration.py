@@ -119,7 +119,7 @@ def measure(score: Scorer, texts: Sequence[Noised], *, seed: int = 0) -> dict[st
     logits = evaluation.logit(probabilities)
     refitted = np.empty(len(labels))
     for half in (0, 1):  # each half is calibrated by what the other one says
-        if not 0 < labels[halves != half].mean() < 1:
+        if set(labels[halves != half]) != {0.0, 1.0}:
             raise InputError("calibration needs right and wrong pronouns in both halves of the documents")
         refitted[halves == half] = evaluation.fit_platt(logits[halves != half], labels[halves != half])(
             logits[halves == half]
