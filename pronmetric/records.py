@@ -37,7 +37,8 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
             another type, or a string holds what no text does (a NUL, half a surrogate pair).
     """
     if not isinstance(record, Mapping):
-        raise InputError(f'expected an object {{"text": ..., "context": [...]}}, got {_kind(record)}', file=file, line=line)
+        expected = 'an object {"text": ..., "context": [...]}'
+        raise InputError(f"expected {expected}, got {_kind(record)}", file=file, line=line)
     if "text" not in record:
         raise InputError(f'the key "text" is missing; the record has {sorted(map(str, record))}', file=file, line=line)
     text, context = record["text"], record.get("context")
@@ -92,10 +93,7 @@ def in_context(
         docs: the document of each line; without it all lines are one document.
     """
     source = lines if reference is None else reference
-    return [
-        {"text": text, "context": [context]}
-        for text, context in zip(lines, previous(source, docs), strict=True)
-    ]
+    return [{"text": text, "context": [context]} for text, context in zip(lines, previous(source, docs), strict=True)]
 
 
 def _kind(value: object) -> str:

@@ -58,7 +58,8 @@ class SystemScore(NamedTuple):
     with_pronoun: int
 
 
-class Counts(NamedTuple):
+@dataclass(slots=True)
+class Counts:
     """What was encoded: distinct (context, text) with a pronoun, and what the encoder's length did to them.
 
     cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in

@@ -54,16 +54,17 @@ def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None 
     >>> totals([1.0, 0.5, 0.0], [1, 1, 2], ["x", "y", "x"])
     Totals(sums=array([1. , 0.5]), counts=array([3., 1.]))
     """
-    sums, counts = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
+    sums, counts = np.array(sums, dtype=np.float64), np.array(counts, dtype=np.float64)
     if units is None:
         return Totals(sums, counts)
     codes: dict[Hashable, int] = {}
     index = np.array([codes.setdefault(unit, len(codes)) for unit in units], dtype=np.intp)
     if not len(index) == len(sums) == len(counts):
         raise PronmetricError(f"each segment needs one unit: got {len(index)} units for {len(sums)} segments")
-    return Totals(
-        np.bincount(index, weights=sums, minlength=len(codes)), np.bincount(index, weights=counts, minlength=len(codes))
-    )
+    by_unit = np.zeros((2, len(codes)))
+    np.add.at(by_unit[0], index, sums)
+    np.add.at(by_unit[1], index, counts)
+    return Totals(*by_unit)
 
 
 def interval(

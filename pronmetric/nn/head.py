@@ -113,7 +113,7 @@ class PaperHead(nn.Module):
     ) -> Float[Tensor, " batch"]:
         """A segment's score y = u . w from its pronouns' scores u (eq. 5); NaN where there is none."""
         slots = min(scores.shape[1], len(self.w))
-        y = scores[:, :slots].masked_fill(~real[:, :slots], 0.0) @ self.w[:slots]
+        y = scores[:, :slots].masked_fill(~real[:, :slots], 0.0) @ self.w[:slots].to(scores.dtype)
         return torch.where(real.any(1), y, torch.nan)
 
 

@@ -1,0 +1,67 @@
+"""Where a checkpoint lies: the shipped one, a folder, or a Hugging Face hub name. No torch."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from pronmetric.errors import PronmetricError
+
+DEFAULT = "default"
+CONFIG, WEIGHTS = "config.yaml", "model.safetensors"
+
+
+class Address(NamedTuple):
+    """A checkpoint's name, as signatures tell it, and its folder."""
+
+    name: str
+    folder: Path
+
+
+def locate(model: str | Path | None = None, *, allow_network: bool = False) -> Address:
+    """Find the checkpoint `model`: None is the shipped default; else a folder, a shipped name or a hub name.
+
+    A hub name is read from the local cache, and fetched only where `allow_network` is given.
+
+    Raises:
+        PronmetricError: there is no such checkpoint, or the folder is none.
+    """
+    name = DEFAULT if model is None else str(model)
+    if model is not None and Path(model).exists():
+        return Address(Path(model).resolve().name, _checked(Path(model)))
+    shelf = Path(str(files("pronmetric.checkpoints")))
+    shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
+    if name in shipped:
+        return Address(name, _checked(shelf / name))
+    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name):
+        return Address(name, _checked(_fetch(name, allow_network=allow_network)))
+    known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
+    raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+
+
+def _checked(folder: Path) -> Path:
+    """`folder`, if it looks like a checkpoint."""
+    missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
+    if missing:
+        raise PronmetricError(
+            f"{folder}: no checkpoint: expected a folder with {' and '.join(missing)}, as `pronmetric train` writes it"
+        )
+    return folder
+
+
+def _fetch(name: str, *, allow_network: bool) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(
+            snapshot_download(
+                name,
+                local_files_only=not allow_network,
+                allow_patterns=["*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors"],
+            )
+        )
+    except Exception as error:  # the hub's client raises a dozen kinds
+        why = f"fetching it failed ({error})" if allow_network else "allow the network (--allow_network) to fetch it"
+        raise PronmetricError(f"no folder {name!r}, and the hub's {name!r} is not in the local cache: {why}") from error

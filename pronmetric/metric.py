@@ -1,0 +1,318 @@
+"""PronounMetric: load a checkpoint, score texts in context, compare systems.
+
+Texts stream through in windows: the pronouns are found, each distinct (context, text) that has one is encoded
+once, rows of like length share a batch, and scores come out in the order in which texts went in.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from array import array
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from pronmetric import __version__, address, checkpoint, pronouns
+from pronmetric.checkpoint import Checkpoint
+from pronmetric.comparison import Comparison, Duel, average
+from pronmetric.data.collate import Collator, Encoded, Example
+from pronmetric.errors import PronmetricError
+from pronmetric.nn.scorer import PronounScorer
+from pronmetric.pronouns import Occurrence
+from pronmetric.records import Text, text_of
+from pronmetric.score import Counts, Prediction, PronounScore, SegmentScore, tallied
+from pronmetric.signature import Signature
+
+PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
+SEED = 12345
+BATCH_SIZE = 32
+TIE = 0.01
+_BATCH_PIECES = 64  # pieces that one text of `batch_size` stands for
+_WINDOW = 4096  # distinct texts with a pronoun that are sorted by length together
+_REMEMBERED = 2**17  # distinct texts whose scores are kept, so that none of them is encoded again
+
+_NOTHING: array[float] = array("f")
+
+Item = TypeVar("Item")
+
+
+class PronounMetric:
+    """Scores the pronouns of English texts in their context; see `pronmetric.score` for what the numbers mean.
+
+    Args:
+        loaded: the checkpoint; its model is moved and cast in place.
+        place: the checkpoint's name and folder.
+        precision: "32", "bf16" or "16"; None takes bf16 where the device multiplies it faster than fp32.
+        gpus: number of GPUs, 0 for the CPU; None takes one where there is one.
+    """
+
+    def __init__(
+        self, loaded: Checkpoint, place: address.Address, *, precision: str | None = None, gpus: int | None = None
+    ) -> None:
+        devices = _devices(gpus)
+        self.precision = _default_precision(devices[0]) if precision is None else precision
+        if self.precision not in PRECISIONS:
+            raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
+        self.name, self.folder = place
+        self.hash = loaded.hash
+        self.config: Mapping[str, Any] = loaded.config
+        self._collator = Collator(loaded.tokenizer, max_pieces=loaded.config["max_pieces"])
+        model = loaded.model.eval().requires_grad_(False).to(PRECISIONS[self.precision])
+        copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
+        self._replicas = [replica.to(device) for replica, device in zip(copies, devices, strict=True)]
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path | None = None,
+        *,
+        precision: str | None = None,
+        gpus: int | None = None,
+        allow_network: bool = False,
+    ) -> PronounMetric:
+        """Load the shipped checkpoint, that of a folder, or that of a hub name; nothing is unpickled.
+
+        Raises:
+            PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs.
+        """
+        place = address.locate(model, allow_network=allow_network)
+        return cls(checkpoint.load(place.folder), place, precision=precision, gpus=gpus)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores."""
+        if Path(folder).resolve() != self.folder.resolve():
+            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+
+    @property
+    def probability(self) -> bool:
+        """Whether a pronoun's score is a probability, or unbounded (heads of the paper)."""
+        return self._replicas[0].probability
+
+    def signature(self, *, context: str = "given", seed: int = SEED) -> Signature:
+        """What scores of this metric depend on; `context` names where the texts' contexts come from."""
+        head = self.config["head"]["kind"]
+        return Signature.of(
+            model=self.name,
+            hash=self.hash,
+            head=head if self.probability else f"{head}-unbounded",
+            context=context,
+            pronouns=len(self.config["pronouns"]),
+            segment=self.config["segment"],
+            word=self.config["word_state"],
+            precision=self.precision,
+            version=__version__,
+            seed=seed,
+        )
+
+    def predict(
+        self,
+        records: Iterable[Mapping[str, Any]],
+        *,
+        batch_size: int = BATCH_SIZE,
+        docs: Sequence[Hashable] | None = None,
+        seed: int = SEED,
+        progress: bool = False,
+    ) -> Prediction:
+        """Score records `{"text": str, "context": [previous sentences]}`, which together are one system's output.
+
+        Args:
+            records: texts; `context` may be missing; other fields never change a score.
+            batch_size: texts of 64 pieces a batch; of shorter texts it holds more.
+            docs: each record's document, what the system score's interval resamples; else records are.
+            seed: of that resampling.
+            progress: show a bar on stderr.
+
+        Raises:
+            InputError: a record without a text, or with another type where text is expected.
+        """
+        texts = _texts(records)
+        counts = Counts()
+        bar = tqdm(texts, unit=" texts", disable=not progress)
+        segments = tuple(self.stream(bar, batch_size=batch_size, counts=counts))
+        system = tallied(segments, docs).score(seed=seed)
+        return Prediction(segments, system, counts, self.signature(seed=seed))
+
+    def compare(
+        self,
+        a: Iterable[Mapping[str, Any]],
+        b: Iterable[Mapping[str, Any]],
+        *,
+        context: str = "crossed",
+        tie: float = TIE,
+        batch_size: int = BATCH_SIZE,
+        docs: Sequence[Hashable] | None = None,
+        seed: int = SEED,
+        progress: bool = False,
+    ) -> Comparison:
+        """Say for each segment which of two systems has the better pronouns, and how sure the whole is.
+
+        Swapping `a` and `b` only changes signs.
+
+        Args:
+            a: records of the first system, as for `predict`.
+            b: as many records of the second.
+            context: "crossed" scores each pair in the context of `a` and again in that of `b` and averages; where both
+                stand in the same context, as a reference's, that is this context. "respective" gives each its own.
+            tie: segments whose scores differ by no more are ties.
+            batch_size: texts of 64 pieces a batch.
+            docs: each segment's document, what is resampled; else segments are.
+            seed: of the resampling.
+            progress: show a bar on stderr.
+        """
+        if context not in ("crossed", "respective"):
+            raise PronmetricError(f'expected context "crossed" or "respective", got {context!r}')
+        left, right = _texts(a), _texts(b)
+        if len(left) != len(right):
+            raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
+        units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
+        duel, counts = Duel(tie=tie), Counts()
+        rows = tqdm(zip(left, right, strict=True), unit=" segments", total=len(left), disable=not progress)
+        if context == "respective":
+            texts = (text for pair in rows for text in pair)
+        else:
+            texts = (Text(c.context, t.text) for pair in rows for t in pair for c in pair)
+        scored = chunks(self.stream(texts, batch_size=batch_size, counts=counts), 2 if context == "respective" else 4)
+        sides = ((average(*s[: len(s) // 2]), average(*s[len(s) // 2 :])) for s in scored)
+        decisions = tuple(duel.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
+        signature = self.signature(context=context, seed=seed)
+        return Comparison(decisions, duel.outcome(seed=seed), counts, signature)
+
+    def stream(
+        self, texts: Iterable[Text], *, batch_size: int = BATCH_SIZE, counts: Counts | None = None
+    ) -> Iterator[SegmentScore]:
+        """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
+
+        A text comes out when some thousands of them have gone in, or `texts` has ended. `counts` is added to.
+        """
+        if batch_size < 1:
+            raise PronmetricError(f"expected a batch size of at least 1, got {batch_size}")
+        counts = Counts() if counts is None else counts
+        known: dict[bytes, array[float]] = {}
+        new: dict[bytes, Example] = {}
+        waiting: list[tuple[bytes, tuple[Occurrence, ...]]] = []
+
+        def score() -> Iterator[SegmentScore]:
+            known.update(zip(new, self._encode(list(new.values()), batch_size, counts), strict=True))
+            yield from self._segments([found for _, found in waiting], [known.get(key, _NOTHING) for key, _ in waiting])
+            new.clear()
+            waiting.clear()
+            for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
+                del known[key]
+
+        for context, text in texts:
+            found = pronouns.find(text)
+            key = blake2b(f"{context}\0{text}".encode(), digest_size=16).digest()
+            if found and key not in known and key not in new:
+                new[key] = Example(context, text, [(p.start, p.end) for p in found])
+            waiting.append((key, found))
+            if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
+                yield from score()
+        yield from score()
+
+    def _encode(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> list[array[float]]:
+        """Raw scores of each example's pronouns."""
+        rows = self._collator.encode(examples)
+        first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
+        counts.encoded += len(examples)
+        counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
+        counts.windowed += sum(row.windows > 1 for row in first)
+        scores = [np.full(len(example.spans), np.nan, dtype=np.float32) for example in examples]
+        batches = list(_batches([row for row in rows if len(row.pronouns)], batch_size * _BATCH_PIECES))
+        for batch, out in zip(batches, self._forward(batches), strict=True):
+            for row, values in zip(batch, out, strict=True):
+                scores[row.example][row.pronouns] = values[: len(row.pronouns)]
+        return [array("f", values.tobytes()) for values in scores]
+
+    def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
+        """Raw scores (batch, pronouns) of each batch; of several GPUs, the one that is free takes the next."""
+        if len(self._replicas) == 1:
+            yield from (_scores(self._replicas[0], self._collator, batch) for batch in batches)
+            return
+        free = deque(self._replicas)
+
+        def run(batch: Sequence[Encoded]) -> np.ndarray:
+            replica = free.popleft()  # never empty: there are as many threads as replicas
+            try:
+                return _scores(replica, self._collator, batch)
+            finally:
+                free.append(replica)
+
+        with ThreadPoolExecutor(len(self._replicas)) as pool:
+            yield from pool.map(run, batches)
+
+    def _segments(
+        self, found: Sequence[tuple[Occurrence, ...]], scores: Sequence[array[float]]
+    ) -> Iterator[SegmentScore]:
+        """Segment scores from raw pronoun scores, by the head's own rule."""
+        slots = max(map(len, found), default=0)
+        raw = np.zeros((len(found), slots), dtype=np.float32)
+        for row, given in zip(raw, scores, strict=True):
+            row[: len(given)] = given
+        real = np.arange(slots) < np.array([len(f) for f in found])[:, None]
+        head: Any = self._replicas[0].head
+        device = next(head.parameters()).device
+        with torch.inference_mode():
+            u = torch.from_numpy(raw).to(device)
+            segments = head.segment(u, torch.from_numpy(real).to(device)).tolist()
+            values = (u.sigmoid() if self.probability else u).tolist()
+        for occurrences, segment, line in zip(found, segments, values, strict=True):
+            each = tuple(PronounScore(p.text, p.start, p.end, v) for p, v in zip(occurrences, line, strict=False))
+            yield SegmentScore(segment if each else None, each, self.probability)
+
+
+@torch.inference_mode()
+def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray:
+    """Raw scores (batch, pronouns)."""
+    device = next(model.parameters()).device
+    scores: Tensor = model(collator.pad(rows).to(device)).scores
+    return scores.float().cpu().numpy()
+
+
+def _batches(rows: Sequence[Encoded], pieces: int) -> Iterator[Sequence[Encoded]]:
+    """Batches of rows of like length, longest first, of at most `pieces` pieces with their padding."""
+    rows = sorted(rows, key=lambda row: -len(row.ids))
+    start = 0
+    while start < len(rows):
+        end = start + max(1, pieces // len(rows[start].ids))
+        yield rows[start:end]
+        start = end
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
+    """Consecutive items in tuples of `size`; there must be a multiple of it."""
+    source = iter(items)
+    while chunk := tuple(islice(source, size)):
+        if len(chunk) < size:
+            raise ValueError(f"expected a multiple of {size} items, {len(chunk)} are left over")
+        yield chunk
+
+
+def _texts(records: Iterable[Mapping[str, Any]]) -> list[Text]:
+    return [text_of(record, file="record", line=number) for number, record in enumerate(records, start=1)]
+
+
+def _devices(gpus: int | None) -> list[str]:
+    """The devices to run on; None is one GPU where there is one, else the CPU."""
+    there = torch.cuda.device_count()
+    wanted = min(1, there) if gpus is None else gpus
+    if wanted > there:
+        raise PronmetricError(f"{wanted} GPUs were asked for, {there} are there; give --gpus {there}")
+    return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]
+
+
+def _default_precision(device: str) -> str:
+    """bf16 where the device multiplies matrices of it in hardware, else fp32."""
+    if device.startswith("cuda"):
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "32"
+    can = torch.cpu.get_capabilities()
+    return "bf16" if any(can.get(unit) for unit in ("avx512_bf16", "amx_bf16", "amx_tile", "bf16")) else "32"
