@@ -42,23 +42,18 @@ def interchangeable(one: str, other: str) -> bool:
     """Whether grammar allows either of two forms in the same place with the same antecedent.
 
     The rule, over the classes of `resources/pronouns.en.tsv`: both are demonstratives of one number (this/that,
-    these/those); or both are relatives or both interrogatives for persons that differ in case alone (who/whom,
-    whoever/whomever); or one is the relative "that", whose antecedent may be anything, and the other a relative for
-    persons (who/that, whom/that). Which/that is left in: it marks a clause that adds against one that picks out.
+    these/those); or both are relatives and each takes persons: who, whom, and that, whose antecedent may be anything
+    (who/whom, who/that, whom/that). Which/that is left in: it tells a clause that adds from one that picks out.
 
     >>> interchangeable("this", "that"), interchangeable("who", "that"), interchangeable("he", "she")
     (True, True, False)
     """
-    entries = {form: [entry for entry in pronouns.ENTRIES if entry.form == form] for form in (one, other)}
     return any(
-        a.type == b.type
-        and (
-            (a.type == "demonstrative" and a.number == b.number)
-            or (a.type in ("relative", "interrogative") and a.gender == b.gender == "person")
-            or (a.type == "relative" and a.case == b.case and {a.gender, b.gender} == {"person", "-"})
-        )
-        for a in entries[one]
-        for b in entries[other]
+        (a.type == b.type == "demonstrative" and a.number == b.number)
+        or (a.type == b.type == "relative" and a.case == b.case == "pronoun" and {a.gender, b.gender} <= {"person", "-"})
+        for a in pronouns.ENTRIES
+        for b in pronouns.ENTRIES
+        if (a.form, b.form) == (one, other)
     )
 
 

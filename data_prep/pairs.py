@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -37,12 +37,19 @@ def system_pairs(
     """The pairs of one document that have a mismatch of any kind, segment by segment.
 
     Context is the `context_size` previous reference sentences of the document, beside the system's own. `counts`
-    takes `outputs` (non-empty reference and output), `identical`, `no_pronoun` (in the reference), `aligned`,
-    `ref_pronouns` (of the aligned and identical ones) and `no_mismatch`; what is not yielded is in one of them.
+    takes "compared.outputs" (system outputs, once for each reference), which are "identical" to the reference, face a
+    reference with "no pronoun", or are "aligned"; of these the ones with "no mismatch"; "empty outputs", which are not
+    compared; and "ref pronouns", the pronouns of the references compared.
     """
-    candidates = list(_candidates(document, forms, counts))
-    links = align((lowered(candidate.ref_words), lowered(candidate.hyp_words)) for candidate in candidates)
-    for candidate, alignment in zip(candidates, links, strict=True):
+    sent: deque[_Candidate] = deque()  # to the aligner, which reads ahead
+
+    def tokens() -> Iterator[tuple[list[str], list[str]]]:
+        for candidate in _candidates(document, forms, counts):
+            sent.append(candidate)
+            yield lowered(candidate.ref_words), lowered(candidate.hyp_words)
+
+    for alignment in align(tokens()):
+        candidate = sent.popleft()
         segment = document.segments[candidate.index]
         better, worse = segment.refs[candidate.ref], segment.hyps[candidate.system]
         found = tuple(
@@ -51,7 +58,7 @@ def system_pairs(
             )
         )
         if not found:
-            counts["no_mismatch"] += 1
+            counts["compared.no mismatch"] += 1
             continue
         before = document.segments[max(0, candidate.index - context_size) : candidate.index]
         yield Pair(
@@ -74,17 +81,17 @@ def system_pairs(
 def _candidates(document: Document, forms: Collection[str], counts: Counter[str]) -> Iterator[_Candidate]:
     for index, segment in enumerate(document.segments):
         split = {system: words(text) for system, text in segment.hyps.items() if text.strip()}
-        counts["empty_outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
+        counts["compared.empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
             ref_words = words(better)
             found = in_use(better, ref_words, forms)
             for system, hyp_words in split.items():
-                counts["outputs"] += 1
-                counts["ref_pronouns"] += len(found)
+                counts["compared.outputs"] += 1
+                counts["compared.ref pronouns"] += len(found)
                 if segment.hyps[system] == better:
-                    counts["identical"] += 1
+                    counts["compared.identical"] += 1
                 elif not found:
-                    counts["no_pronoun"] += 1
+                    counts["compared.no pronoun"] += 1
                 else:
-                    counts["aligned"] += 1
+                    counts["compared.aligned"] += 1
                     yield _Candidate(index, ref, system, ref_words, found, hyp_words)

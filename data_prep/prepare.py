@@ -42,6 +42,8 @@ INVENTORIES: Mapping[str, frozenset[str]] = {
     "paper": frozenset(pronouns.FORMS) - {"theirs"},
 }
 STUDY = "development_study"
+_TOLD = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
+"""Counts that stand in the manifest of every test set, even where they are 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +192,7 @@ class _Stages:
                 context_size=self._settings.context_size,
                 counts=counts,
             ):
-                counts.update(f"mismatch {mismatch.kind}" for mismatch in pair.mismatches)
+                counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
                 yield pair
                 yield from noisy_references(pair)
 
@@ -253,7 +255,10 @@ class _Result:
         content = manifest.manifest(
             inputs=inputs,
             config=self._settings.told(),
-            counts={name: dict(sorted(self._counts[name].items())) for name in self._counts},
+            counts={
+                "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
+                "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
+            },
             splits={
                 split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()
             },
@@ -271,7 +276,9 @@ class _Result:
                 split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS
             }
             for testset, path in talk.progress(files, "unique pairs", len(files)):
-                self._counts[testset.id].update(self._survey.counts[testset.id])
+                read = self._survey.counts[testset.id].items()
+                self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
+                self._counts[testset.id].update({f"read.{name}": count for name, count in read})
                 self._counts[testset.id].update(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
                 for row in arrow.read_rows(path):
                     for split, pair in self._kept(arrow.to_pair(row), self._counts[testset.id]):
@@ -285,34 +292,34 @@ class _Result:
 
     def _kept(self, pair: Pair, counts: Counter[str]) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a second time in the study's form; nothing where it is dropped, and counted."""
-        counts[f"found {pair.kind}"] += 1
+        counts[f"found.{pair.kind}"] += 1
         place = Place(pair.testset, pair.lp, pair.seg)
         if place in self._survey.barred:
-            counts[f"dropped {pair.kind}: copy on another side"] += 1
+            counts[f"dropped.{pair.kind}.copy on another side"] += 1
             return
         kept = filtered(pair, self._keep)
         if kept is None:
-            counts[f"dropped {pair.kind}: agreement filter"] += 1
+            counts[f"dropped.{pair.kind}.agreement filter"] += 1
             return
         if not self._new(pair.kind, pair.better, pair.worse):
-            counts[f"dropped {pair.kind}: repeated"] += 1
+            counts[f"dropped.{pair.kind}.repeated"] += 1
             return
         split = self._survey.splits[place]
-        counts[f"kept {pair.kind}"] += 1
+        counts[f"kept.{pair.kind}"] += 1
         if pair.kind == "system":
             wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]
-            counts["kept system with a pronoun mismatch"] += bool(wrong)
+            counts["kept.system with a pronoun mismatch"] += bool(wrong)
             if split == TRAIN:
                 self._confusion.update(wrong)
         yield split, kept
         if split == DEVELOPMENT and pair.kind == "noisy":
             study = study_pair(kept)
             if study is None:
-                counts["dropped study: not one word for one"] += 1
+                counts["dropped.study.not one word for one"] += 1
             elif not self._new("study", study.better, study.worse):
-                counts["dropped study: repeated"] += 1
+                counts["dropped.study.repeated"] += 1
             else:
-                counts["kept study"] += 1
+                counts["kept.study"] += 1
                 yield STUDY, study
 
     def _new(self, *key: str) -> bool:
@@ -327,18 +334,18 @@ class _Result:
         if any(rows.values()):
             return
         total = sum(self._counts.values(), Counter())
-        if not total["found system"]:
+        if not total["found.system"]:
             raise InputError(
-                f"data.wmt: none of {total['outputs']:,} system outputs differs from its reference in a pronoun of "
+                f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference in a pronoun of "
                 f"inventory={self._settings.inventory}",
                 file=self._settings.wmt,
             )
-        if total["dropped system: agreement filter"]:
+        if total["dropped.system.agreement filter"]:
             raise InputError(
-                f"filter.agreement={self._settings.agreement} leaves none of {total['found system']:,} pairs; "
+                f"filter.agreement={self._settings.agreement} leaves none of {total['found.system']:,} pairs; "
                 "choose another table, grammar or none"
             )
-        raise InputError(f"splits: each of {total['found system']:,} pairs has a copy on another side")
+        raise InputError(f"splits: each of {total['found.system']:,} pairs has a copy on another side")
 
     def _write_passages(self, plain: list[tuple[str, EnglishDocument]], talk: Talk) -> dict[str, int]:
         references = [(TRAIN, doc) for doc in reference_documents(self._survey)]
@@ -357,15 +364,27 @@ class _Result:
         counts = self._counts[f"passages_{split}"]
         held_out = self._survey.held_out
         for doc in docs:
-            counts[f"documents {doc.source}"] += 1
+            counts[f"documents.{doc.source}"] += 1
             for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.pieces):
                 if not passage.spans:
-                    counts["dropped: no pronoun"] += 1
+                    counts["dropped.no pronoun"] += 1
                 elif split == TRAIN and held_out.near(passage.text):
-                    counts["dropped: copy on another side"] += 1
+                    counts["dropped.copy on another side"] += 1
                 elif not self._new("passage", passage.text):
-                    counts["dropped: repeated"] += 1
+                    counts["dropped.repeated"] += 1
                 else:
-                    counts[f"kept {doc.source}"] += 1
+                    counts[f"kept.{doc.source}"] += 1
                     counts["pronouns"] += len(passage.spans)
                     yield passage
+
+
+def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Counts named "stage.what" or "stage.what.why" as a tree."""
+    tree: dict[str, Any] = {}
+    for name in sorted(counts):
+        *stages, last = name.split(".")
+        place = tree
+        for stage in stages:
+            place = place.setdefault(stage, {})
+        place[last] = counts[name]
+    return tree

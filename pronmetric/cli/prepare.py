@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ DESCRIPTION = """Make training data of WMT test sets (data.wmt=DIR) and plain En
 Writes to out=DIR what `datasets.load_from_disk` reads, with manifest.json and confusion.json. A run that was stopped
 goes on with the test sets that are left."""
 _TOP = 12
+_PAIRS = ("train", "development", "test")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -52,7 +55,8 @@ def _job(cfg: DictConfig) -> None:
         seed=cfg.seed,
     )
     content = preparation.prepare(settings, preparation.Talk(note=_note, progress=_progress))
-    print("\n".join(table(content)))
+    confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
+    print("\n".join(table(content, confusions)))
 
 
 def _note(line: str) -> None:
@@ -62,15 +66,38 @@ def _note(line: str) -> None:
 def _progress(items: Iterable[Any], label: str, length: int | None) -> Iterable[Any]:
     from tqdm import tqdm
 
-    return tqdm(items, desc=label, total=length, file=sys.stderr, leave=True)
+    return tqdm(items, desc=label, total=length, file=sys.stderr)
 
 
-def table(content: Mapping[str, Any]) -> list[str]:
-    """The lines to print: pairs of each test set (as Table 3 of the paper), the splits."""
-    rows = [("test set", "split", "outputs", "R vs S", "R vs R'")]
-    where = {name: split for split, told in content["splits"].items() for name in told["testsets"]}
-    for name, counts in content["counts"].items():
-        if "outputs" in counts:
-            kept = (counts.get("kept system with a pronoun mismatch", 0), counts.get("kept noisy", 0))
-            rows.append((name, where.get(name, "-"), str(counts["outputs"]), *map(str, kept)))
-    return ["\t".join(row) for row in rows]
+def table(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """What was made: the pairs of each test set (Table 3 of the paper), each split, the commonest confusions."""
+    rows = [("test set", "split", "systems", "outputs", "R vs S", "R vs R'")]
+    totals: Counter[str] = Counter()
+    for name, counts in content["counts"]["testsets"].items():
+        splits = [split for split in _PAIRS if name in content["splits"][split]["testsets"]]
+        told = [
+            counts["read"]["systems"],
+            counts["compared"]["outputs"],
+            counts["kept"]["system with a pronoun mismatch"],
+            counts["kept"]["noisy"],
+        ]
+        totals.update(dict(zip(rows[0][2:], told, strict=True)))
+        rows.append((name, "+".join(splits) or "-", *(f"{number:,}" for number in told)))
+    rows.append(("total", "", *(f"{totals[column]:,}" for column in rows[0][2:])))
+    yield from _aligned(rows)
+    yield ""
+    yield from _aligned([("split", "rows"), *((split, f"{told['rows']:,}") for split, told in content["splits"].items())])
+    yield ""
+    flat = [(n, form, wrong) for form, row in confusions.items() for wrong, n in row.items()]
+    top = sorted(flat, key=lambda entry: (-entry[0], *entry[1:]))[:_TOP]
+    yield from _aligned([("reference", "system", "pairs (train)"), *((f, w, f"{n:,}") for n, f, w in top)])
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if rows[-1][k][-1:].isdigit() else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
