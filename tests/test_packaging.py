@@ -1,0 +1,123 @@
+"""The wheel holds what the tree holds: every package, the config, the tables, the shipped checkpoint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pronmetric import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SETUPTOOLS = PROJECT["tool"]["setuptools"]
+PLACE = {"conf": "pronmetric/conf", "checkpoints": "pronmetric/checkpoints"}  # top of the tree -> inside the wheel
+
+
+def in_wheel(path: Path) -> str:
+    top, *rest = path.relative_to(ROOT).parts
+    return "/".join([PLACE.get(top, top), *rest])
+
+
+def tree() -> set[str]:
+    """The files of the tree that belong into the wheel, by their name there."""
+    found = set()
+    for top in ("pronmetric", "data_prep", "conf", "checkpoints"):
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("."):
+                found.add(in_wheel(path))
+    return found
+
+
+def test_the_package_list_is_the_tree() -> None:
+    packages = {name.rpartition("/")[0].replace("/", ".") for name in tree() if name.endswith(".py")}
+    assert sorted(SETUPTOOLS["packages"]) == sorted(packages)
+
+
+def test_versions_agree() -> None:
+    assert PROJECT["project"]["version"] == __version__
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_lower_bounds_only_and_each_pinned_in_the_constraints() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines if line and not line.startswith("#")}
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *(line for name, extra in extras.items() for line in extra if name != "eflomal")]
+    for line in wanted:
+        if not line.startswith("pronmetric["):
+            name, bound, _ = line.partition(">=")
+            assert bound and "==" not in line and "<" not in line
+            assert name.lower() in pinned, "constraints.txt holds the version that was tested"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy so that the tree stays clean."""
+    copy = tmp_path_factory.mktemp("tree")
+    for name in ("pronmetric", "data_prep", "conf", "checkpoints"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    result = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (path,) = (copy / "dist").glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the unpacked wheel."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_the_wheel_holds_the_tree_and_nothing_else(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == tree()
+
+
+def test_the_wheel_names_its_licence_and_its_command(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        info = f"pronmetric-{__version__}.dist-info"
+        assert b"Apache License" in archive.read(f"{info}/licenses/LICENSE")
+        assert b"License-Expression: Apache-2.0" in archive.read(f"{info}/METADATA")
+        assert b"pronmetric = pronmetric.cli.main:main" in archive.read(f"{info}/entry_points.txt")
+
+
+def from_wheel(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python that sees the wheel and the other packages, but not our tree: -S reads no .pth of an editable install."""
+    path = os.pathsep.join([str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-S", *arguments]
+    return subprocess.run(command, cwd=installed, env=environment, capture_output=True, text=True)
+
+
+def test_the_wheel_runs_from_its_own_files(installed: Path) -> None:
+    code = "import pronmetric, data_prep, sys; print(pronmetric.__file__, data_prep.__file__)"
+    result = from_wheel(installed, "-c", code)
+    assert result.stdout.split() == [str(installed / "pronmetric/__init__.py"), str(installed / "data_prep/__init__.py")]
+
+
+@pytest.mark.parametrize("verb", ["prepare", "train"])
+def test_the_wheel_finds_its_config(installed: Path, verb: str) -> None:
+    result = from_wheel(installed, "-m", "pronmetric.cli.main", verb, "--cfg", "job")
+    assert result.returncode == 0, result.stderr
+    assert "out: ???" in result.stdout
+
+
+def test_the_wheel_scores_with_the_shipped_checkpoint(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("She lost her keys.\nThen it rained.\n", encoding="utf-8")
+    result = from_wheel(installed, "-m", "pronmetric.cli.main", "score", "-t", str(tmp_path / "a.txt"))
+    assert result.returncode == 0, result.stderr
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()[:2]] == ["Segment 1", "Segment 2"]

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import pytest
+
+from pronmetric import __version__
+from pronmetric.cli import main as cli
+from pronmetric.errors import InputError
+
+
+@pytest.fixture
+def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Sequence[str]], int]], None]:
+    """Put a function in the place of the verb `score`."""
+
+    def put(function: Callable[[Sequence[str]], int]) -> None:
+        monkeypatch.setattr(cli.importlib, "import_module", lambda name: SimpleNamespace(main=function))
+
+    return put
+
+
+def raising(error: BaseException) -> Callable[[Sequence[str]], int]:
+    def main(argv: Sequence[str]) -> int:
+        raise error
+
+    return main
+
+
+def test_a_verb_gets_the_rest_of_the_line(verb) -> None:
+    seen: list[Sequence[str]] = []
+    verb(lambda argv: seen.append(argv) or 0)
+    assert cli.main(["score", "--help", "-t", "a"]) == 0
+    assert seen == [["--help", "-t", "a"]]
+
+
+def test_a_fault_of_the_input_is_one_line_and_exit_code_1(verb, capsys) -> None:
+    verb(raising(InputError("expected 3 lines\n  got 2", file="a.txt", line=3)))
+    assert cli.main(["score"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "pronmetric: error: a.txt:3: expected 3 lines got 2\n")
+
+
+def test_a_fault_of_the_system_is_one_line_too(verb, capsys) -> None:
+    verb(raising(FileNotFoundError(2, "No such file or directory", "gone.txt")))
+    assert cli.main(["score"]) == 1
+    assert capsys.readouterr().err == "pronmetric: error: gone.txt: No such file or directory\n"
+
+
+def test_an_interrupt_is_130(verb) -> None:
+    verb(raising(KeyboardInterrupt()))
+    assert cli.main(["score"]) == 130
+
+
+def test_a_bug_keeps_its_traceback(verb) -> None:
+    verb(raising(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["score"])
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    code = "import sys; from pronmetric.cli import main; main._run = lambda a: print('x\\n' * 100000) or 0; sys.exit(main.main([]))"
+    read, write = os.pipe()
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    os.read(read, 10)
+    os.close(read)
+    assert process.communicate()[1] == b""
+    assert process.returncode == 141
+
+
+def test_version(capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"pronmetric {__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"]])
+def test_help_names_every_verb(argv: list[str], capsys) -> None:
+    try:
+        assert cli.main(argv) == 0
+    except SystemExit as end:
+        assert end.code == 0
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.split("verbs:\n")[1].split("\n\n")[0].splitlines()] == list(cli.VERBS)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"), [(["scoer"], "did you mean 'score'?"), (["--vorsion"], "--vorsion"), (["xyzzy"], "'xyzzy'")]
+)
+def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(argv)
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", list(cli.VERBS))
+def test_every_verb_has_its_file(name: str) -> None:
+    import importlib
+
+    assert callable(importlib.import_module(f"pronmetric.cli.{name}").main)

@@ -1,0 +1,60 @@
+"""Every config and every option of every group composes, from the package as installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
+
+CONF = Path(str(files("pronmetric.conf")))
+PRIMARIES = sorted(path.stem for path in CONF.glob("*.yaml"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hydra() -> Iterator[None]:
+    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+        yield
+
+
+def groups(primary: str) -> list[str]:
+    """The groups in the config's defaults list: its one-key entries, `override` and `optional` taken off."""
+    defaults = OmegaConf.to_container(OmegaConf.load(CONF / f"{primary}.yaml"))["defaults"]
+    return [str(key).split()[-1].strip("/") for entry in defaults if isinstance(entry, dict) for key in entry]
+
+
+OPTIONS = [
+    (primary, group, path.stem)
+    for primary in PRIMARIES
+    for group in groups(primary)
+    for path in sorted((CONF / group).glob("*.yaml"))
+]
+
+
+def resolve(primary: str, *overrides: str) -> None:
+    config = compose(primary, overrides=list(overrides))
+    for key in OmegaConf.missing_keys(config):
+        OmegaConf.update(config, key, "given")
+    assert OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+
+
+def test_both_hydra_verbs_have_a_config() -> None:
+    assert PRIMARIES == ["prepare", "train"]
+
+
+@pytest.mark.parametrize("primary", PRIMARIES)
+def test_a_config_composes(primary: str) -> None:
+    resolve(primary)
+
+
+@pytest.mark.parametrize(("primary", "group", "option"), OPTIONS)
+def test_an_option_composes(primary: str, group: str, option: str) -> None:
+    resolve(primary, f"{group}={option}")
+
+
+def test_every_folder_is_a_group_of_some_config() -> None:
+    folders = {path.name for path in CONF.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == {group for _, group, _ in OPTIONS}

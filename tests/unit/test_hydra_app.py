@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from omegaconf import DictConfig
+
+from pronmetric.cli import hydra_app
+from pronmetric.errors import PronmetricError
+
+FILES = {
+    "__init__.py": "",
+    "work.yaml": "defaults: [encoder: big, optim: adam, _self_]\nout: ???\nseed: 1\nyears: [21, 22]\n",
+    "encoder/big.yaml": "width: 384\nlayers: 6\n",
+    "encoder/small.yaml": "width: 8\nheads: 2\n",
+    "optim/adam.yaml": "lr: 0.5\nfloor: ${.lr}\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A config package of our own, and an empty working directory."""
+    for name, text in FILES.items():
+        path = tmp_path / "path" / "scratch_conf" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "work").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "path"))
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setattr(hydra_app, "MODULE", "scratch_conf")
+    monkeypatch.setattr(sys, "argv", ["pronmetric", "work", "as", "typed"])
+    yield
+    sys.modules.pop("scratch_conf", None)
+
+
+class Job:
+    """A job that keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.configs: list[DictConfig] = []
+        self.argv: list[list[str]] = []
+
+    def __call__(self, config: DictConfig) -> None:
+        self.configs.append(config)
+        self.argv.append(sys.argv)
+        if config.seed == 13:
+            raise PronmetricError("13 is no seed")
+
+
+def run(*argv: str) -> Job:
+    job = Job()
+    assert hydra_app.run("work", argv, job, description="Work.") == 0
+    return job
+
+
+def test_the_job_gets_the_config_with_its_overrides() -> None:
+    (config,) = run("out=o", "encoder=small", "optim.lr=2", "years=[23]").configs
+    assert config == {"encoder": {"width": 8, "heads": 2}, "optim": {"lr": 2, "floor": 2}} | {
+        "out": "o",
+        "seed": 1,
+        "years": [23],
+    }
+
+
+def test_a_run_leaves_nothing_behind_and_sees_its_own_command_line() -> None:
+    job = run("out=o")
+    assert job.argv == [["pronmetric", "work", "as", "typed"]] == [sys.argv]
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_cfg_prints_the_resolved_config_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--cfg", "job", "optim.lr=2").configs == []
+    out = capsys.readouterr().out
+    assert "floor: 2\n" in out and "out: ???\n" in out
+
+
+def test_multirun_gives_each_job_its_folder() -> None:
+    job = run("--multirun", "out=o", "seed=1,2", "encoder=small,big")
+    assert [(c.seed, c.encoder.width) for c in job.configs] == [(1, 8), (1, 384), (2, 8), (2, 384)]
+    assert [Path(c.out) for c in job.configs] == [Path.cwd() / "o" / str(n) for n in range(4)]
+    assert sorted(p.name for p in Path("o").iterdir()) == ["0", "1", "2", "3", "multirun.yaml"]
+
+
+def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
+    with pytest.raises(PronmetricError, match=r"^13 is no seed$"):
+        run("out=o", "seed=13")
+    with pytest.raises(PronmetricError, match=r"^13 is no seed$"):
+        run("-m", "out=o", "seed=1,13")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["seeed=2"], "unknown key 'seeed'; did you mean 'seed'?"),
+        (["lr=2"], "unknown key 'lr'; did you mean 'optim.lr'?"),
+        (["optim.lrr=2"], "unknown key 'optim.lrr'; did you mean 'optim.lr'?"),
+        (["encdoer=small"], "unknown key 'encdoer'; did you mean 'encoder'?"),
+        (["encoder=small", "encoder.layers=3"], "unknown key 'encoder.layers'"),
+        (["encoder=smal"], "did you mean encoder=small? (there are: big, small)"),
+        (["-m", "encoder=big,smal"], "did you mean encoder=small?"),
+        (["seed"], "cannot read 'seed': expected KEY=VALUE"),
+        (["years=[21"], "cannot read 'years=[21'"),
+        (["seed=1,2"], "--multirun"),
+        (["-m", "out=a,b"], "OUT/0, OUT/1"),
+        (["seed=2"], "pronmetric work needs out=..."),
+        (["+encoder=small"], "encoder"),
+    ],
+)
+def test_a_wrong_override_is_one_line_that_says_the_cure(argv: list[str], said: str) -> None:
+    job = Job()
+    with pytest.raises(PronmetricError) as error:
+        hydra_app.run("work", argv, job, description="Work.")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not job.configs and list(Path.cwd().iterdir()) == []
+
+
+def test_a_wrong_flag_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        run("--confg")
+    assert end.value.code == 2
+
+
+def test_help_lists_the_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help").configs == []
+    assert "encoder={big,small}" in capsys.readouterr().out
