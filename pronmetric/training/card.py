@@ -1,0 +1,351 @@
+"""The model card of a checkpoint: what it is, what it was made from, what it reaches, and where it fails.
+
+All figures come from reports of the measuring scripts (`python -m benchmarks.NAME --out FILE.json`), so that nothing on
+a card is typed by hand; what was not measured is said to be so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pronmetric.errors import InputError
+
+README = "README.md"
+_LICENCES = {
+    "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
+    "gum": "GUM, CC BY 4.0 (without its reddit documents)",
+    "ewt": "UD English EWT, CC BY-SA 4.0",
+    "standardebooks": "Standard Ebooks, public domain (CC0)",
+}
+_PAPER = "Jwalapuram et al. 2019"
+_PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, against another word or nothing"}
+_SPLITS = {
+    "development": "development",
+    "test": "test",
+    "development_study": "development in the study's form",
+}
+_KNOWN = {("test", "system"): "90.7 on WMT14", ("test", "noisy"): "89.1 on WMT14"}
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How a checkpoint was made: commands in order, the machine, the time training took, the day."""
+
+    commands: tuple[str, ...]
+    machine: str
+    time: str
+    date: str
+
+
+def card(
+    *,
+    name: str,
+    weights: str,
+    config: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    manifest_hash: str,
+    reports: Sequence[Mapping[str, Any]],
+    making: Making,
+) -> str:
+    """The card as Markdown.
+
+    Args:
+        name: of the checkpoint.
+        weights: first 8 hex digits of the weights' SHA-256.
+        config: the checkpoint's config.yaml.
+        manifest: that of the prepared data, and `manifest_hash`, the SHA-256 of its file.
+        manifest_hash: see `manifest`.
+        reports: what the measuring scripts wrote, in any order.
+        making: how it was made.
+
+    Raises:
+        InputError: a report of other weights.
+    """
+    for report in reports:
+        if report["weights"] != weights:
+            raise InputError(
+                f"the report of {report['benchmark']} is of weights {report['weights']}, the checkpoint has {weights}; "
+                f"measure again: {report['command']}"
+            )
+    sections = [
+        _head(name, weights, config),
+        _use(config),
+        "## Figures\n\n" + "\n\n".join(_figures(reports)),
+        _limits(config, reports),
+        _data(manifest, manifest_hash),
+        _made(config, making, reports),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) -> None:
+    """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
+    manifest = data / "manifest.json"
+    for path in (folder / "config.yaml", folder / "model.safetensors", manifest):
+        if not path.is_file():
+            raise InputError("a card needs this file, which is not there", file=path)
+    text = card(
+        name=folder.resolve().name,
+        weights=_sha256(folder / "model.safetensors")[:8],
+        config=yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")),
+        manifest=json.loads(manifest.read_text(encoding="utf-8")),
+        manifest_hash=_sha256(manifest),
+        reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
+        making=making,
+    )
+    (folder / README).write_text(text, encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
+    front = {
+        "license": "apache-2.0",
+        "language": ["en"],
+        "library_name": "pronmetric",
+        "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
+    }
+    return "\n".join(
+        [
+            "---",
+            yaml.safe_dump(front, sort_keys=False).strip(),
+            "---",
+            "",
+            f"# pronmetric checkpoint `{name}`",
+            "",
+            "Says for each pronoun of an English translation how probable it is that it is the right one here, given "
+            "the sentences before it. A segment's score comes from its pronouns, a system's is 100 x the mean over all "
+            f"pronouns. Weights `{weights}`, head `{config['head']['kind']}`, segment score `{config['segment']}` of "
+            f"the pronouns, {len(config['pronouns'])} pronoun forms.",
+        ]
+    )
+
+
+def _use(config: Mapping[str, Any]) -> str:
+    return f"""## Intended use
+
+To compare machine translations into English by their pronouns alone: personal, possessive, reflexive, demonstrative,
+interrogative and relative ones. It stands beside a metric of overall quality and replaces none. With a reference
+(`-r`) all systems stand in the reference's context; without one each is read in its own.
+
+```
+pronmetric score -t system.txt -r reference.txt --model FOLDER
+pronmetric compare -t a.txt b.txt --model FOLDER
+```
+
+Not for: other target languages; grading single sentences of people; deciding what pronoun a person uses. It was trained
+with context `{config["context"]}`."""
+
+
+def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """One block for each kind of measurement."""
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for report in reports:
+        by_name.setdefault(report["benchmark"], []).append(report["figures"])
+    yield (
+        "Accuracy in percent: the better text must score strictly higher; equal and null scores are wrong and counted. "
+        "In brackets the 95 % interval; study set: reference sentences are resampled, GAP: articles, else: documents."
+    )
+    for name, render in (
+        ("study", _study),
+        ("gap", _gap),
+        ("pair_accuracy", _pairs),
+        ("context_gain", _context),
+        ("calibration", _calibration),
+    ):
+        for figures in by_name.get(name, []):
+            yield render(figures)
+        if name not in by_name:
+            yield f"`{name}`: not measured."
+
+
+def _study(figures: Mapping[str, Any]) -> str:
+    known = {"french": "82.0", "german": "81.6"}
+    rows = []
+    for language, part in figures["languages"].items():
+        cells = [_share(part[kind]) for kind in ("common", "none", "shuffled")]
+        counts = f"{part['common']['equal']} / {part['common']['null']} / {part['unscored']['either']}"
+        rows.append([language, str(part["common"]["pairs"]), *cells, counts, known.get(language, "")])
+    header = ["language", "pairs", "common context", "none", "shuffled", "equal / null / unscored", _PAPER]
+    return "### Published study set (test)\n\n" + _table(header, rows)
+
+
+def _gap(figures: Mapping[str, Any]) -> str:
+    rows = [
+        [kind, _share(figures[kind]), _share(figures["first_600"][kind])] for kind in ("common", "none", "shuffled")
+    ]
+    return (
+        "### GAP development part (test): the pronoun against the other gender's\n\n"
+        + _table(["context", f"accuracy, {figures['common']['pairs']} items", "first 600"], rows)
+        + f"\n\nContext helps by {_gain(figures['context_gain'])} points, shuffled context by "
+        + f"{_gain(figures['shuffled_gain'])}."
+    )
+
+
+def _pairs(figures: Mapping[str, Any]) -> str:
+    rows, notes = [], []
+    for part, title in _PARTS.items():
+        if part not in figures:
+            continue
+        found = figures[part]
+        known = _KNOWN.get((figures["split"], part), "")
+        for kind, value in found["contexts"].items():
+            counts = f"{value['equal']} / {value['null']}"
+            rows.append([title, kind, str(value["pairs"]), _share(value), counts, known if kind == "common" else ""])
+        notes.append(f"{title}: {_counts(found['by_count'])}.")
+    header = ["pairs", "context", "number", "accuracy", "equal / null", _PAPER]
+    title = f"### Reference against system and noisy reference ({_SPLITS[figures['split']]})\n\n"
+    return title + "\n\n".join([_table(header, rows), *notes])
+
+
+def _counts(split: Mapping[str, Any]) -> str:
+    """What becomes of pairs with equal and unequal numbers of pronouns."""
+    parts = []
+    if split["equal"] is not None:
+        parts.append(f"{_share(split['equal'])} where both texts have as many pronouns")
+    if split["unequal"] is not None:
+        parts.append(
+            f"{_share(split['unequal'])} of {split['unequal']['pairs']} pairs where not, of which the text with fewer "
+            f"pronouns wins {_share(split['fewer_won'])}"
+        )
+    return "; ".join(parts)
+
+
+def _context(figures: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            group,
+            str(part["common"]["pairs"]),
+            *(f"{100 * part[kind]['accuracy']:.1f}" for kind in ("common", "none", "shuffled")),
+            _gain(part["context_gain"]),
+            _gain(part["shuffled_gain"]),
+        ]
+        for group, part in figures.items()
+        if not group.startswith("third,")
+    ]
+    header = ["pronouns", "pairs", "common", "none", "shuffled", "common - none", "shuffled - none"]
+    return "### Does context help? R vs R'\n\n" + _table(header, rows)
+
+
+def _calibration(figures: Mapping[str, Any]) -> str:
+    rows = [
+        [f"{b['low']:.3f} to {b['high']:.3f}", str(b["count"]), f"{b['probability']:.3f}", f"{b['frequency']:.3f}"]
+        for b in figures["reliability"]
+    ]
+    return (
+        f"### Calibration ({figures['split']}, {figures['form']} text)\n\n"
+        f"Expected calibration error {figures['ece']:.3f} ({figures['bins']} equal-mass bins) over "
+        f"{figures['pronouns']} pronouns of held-out references, {figures['wrong']} of them replaced: at "
+        f"{100 * figures['rate']:.1f} %, the rate at which the outputs of WMT22 have another pronoun than the "
+        "reference.\n\n" + _table(["probability", "pronouns", "mean", "right"], rows)
+    )
+
+
+def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        "A pronoun that fits its sentence and the text before it counts as right, whether or not the source says so: "
+        "the source is never read.",
+        "Choices between forms that both fit the sentence (his/her, he/they) rest on finding the antecedent, which is "
+        "harder than local fit; the figures with and without context tell how far it goes.",
+        "Singular they, neopronouns and ships called she are rarer in the training data than in the world, and so are "
+        "women in some roles: a low probability is no statement about a person.",
+        f"Context beyond {config['max_pieces']} sub-word pieces is cut from the left, and told.",
+        "A dropped pronoun is not scored: what is not there has no probability.",
+    ]
+    wrong = next((r["figures"]["confusions"] for r in reports if r["benchmark"] == "study"), None)
+    if wrong is None:
+        wrong = next((r["figures"]["noisy"]["confusions"] for r in reports if "noisy" in r["figures"]), None)
+    if wrong:
+        told = ", ".join(
+            f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]
+        )
+        lines.append(f"Errors it overlooks most often: {told}.")
+    return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
+    rows = [
+        [split, f"{found['rows']:,}", ", ".join(found["testsets"]) or "-"]
+        for split, found in manifest["splits"].items()
+    ]
+    sources = dict.fromkeys(
+        ["wmt"] * ("wmt" in manifest["inputs"]) + [name.split("/")[0] for name in manifest["inputs"].get("english", {})]
+    )
+    licences = [f"- {_LICENCES.get(name, f'`{name}`: see where it came from')}" for name in sources]
+    agreement = manifest["config"].get("agreement")
+    return "\n".join(
+        [
+            "## Training data and licence",
+            "",
+            f"Prepared folder with manifest SHA-256 `{manifest_hash}`, pronmetric {manifest['package_version']}, "
+            f"schema {manifest['schema_version']}. Pronoun pairs that count as no error: filter `{agreement}`. Never "
+            f"read: {', '.join(manifest['config'].get('exclude', [])) or 'none'}.",
+            "",
+            _table(["split", "rows", "test sets"], rows),
+            "",
+            *licences,
+            "",
+            "The weights are under Apache-2.0, as the code. No text of the data travels with them; the terms of the "
+            "data are those of its owners.",
+        ]
+    )
+
+
+def _made(config: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]) -> str:
+    settings = yaml.safe_dump(
+        {key: value for key, value in config.items() if key not in ("pronouns", "encoder")}, sort_keys=False
+    ).strip()
+    return "\n".join(
+        [
+            "## How it was made",
+            "",
+            f"On {making.date}, {making.machine}; training took {making.time}.",
+            "",
+            "```",
+            *making.commands,
+            "```",
+            "",
+            "Measured with",
+            "",
+            "```",
+            *dict.fromkeys(str(report["command"]) for report in reports),
+            "```",
+            "",
+            "Settings of the checkpoint:",
+            "",
+            "```yaml",
+            settings,
+            "```",
+        ]
+    )
+
+
+def _share(value: Mapping[str, Any] | None) -> str:
+    """An accuracy or an estimate: "86.4 [83.1, 89.2]"."""
+    if value is None:
+        return "-"
+    share = value["accuracy"] if "accuracy" in value else value["value"]
+    if value["low"] is None:
+        return f"{100 * share:.1f}"
+    return f"{100 * share:.1f} [{100 * value['low']:.1f}, {100 * value['high']:.1f}]"
+
+
+def _gain(value: Mapping[str, Any]) -> str:
+    if value["low"] is None:
+        return f"{100 * value['value']:+.1f}"
+    return f"{100 * value['value']:+.1f} [{100 * value['low']:+.1f}, {100 * value['high']:+.1f}]"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

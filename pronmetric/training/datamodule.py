@@ -1,0 +1,284 @@
+"""The Lightning data module: a prepared folder to batches, each a pure function of seed, epoch and step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
+from pronmetric.data.collate import Batch, Collator, Encoded
+from pronmetric.errors import InputError
+from pronmetric.training import examples
+from pronmetric.training.examples import LabelledExample
+from pronmetric.training.plan import Step, plan
+
+LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planning of batches rests on it
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A batch with labels.
+
+    right: 1 as written, 0 replaced. original: index of the form that stood there in the inventory, -1 for
+    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs. name: the set.
+    """
+
+    batch: Batch
+    right: Float[Tensor, "batch pronouns"]
+    original: Int[Tensor, "batch pronouns"]
+    labelled: Bool[Tensor, "batch pronouns"]
+    better: Int[Tensor, " pairs"]
+    worse: Int[Tensor, " pairs"]
+    name: str
+
+    def to(self, device: torch.device | str, **_: Any) -> Labelled:
+        """The same batch on another device (Lightning calls this)."""
+        tensors = ("right", "original", "labelled", "better", "worse")
+        moved = {name: getattr(self, name).to(device) for name in tensors}
+        return replace(self, batch=self.batch.to(device), **moved)
+
+
+class Labeller:
+    """Labelled examples to a batch, for one collator and inventory."""
+
+    def __init__(self, collator: Collator, inventory: Sequence[str]) -> None:
+        self.collator = collator
+        self.index = {form: i for i, form in enumerate(inventory)}
+
+    def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
+        """One batch. With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair
+        with a text that has to be split into windows has no pair loss, its labels count all the same.
+        """
+        rows = self.collator.encode([item.example for item in items])
+        batch = self.collator.pad(rows)
+        shape = tuple(batch.pronoun_mask.shape)
+        right, original = np.ones(shape, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
+        labelled = np.zeros(shape, dtype=bool)
+        for r, row in enumerate(rows):
+            item = items[row.example]
+            for slot, k in enumerate(row.pronouns.tolist()):
+                right[r, slot] = item.right[k]
+                original[r, slot] = self.index.get(item.original[k], -1)
+                labelled[r, slot] = item.labelled
+        better, worse = _pairs(rows) if pairs else ([], [])
+        return Labelled(
+            batch=batch,
+            right=torch.from_numpy(right),
+            original=torch.from_numpy(original),
+            labelled=torch.from_numpy(labelled),
+            better=torch.tensor(better, dtype=torch.long),
+            worse=torch.tensor(worse, dtype=torch.long),
+            name=name,
+        )
+
+
+def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int]]:
+    at = {row.example: r for r, row in enumerate(rows) if row.windows == 1}
+    whole = sorted(e for e in at if e % 2 == 0 and e + 1 in at)
+    return [at[e] for e in whole], [at[e + 1] for e in whole]
+
+
+class TrainingSteps(Dataset[Labelled]):
+    """Step to batch; corruption is drawn anew in each epoch."""
+
+    def __init__(
+        self, passages: Any, pairs: Any, labeller: Labeller, *, table: ConfusionTable, options: Mapping[str, Any]
+    ) -> None:
+        self.passages, self.pairs, self.labeller, self.table, self.options = passages, pairs, labeller, table, options
+
+    def __getitem__(self, step: Step) -> Labelled:  # type: ignore[override]
+        """The batch of one planned step."""
+        o = self.options
+        items: list[LabelledExample] = []
+        for index in step.rows:
+            rng = np.random.default_rng([o["seed"], step.epoch, index, len(step.kind)])
+            if step.kind == "passages":
+                items.append(examples.passage(self.passages[index], rng, table=self.table, **o["corruption"]))
+            else:
+                row = self.pairs[index]
+                items += examples.pair(row, rng, context=o["context"], plain=o["corruption"]["plain"])
+        return self.labeller.batch(items, pairs=step.kind == "pairs", name="train")
+
+
+class StepSampler(Sampler[Step]):
+    """The steps of one epoch from `first` on, every `world`-th of them for this `rank`; the length is the whole's."""
+
+    def __init__(self, steps: Sequence[Step], *, first: int, rank: int, world: int) -> None:
+        self.steps = steps[rank : len(steps) - len(steps) % world : world]
+        self.first = first
+
+    def __iter__(self) -> Iterator[Step]:
+        """The steps that are left."""
+        return iter(self.steps[self.first :])
+
+    def __len__(self) -> int:
+        """The number of steps of the epoch."""
+        return len(self.steps)
+
+
+class DevelopmentPairs(Dataset[Labelled]):
+    """Fixed batches of development pairs, one set in one context, by name."""
+
+    def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
+        self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
+        lengths = [_pair_length(row, context) for row in rows]
+        steps = plan(
+            passages=[],
+            pairs=lengths,
+            pair_share=1.0,
+            pieces=pieces,
+            max_pieces=labeller.collator.max_pieces,
+            seed=0,
+            epoch=0,
+        )
+        self.steps = [step.rows for step in steps]
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        return len(self.steps)
+
+    def __getitem__(self, index: int) -> Labelled:
+        """One batch; the texts are as prepared."""
+        rng = np.random.default_rng(0)
+        items: list[LabelledExample] = []
+        for row in self.steps[index]:
+            items += examples.pair(self.rows[row], rng, context=self.context, plain=0.0)
+        return self.labeller.batch(items, pairs=True, name=self.name)
+
+
+class PronounData(pl.LightningDataModule):
+    """Training and development batches from a folder that `pronmetric prepare` wrote.
+
+    Args:
+        folder: the prepared folder.
+        collator: of the encoder.
+        inventory: the forms that the head knows, in its order.
+        context: "none", "respective" or "common".
+        pieces: pieces of a training batch, padding included.
+        pair_share: share of the pieces that pairs make up; 0 trains on passages alone, 1 on pairs alone.
+        corruption: arguments of `pronmetric.training.examples.passage`.
+        development: pairs of each development set that are used (a seeded sample); 0 for all.
+        agreeing: leave out noisy references whose verb no longer agrees.
+        workers: processes that make batches; 0 makes them in the training process.
+        seed: of the run.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        collator: Collator,
+        *,
+        inventory: Sequence[str],
+        context: str,
+        pieces: int,
+        pair_share: float,
+        corruption: Mapping[str, Any],
+        development: int,
+        agreeing: bool,
+        workers: int,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        if context not in examples.CONTEXTS:
+            raise InputError(f"expected context none, respective or common, got {context!r}")
+        self.folder = Path(folder)
+        self.collator = collator
+        self.labeller = Labeller(collator, inventory)
+        self.context = context
+        self.pieces = pieces
+        self.pair_share = pair_share
+        self.corruption = dict(corruption)
+        self.development = development
+        self.agreeing = agreeing
+        self.workers = workers
+        self.seed = seed
+        self.first = 0
+        self._done = 0
+        self._sets: TrainingSteps | None = None
+
+    def setup(self, stage: str | None = None) -> None:
+        """Open the prepared folder."""
+        if self._sets is not None:
+            return
+        pairs = arrow.read_pairs(self.folder, "train", kinds=("pronoun",))
+        if self.agreeing:
+            pairs = pairs.filter(lambda agrees: agrees, input_columns="agrees", keep_in_memory=True)
+        passages = arrow.read_passages(self.folder, "passages_train")
+        some = [i for i, forms in enumerate(passages["forms"]) if len(forms)]
+        self._passages = passages.select(some)
+        self._pairs = pairs
+        self._lengths = [int(len(t) / LETTERS_PER_PIECE) + 3 for t in self._passages["text"]]
+        self._pair_lengths = [_pair_length(row, self.context) for row in pairs]
+        if not self._lengths and self.pair_share < 1:
+            raise InputError("no passages to train on: set data.pair_share=1, or prepare with data.english", file=self.folder)
+        if not self._pair_lengths and self.pair_share > 0:
+            raise InputError("no pairs to train on: set data.pair_share=0, or prepare with more test sets", file=self.folder)
+        table = ConfusionTable.load(self.folder / "confusion.json")
+        options = {"seed": self.seed, "context": self.context, "corruption": self.corruption}
+        self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
+
+    def steps(self, epoch: int) -> list[Step]:
+        """The planned steps of one epoch, over all processes."""
+        self.setup()
+        return plan(
+            passages=self._lengths,
+            pairs=self._pair_lengths,
+            pair_share=self.pair_share,
+            pieces=self.pieces,
+            max_pieces=self.collator.max_pieces,
+            seed=self.seed,
+            epoch=epoch,
+        )
+
+    def train_dataloader(self) -> DataLoader[Labelled]:
+        """The batches of the trainer's current epoch that are left."""
+        trainer = self.trainer
+        assert trainer is not None and self._sets is not None
+        sampler = StepSampler(
+            self.steps(trainer.current_epoch), first=self.first, rank=trainer.global_rank, world=trainer.world_size
+        )
+        self.first = 0
+        return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.workers)
+
+    def val_dataloader(self) -> list[DataLoader[Labelled]]:
+        """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
+        noisy = self._sample("development", "noisy")
+        sets = [
+            ("noisy", noisy, self.context),
+            ("system", self._sample("development", "system"), self.context),
+            ("study_form", self._sample("development_study", None), self.context),
+            ("noisy_none", noisy, "none"),
+        ]
+        return [
+            DataLoader(
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces), batch_size=None
+            )
+            for name, rows, context in sets
+            if len(rows)
+        ]
+
+    def _sample(self, split: str, kind: str | None) -> Any:
+        rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
+        if kind is not None:
+            rows = rows.filter(lambda k: k == kind, input_columns="kind", keep_in_memory=True)
+        if self.development and len(rows) > self.development:
+            chosen = np.random.default_rng(0).choice(len(rows), self.development, replace=False)
+            rows = rows.select(np.sort(chosen))
+        return rows
+
+
+def _pair_length(row: Mapping[str, Any], context: str) -> int:
+    letters = len(row["better"]) + len(row["worse"])
+    if context != "none":
+        letters += 2 * sum(len(sentence) for sentence in row["context"])
+    return int(letters / LETTERS_PER_PIECE) + 6

