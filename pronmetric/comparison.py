@@ -128,8 +128,13 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
     scored = [first, *others]
     score = fsum(segment.score or 0.0 for segment in scored) / len(scored)
     columns = zip(*(segment.pronouns for segment in scored), strict=True)
-    pronouns = (column[0]._replace(score=fsum(p.score for p in column) / len(scored)) for column in columns)
-    return SegmentScore(score, tuple(pronouns), first.probability)
+    return SegmentScore(score, tuple(map(_mean, columns)))
+
+
+def _mean(pronouns: tuple[PronounScore, ...]) -> PronounScore:
+    """One pronoun's mean over several contexts."""
+    score = fsum(p.score for p in pronouns) / len(pronouns)
+    return pronouns[0]._replace(score=score, probability=None if pronouns[0].probability is None else score)
 
 
 def _deciding(

@@ -61,6 +61,23 @@ def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: 
         raise InputError(f'"{name}" holds half a surrogate pair; write whole characters', file=file, line=line)
 
 
+class History:
+    """The last sentences of a document, line by line; a change of document forgets them."""
+
+    def __init__(self, *, size: int = CONTEXT_SIZE) -> None:
+        self._before: deque[str] = deque(maxlen=size)
+        self._doc: Hashable = None
+
+    def context(self, line: str, doc: Hashable = None) -> str:
+        """What stands before `line` in its document, as one run of text; then `line` is remembered."""
+        if doc != self._doc:
+            self._before.clear()
+            self._doc = doc
+        found = join(self._before)
+        self._before.append(line)
+        return found
+
+
 def previous(
     lines: Iterable[str], docs: Iterable[Hashable] | None = None, *, size: int = CONTEXT_SIZE
 ) -> Iterator[str]:
@@ -71,15 +88,10 @@ def previous(
     >>> list(previous(["A.", "B.", "C.", "D."], ["x", "x", "x", "y"]))
     ['', 'A.', 'A. B.', '']
     """
-    before: deque[str] = deque(maxlen=size)
-    document: Hashable = None
-    pairs = ((line, None) for line in lines) if docs is None else zip(lines, docs, strict=True)
-    for line, doc in pairs:
-        if doc != document:
-            before.clear()
-            document = doc
-        yield join(before)
-        before.append(line)
+    history = History(size=size)
+    if docs is None:
+        return (history.context(line) for line in lines)
+    return (history.context(line, doc) for line, doc in zip(lines, docs, strict=True))
 
 
 def in_context(

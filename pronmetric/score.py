@@ -20,24 +20,25 @@ from pronmetric.signature import Signature
 class PronounScore(NamedTuple):
     """One pronoun: its surface text, its half-open span of code points in the segment's text, and its score.
 
-    score: higher is better; a probability in [0, 1] where `SegmentScore.probability`, else unbounded.
+    score: higher is better. probability: the same number, in [0, 1], where the head gives one; None where the score is
+    unbounded.
     """
 
     text: str
     start: int
     end: int
     score: float
+    probability: float | None
 
 
 class SegmentScore(NamedTuple):
-    """One text: its score from its pronouns, higher is better; None where it has no pronoun.
+    """One text: its score from its pronouns, higher is better, in [0, 1] where they have probabilities.
 
-    probability: whether the scores are in [0, 1] (a logit head) or unbounded (the paper's heads).
+    score: None where the text has no pronoun.
     """
 
     score: float | None
     pronouns: tuple[PronounScore, ...]
-    probability: bool
 
 
 class SystemScore(NamedTuple):
@@ -101,7 +102,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
-        self.scale = 1.0
+        self.scale = 100.0
         self._codes: dict[Hashable, int] = {}
 
     def add(self, segment: SegmentScore, doc: Hashable = None) -> None:
@@ -109,7 +110,8 @@ class Tally:
         self.sums.append(sum(pronoun.score for pronoun in segment.pronouns))
         self.counts.append(len(segment.pronouns))
         self.docs.append(-1 if doc is None else self._codes.setdefault(doc, len(self._codes)))
-        self.scale = 100.0 if segment.probability else 1.0
+        if any(pronoun.probability is None for pronoun in segment.pronouns):
+            self.scale = 1.0
 
     def totals(self) -> tuple[str, Totals]:
         """What is resampled, "documents" where two or more are known for all segments, else "segments"."""

@@ -1,0 +1,268 @@
+"""`pronmetric compare`: which of two or more system outputs has the better pronouns, and how sure that is."""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tqdm import tqdm
+
+from pronmetric.cli import corpus as corpora
+from pronmetric.cli import exports as files
+from pronmetric.cli import scoring
+from pronmetric.cli.scoring import COMMON, CROSSED
+from pronmetric.comparison import Decision, Duel, Outcome, average
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.significance import holm
+from pronmetric.records import Text
+from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
+
+if TYPE_CHECKING:
+    from pronmetric.metric import PronounMetric
+
+DESCRIPTION = """Compare the pronouns of two or more translations of the same text, segment by segment and as a whole.
+
+For each segment: which one is better, by how much, and the pronouns that decided it. For each pair of systems: the
+difference of their scores (100 x the mean probability over all pronouns; above 0 where the first is better), its 95 %
+interval, wins, ties and losses, and two tests that resample documents; with more than two systems the p values are
+also adjusted by Holm's method."""
+EPILOG = """context:
+  common      the two previous sentences of the reference; the default with -r and -d
+  crossed     without a reference: each pair in the context of the one output and again in that of the other, the
+              differences averaged, so that the order of the two only changes the sign; the default then
+  respective  each output in its own context
+  none        the segments alone
+Without --docids the lines of a file count as one document, and the tests resample segments.
+
+examples:
+  pronmetric compare -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
+  pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
+_TIE = 0.01
+_COLUMNS = ("a", "b", "segment", "doc", "better", "difference", "a_score", "b_score", "a_decided", "b_decided")
+
+
+class Pair(NamedTuple):
+    """Two systems by their place in the corpus, and the running count between them."""
+
+    a: int
+    b: int
+    duel: Duel
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    parser = scoring.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
+    parser.add_argument(
+        "--tie",
+        type=_band,
+        default=_TIE,
+        metavar="X",
+        help="segments whose scores differ by no more than X are ties (default: %(default)s)",
+    )
+    args = parser.parse_args(argv)
+    scoring.check_flags(parser, args)
+    scoring.check_targets(args.to_json, args.to_tsv)
+    if args.translations is not None and len(args.translations) < 2:
+        raise PronmetricError(
+            f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"
+        )
+    note = scoring.Notes(quiet=args.quiet)
+    scoring.open_stdout()
+    corpus = corpora.read(args, note)
+    if len(corpus.systems) < 2:
+        raise PronmetricError(
+            f"expected two or more systems to compare, got only {corpus.systems[0]}; give more --systems"
+        )
+    kind = args.context or (COMMON if corpus.reference else CROSSED)
+    scoring.say_context(kind, corpus, args, note)
+    _compare(args, corpus, kind, note)
+    return 0
+
+
+def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, note: scoring.Notes) -> None:
+    metric = scoring.load(args, note)
+    counts = Counts()
+    signature = metric.signature(context=kind, seed=args.seed)
+    pairs = [Pair(a, b, Duel(tie=args.tie)) for a, b in combinations(range(len(corpus.systems)), 2)]
+    with (
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=_COLUMNS) as exports,
+        tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
+    ):
+        for number, (row, scores) in enumerate(_scored(metric, corpus, kind, args.batch_size, counts)):
+            for a, b, duel in pairs:
+                decision = duel.add(scores[a, b], scores[b, a], row.doc)
+                names = corpus.systems[a], corpus.systems[b]
+                if not args.only_system:
+                    print(_line(names, number, decision))
+                _export(exports, names, number, row, (row.texts[a], row.texts[b]), decision)
+            bar.update()
+        outcomes = [pair.duel.outcome(seed=args.seed) for pair in pairs]
+        adjusted = _adjusted(outcomes)
+        names_of = [(corpus.systems[a], corpus.systems[b]) for a, b, _ in pairs]
+        exports.finish(
+            pairs=[_pair(*told) for told in zip(names_of, outcomes, adjusted, strict=True)],
+            tie=args.tie,
+            counts=files.encoded(counts),
+            signature=str(signature),
+        )
+    for told in zip(names_of, outcomes, adjusted, strict=True):
+        print(_summary(*told, tie=args.tie))
+    few = min(outcome.units for outcome in outcomes)
+    if few < scoring.FEW:
+        note(f"the tests rest on {few} {outcomes[0].resampled} only")
+    note.lengths(counts)
+    note(f"signature: {signature}")
+
+
+def _scored(
+    metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
+) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], SegmentScore]]]:
+    """Rows, with the score of each system x as it stands against each other one y, under (x, y)."""
+    systems = range(len(corpus.systems))
+    owners = {x: list(systems) if kind == CROSSED else [x] for x in systems}
+    waiting: deque[corpora.Row] = deque()
+
+    def texts() -> Iterator[Text]:
+        for row, contexts in corpus.in_context(kind):
+            waiting.append(row)
+            yield from (Text(contexts[owner], row.texts[x]) for x in systems for owner in owners[x])
+
+    stream = metric.stream(texts(), batch_size=batch_size, counts=counts)
+    while waiting_scores := list(islice(stream, sum(map(len, owners.values())))):
+        scores = iter(waiting_scores)
+        in_context = {(x, owner): next(scores) for x in systems for owner in owners[x]}
+        yield (
+            waiting.popleft(),
+            {
+                (x, y): average(in_context[x, x], in_context[x, y]) if kind == CROSSED else in_context[x, x]
+                for x in systems
+                for y in systems
+                if x != y
+            },
+        )
+
+
+def _adjusted(outcomes: Sequence[Outcome]) -> list[tuple[float | None, float | None]]:
+    """The p values of bootstrap and randomisation of each pair after Holm; None where there is no test."""
+    return list(
+        zip(
+            _holm([outcome.p_bootstrap for outcome in outcomes]),
+            _holm([outcome.p_randomisation for outcome in outcomes]),
+            strict=True,
+        )
+    )
+
+
+def _holm(values: Sequence[float | None]) -> list[float | None]:
+    tested = iter(holm([value for value in values if value is not None]))
+    return [None if value is None else next(tested) for value in values]
+
+
+def _line(names: tuple[str, str], number: int, decision: Decision) -> str:
+    """One segment on stdout."""
+    better = {"a": names[0], "b": names[1], None: "null"}.get(decision.better, decision.better)
+    difference = "null" if decision.difference is None else f"{decision.difference:.4f}"
+    cells = [*names, f"Segment {number}", f"better: {better}", f"difference: {difference}"]
+    for name, pronouns in zip(names, (decision.a_decided, decision.b_decided), strict=True):
+        if pronouns:
+            cells.append(f"{name}: {_listed(pronouns)}")
+    return "\t".join(cells)
+
+
+def _listed(pronouns: Sequence[PronounScore]) -> str:
+    return ", ".join(f"{p.text} {p.score:.2f}" for p in pronouns)
+
+
+def _summary(
+    names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None], *, tie: float
+) -> str:
+    """What a person reads about two systems."""
+    width = max(map(len, names))
+    lines = [f"{names[0]} against {names[1]}"]
+    for name, score in zip(names, (outcome.a, outcome.b), strict=True):
+        lines.append(f"  {name:<{width}}  {_system(score)}")
+    if outcome.difference is not None:
+        between = "" if outcome.interval is None else f", 95 % {outcome.interval[0]:+.2f} to {outcome.interval[1]:+.2f}"
+        lines.append(f"  difference {outcome.difference:+.2f}{between} ({outcome.units} {outcome.resampled})")
+    lines.append(
+        f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
+        f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
+    )
+    tests = zip(
+        ("paired bootstrap", "approximate randomisation"), (outcome.p_bootstrap, outcome.p_randomisation), adjusted
+    )
+    said = [
+        f"{test} p = {p:.4f}" + (f" (Holm {q:.4f})" if q is not None and q != p else "")
+        for test, p, q in tests
+        if p is not None
+    ]
+    lines.append("  " + ("; ".join(said) if said else f"no test: too few {outcome.resampled} with a pronoun"))
+    return "\n".join(lines)
+
+
+def _system(score: SystemScore) -> str:
+    number = "null" if score.score is None else f"{score.score:.2f}"
+    return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments)"
+
+
+def _pair(names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None]) -> dict[str, Any]:
+    """Two systems in JSON."""
+    return {
+        "a": files.system(names[0], outcome.a),
+        "b": files.system(names[1], outcome.b),
+        "difference": files.rounded(outcome.difference),
+        "interval": None if outcome.interval is None else [files.rounded(end) for end in outcome.interval],
+        "a_ahead": files.rounded(outcome.a_ahead),
+        "p_bootstrap": files.rounded(outcome.p_bootstrap),
+        "p_bootstrap_holm": files.rounded(adjusted[0]),
+        "p_randomisation": files.rounded(outcome.p_randomisation),
+        "p_randomisation_holm": files.rounded(adjusted[1]),
+        "wins": outcome.wins,
+        "ties": outcome.ties,
+        "losses": outcome.losses,
+        "one_sided": outcome.one_sided,
+        "unscored": outcome.unscored,
+        "resampled": outcome.resampled,
+        "units": outcome.units,
+    }
+
+
+def _export(
+    exports: files.Exports,
+    names: tuple[str, str],
+    number: int,
+    row: corpora.Row,
+    texts: tuple[str, str],
+    decision: Decision,
+) -> None:
+    content = {
+        "a": names[0],
+        "b": names[1],
+        "segment": number,
+        "doc": row.doc,
+        "source": row.source,
+        "reference": row.reference,
+        "better": decision.better,
+        "difference": files.rounded(decision.difference),
+        "a_text": texts[0],
+        "b_text": texts[1],
+        "a_scored": files.scored(decision.a),
+        "b_scored": files.scored(decision.b),
+        "a_decided": [files.pronoun(p) for p in decision.a_decided],
+        "b_decided": [files.pronoun(p) for p in decision.b_decided],
+    }
+    cells = (*names, number, row.doc, decision.better, decision.difference, decision.a.score, decision.b.score)
+    exports.segment(content, [(*cells, _listed(decision.a_decided), _listed(decision.b_decided))])
+
+
+def _band(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
+    return value

@@ -1,0 +1,173 @@
+"""The texts of `score` and `compare`: line-parallel files or a WMT test set, checked, then read as rows."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.lines import decode_lines, iter_lines
+from pronmetric.records import History
+
+if TYPE_CHECKING:
+    from pronmetric.schema import Document, Segment
+
+
+class Row(NamedTuple):
+    """One segment of all systems. doc, source, reference: None where not given."""
+
+    texts: tuple[str, ...]
+    doc: str | None
+    source: str | None
+    reference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Systems side by side: their names, their number of segments, and their rows, as often as asked.
+
+    documents: whether rows know their document. reference: whether they know their reference.
+    """
+
+    systems: tuple[str, ...]
+    segments: int
+    documents: bool
+    reference: bool
+    rows: Callable[[], Iterator[Row]]
+
+    def in_context(self, kind: str) -> Iterator[tuple[Row, tuple[str, ...]]]:
+        """Each row with the context of each system's text: the reference's, the text's own ("respective"), or none."""
+        count = len(self.systems)
+        histories = [History() for _ in range(count if kind == "respective" else 1)]
+        for row in self.rows():
+            if kind == "none":
+                yield row, ("",) * count
+            elif kind == "common":
+                yield row, (histories[0].context(row.reference or "", row.doc),) * count
+            else:
+                yield row, tuple(h.context(text, row.doc) for h, text in zip(histories, row.texts, strict=True))
+
+
+class TextFile:
+    """The lines of a text file, read anew each time; what can be read only once (a pipe) is kept."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._kept: list[str] | None = None
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            with open(path, "rb") as stream:
+                self._kept = list(decode_lines(stream, file=path))
+
+    def __iter__(self) -> Iterator[str]:
+        """The lines, without their ends."""
+        return iter_lines(self.path) if self._kept is None else iter(self._kept)
+
+
+def read(args: argparse.Namespace, note: Callable[[str], None]) -> Corpus:
+    """The corpus that the flags name; every line is read once here, so that bad input is told at once.
+
+    Raises:
+        InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL.
+    """
+    if args.dataset is not None:
+        return _wmt(args.dataset, args.wmt_dir, args.systems, note)
+    return _files(args.translations, args.references, args.sources, args.docids, note)
+
+
+def _files(
+    systems: Sequence[str],
+    reference: str | None,
+    source: str | None,
+    docids: str | None,
+    note: Callable[[str], None],
+) -> Corpus:
+    names = [*systems, *(name for name in (reference, source, docids) if name is not None)]
+    files = {name: TextFile(name) for name in dict.fromkeys(names)}
+    lengths = {name: sum(1 for _ in file) for name, file in files.items()}
+    for name, length in lengths.items():
+        if not length:
+            raise InputError("is empty; expected one segment a line", file=name)
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
+    if docids is not None:
+        _check_docids(files[docids], note)
+
+    def column(name: str | None) -> Iterable[str | None]:
+        return repeat(None) if name is None else files[name]
+
+    def rows() -> Iterator[Row]:
+        rest = zip(column(docids), column(source), column(reference), strict=False)
+        for texts, (doc, src, ref) in zip(zip(*(files[name] for name in systems), strict=True), rest, strict=False):
+            yield Row(texts, doc, src, ref)
+
+    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, reference is not None, rows)
+
+
+def _check_docids(file: TextFile, note: Callable[[str], None]) -> None:
+    seen: set[str] = set()
+    again: dict[str, int] = {}
+    before = None
+    for number, doc in enumerate(file, start=1):
+        if not doc.strip():
+            raise InputError("expected a document id, got an empty line", file=file.path, line=number)
+        if doc != before and doc in seen:
+            again.setdefault(doc, number)
+        seen.add(doc)
+        before = doc
+    if again:
+        doc, number = next(iter(again.items()))
+        note(
+            f"{file.path}:{number}: document {doc!r} goes on after others ({len(again)} such): its context starts anew there"
+        )
+
+
+def _wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
+    from data_prep import wmt
+
+    found = [testset for testset in wmt.find(folder) if wmt.matches(testset, dataset)]
+    if len(found) != 1:
+        ids = ", ".join(testset.id for testset in (found or wmt.find(folder))) or "none"
+        problem = "is the name of several test sets" if found else "is no test set there"
+        raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
+    if found[0].target != "en":
+        raise PronmetricError(
+            f"{dataset} is into {found[0].target}; the pronouns of English are scored, give a pair into en"
+        )
+    documents = list(wmt.read(found[0]))
+    segments = [segment for document in documents for segment in document.segments]
+    there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
+    chosen = list(there if systems is None else systems)
+    if unknown := [name for name in chosen if name not in there]:
+        raise InputError(f"no system {', '.join(unknown)} in {dataset}; there are: {', '.join(there)}", file=folder)
+    if not chosen:
+        raise InputError(f"{dataset} has no system output", file=folder)
+    for name in chosen:
+        if missing := sum(name not in segment.hyps for segment in segments):
+            note(f"{dataset}: {name} has no output for {missing} of {len(segments)} segments; they have no score")
+    references = list(dict.fromkeys(name for segment in segments for name in segment.refs))
+    if references:
+        others = f" ({', '.join(references[1:])} unused)" if references[1:] else ""
+        note(f"{dataset}: the reference is {references[0]}{others}")
+
+    def rows() -> Iterator[Row]:
+        for document, segment in _flat(documents):
+            texts = tuple(segment.hyps.get(name, "") for name in chosen)
+            doc = document.doc if exact else None
+            yield Row(texts, doc, segment.src, _reference(segment, references))
+
+    exact = all(document.exact for document in documents)
+    return Corpus(tuple(chosen), len(segments), exact, bool(references), rows)
+
+
+def _flat(documents: Iterable[Document]) -> Iterator[tuple[Document, Segment]]:
+    return chain.from_iterable(((document, segment) for segment in document.segments) for document in documents)
+
+
+def _reference(segment: Segment, names: Sequence[str]) -> str | None:
+    """The segment's reference, the first of `names` that it has."""
+    return next((segment.refs[name] for name in names if name in segment.refs), None)

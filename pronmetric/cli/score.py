@@ -1,0 +1,233 @@
+"""`pronmetric score`: how good the pronouns of system outputs are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import stat
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tqdm import tqdm
+
+from pronmetric.cli import corpus as corpora
+from pronmetric.cli import exports as files
+from pronmetric.cli import scoring
+from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.errors import InputError
+from pronmetric.lines import decode_lines, iter_lines
+from pronmetric.records import Text, refuse_unprintable, text_of
+from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
+
+if TYPE_CHECKING:
+    from pronmetric.metric import PronounMetric
+
+DESCRIPTION = """Score the pronouns of English translations, each in its context.
+
+A pronoun's number is the probability, in [0, 1], that it is right here in this context; a segment's is the mean of its
+pronouns' (null without any); a system's is 100 x the mean over all its pronouns. Higher is better."""
+EPILOG = """context:
+  common      the two previous sentences of the reference; the default with -r and -d
+  respective  the two previous sentences of the output itself; the default without a reference
+  none        the segment alone
+Without --docids the lines of a file count as one document.
+
+--jsonl reads one object a line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}, and writes one a line
+in the same order, {"id": ..., "score": 0.91, "pronouns": [{"text": "she", "start": 0, "end": 3, "probability": 0.91}]};
+start and end count code points. With --context none the records' contexts are left out.
+
+examples:
+  pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
+  pronmetric score -d wmt22:de-en --wmt-dir wmt22-news-systems --only_system
+  pronmetric score --jsonl records.jsonl > scores.jsonl"""
+_AHEAD = 4096
+_COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
+
+
+class Record(NamedTuple):
+    """One line of --jsonl."""
+
+    id: Any
+    text: Text
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    parser = scoring.parser("score", DESCRIPTION, EPILOG, jsonl=True)
+    args = parser.parse_args(argv)
+    scoring.check_flags(parser, args)
+    scoring.check_targets(args.to_json, args.to_tsv)
+    note = scoring.Notes(quiet=args.quiet)
+    scoring.open_stdout()
+    if args.jsonl is not None:
+        _score_records(args, note)
+    else:
+        _score_corpus(args, note)
+    return 0
+
+
+def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
+    corpus = corpora.read(args, note)
+    kind = args.context or (COMMON if corpus.reference else RESPECTIVE)
+    scoring.say_context(kind, corpus, args, note)
+    metric = scoring.load(args, note)
+
+    counts, tallies = Counts(), [Tally() for _ in corpus.systems]
+    signature = metric.signature(context=kind, seed=args.seed)
+    with (
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=_COLUMNS) as exports,
+        tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
+    ):
+        for number, (row, contexts, segments) in enumerate(_scored(metric, corpus, kind, args.batch_size, counts)):
+            for name, text, context, segment, tally in zip(
+                corpus.systems, row.texts, contexts, segments, tallies, strict=True
+            ):
+                tally.add(segment, row.doc)
+                if not args.only_system:
+                    print(f"{name}\tSegment {number}\tscore: {shown(segment.score)}")
+                head = {"system": name, "segment": number, "doc": row.doc}
+                given = {"source": row.source, "reference": row.reference, "context": context, "text": text}
+                _export(exports, head, given, segment)
+            bar.update()
+        scores = [tally.score(seed=args.seed) for tally in tallies]
+        exports.finish(
+            systems=[files.system(name, score) for name, score in zip(corpus.systems, scores, strict=True)],
+            counts=files.encoded(counts),
+            signature=str(signature),
+        )
+    for name, score in zip(corpus.systems, scores, strict=True):
+        print(f"{name}\tscore: {shown(score.score)}")
+        _say_system(name, score, note)
+    note.lengths(counts)
+    note(f"signature: {signature}")
+
+
+def _scored(
+    metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
+) -> Iterator[tuple[corpora.Row, tuple[str, ...], tuple[SegmentScore, ...]]]:
+    """Rows with the contexts and scores of their texts, as they come out of the metric."""
+    waiting: deque[tuple[corpora.Row, tuple[str, ...]]] = deque()
+
+    def texts() -> Iterator[Text]:
+        for row, contexts in corpus.in_context(kind):
+            waiting.append((row, contexts))
+            yield from map(Text, contexts, row.texts)
+
+    scores = metric.stream(texts(), batch_size=batch_size, counts=counts)
+    while segments := tuple(islice(scores, len(corpus.systems))):
+        yield *waiting.popleft(), segments
+
+
+def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
+    name = args.jsonl
+    records, total = _records(name)
+    note("context: none" if args.context == NONE else "context: that of each record")
+    metric = scoring.load(args, note)
+
+    counts, tally, ids = Counts(), Tally(), deque[Any]()
+    signature = metric.signature(context=NONE if args.context == NONE else "given", seed=args.seed)
+
+    def texts() -> Iterator[Text]:
+        for record in records:
+            ids.append(record.id)
+            yield record.text._replace(context="") if args.context == NONE else record.text
+
+    with (
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=("id", *_COLUMNS[3:])) as exports,
+        tqdm(total=total, unit=" records", disable=True if args.quiet else None) as bar,
+    ):
+        for segment in metric.stream(texts(), batch_size=args.batch_size, counts=counts):
+            identity = ids.popleft()
+            tally.add(segment)
+            if not args.only_system:
+                print(json.dumps({"id": identity, **files.scored(segment)}, ensure_ascii=False))
+            _export(exports, {"id": identity}, {}, segment)
+            bar.update()
+            if not ids:  # a stretch is done; whoever reads the pipe may want it
+                sys.stdout.flush()
+        score = tally.score(seed=args.seed)
+        exports.finish(systems=[files.system(name, score)], counts=files.encoded(counts), signature=str(signature))
+    if args.only_system:
+        print(f"{name}\tscore: {shown(score.score)}")
+    _say_system(name, score, note)
+    note.lengths(counts)
+    note(f"signature: {signature}")
+
+
+def _records(name: str) -> tuple[Iterator[Record], int | None]:
+    """The records of a file or of stdin ("-"), and their number where it is known.
+
+    A regular file is read once before, so that a fault in it is told before anything is scored; of what can be read
+    only once, the first thousands of records are.
+    """
+    if name != "-" and stat.S_ISREG(_mode(name)):
+        total = sum(1 for _ in _parsed(iter_lines(name), name))
+        if not total:
+            raise InputError("is empty; expected one JSON object a line", file=name)
+        return _parsed(iter_lines(name), name), total
+    stream = sys.stdin.buffer if name == "-" else open(name, "rb")  # closed with the process
+    told = "<stdin>" if name == "-" else name
+    records = _parsed(decode_lines(stream, file=told), told)
+    ahead = list(islice(records, _AHEAD))
+    if not ahead:
+        raise InputError("is empty; expected one JSON object a line", file=told)
+    return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
+
+
+def _mode(name: str) -> int:
+    try:
+        return Path(name).stat().st_mode
+    except FileNotFoundError:
+        raise InputError("no such file", file=name) from None
+
+
+def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
+    seen: set[bytes] = set()
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
+        text = text_of(value, file=file, line=number)
+        if "id" not in value:
+            raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
+        identity = json.dumps(value["id"], sort_keys=True, ensure_ascii=False)
+        refuse_unprintable(identity, "id", file=file, line=number)
+        key = blake2b(identity.encode(), digest_size=16).digest()
+        if key in seen:
+            raise InputError(
+                f"the id {identity} stands on an earlier line too; ids must differ", file=file, line=number
+            )
+        seen.add(key)
+        yield Record(value["id"], text)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _export(exports: files.Exports, head: dict[str, Any], given: dict[str, Any], segment: SegmentScore) -> None:
+    cells = tuple(
+        json.dumps(v, ensure_ascii=False) if k == "id" and not isinstance(v, str) else v for k, v in head.items()
+    )
+    empty: list[tuple[object, ...]] = [(None,) * 4]
+    rows = [(p.text, p.start, p.end, p.score) for p in segment.pronouns] or empty
+    exports.segment({**head, **given, **files.scored(segment)}, ((*cells, segment.score, *row) for row in rows))
+
+
+def _say_system(name: str, score: SystemScore, note: scoring.Notes) -> None:
+    interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
+    number = "null" if score.score is None else f"{score.score:.2f}"
+    note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
+    if score.interval is not None and score.units < scoring.FEW:
+        note(f"{name}: the interval rests on {score.units} {score.resampled} only")
+
+
+def shown(score: float | None) -> str:
+    """A score as COMET prints it, `null` where there is none."""
+    return "null" if score is None else f"{score:.4f}"

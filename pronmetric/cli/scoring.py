@@ -1,0 +1,201 @@
+"""What `score` and `compare` share: the flags, the checks that need no torch, the notes on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pronmetric import address
+from pronmetric.errors import InputError, PronmetricError
+
+if TYPE_CHECKING:
+    from pronmetric.cli.corpus import Corpus
+    from pronmetric.metric import PronounMetric
+    from pronmetric.score import Counts
+
+SEED = 12345
+COMMON, RESPECTIVE, NONE, CROSSED = "common", "respective", "none", "crossed"
+FEW = 10  # documents or segments on which an interval stands badly
+_SAID = {
+    COMMON: "the two previous lines of the reference",
+    RESPECTIVE: "the two previous lines of each output itself",
+    CROSSED: "each pair in the previous lines of the one output, then of the other; differences averaged",
+    NONE: "none",
+}
+
+
+def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse.ArgumentParser:
+    """A parser with the flags that both verbs take; `jsonl`: and with --jsonl."""
+    made = argparse.ArgumentParser(
+        prog=f"pronmetric {verb}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    texts = made.add_argument_group("texts (UTF-8, also gzip; one segment a line)")
+    texts.add_argument("-t", "--translations", nargs="+", metavar="FILE", help="system outputs")
+    texts.add_argument("-r", "--references", metavar="FILE", help="reference: its sentences are the common context")
+    texts.add_argument(
+        "-s", "--sources", metavar="FILE", help="source: length checked, shown in reports, scores unchanged"
+    )
+    texts.add_argument("--docids", metavar="FILE", help="one document id a line; context never crosses documents")
+    texts.add_argument("-d", "--dataset", metavar="NAME:LP", help="a WMT test set instead, e.g. wmt22:de-en")
+    _both(
+        texts,
+        "wmt-dir",
+        metavar="DIR",
+        help="where -d is read: wmtNN-news-systems checkouts or any layout of `prepare`",
+    )
+    texts.add_argument("--systems", nargs="+", metavar="NAME", help="of -d; all by default")
+    if jsonl:
+        texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    model = made.add_argument_group("model")
+    model.add_argument(
+        "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
+    )
+    _both(model, "allow-network", action="store_true", help="fetch --model from the Hugging Face hub")
+    _both(
+        model, "batch-size", type=_positive, metavar="N", help="32 pieces a batch for each (default: 32, on a GPU 1024)"
+    )
+    model.add_argument(
+        "--gpus", type=_count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
+    )
+    model.add_argument(
+        "--precision",
+        choices=["32", "bf16", "16"],
+        help="of the model (default: bf16 where the hardware multiplies it)",
+    )
+    model.add_argument(
+        "--seed", type=_count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
+    )
+    output = made.add_argument_group("output")
+    _both(output, "to-json", metavar="FILE", help="write everything: signature, systems, segments, pronouns, intervals")
+    _both(output, "to-tsv", metavar="FILE", help="write a flat table, one pronoun a line")
+    _both(output, "only-system", action="store_true", help="print no segments")
+    output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    return made
+
+
+def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Flags that do not go together: a usage error, exit code 2."""
+    jsonl = getattr(args, "jsonl", None)
+    given = {"-t": args.translations, "-d": args.dataset, "--jsonl": jsonl}
+    chosen = [flag for flag, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        flags = [flag for flag in given if hasattr(args, "jsonl") or flag != "--jsonl"]
+        made.error(f"give one of {', '.join(flags)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
+    of_files = {"-r": args.references, "-s": args.sources, "--docids": args.docids}
+    extra = [flag for flag, value in of_files.items() if value is not None]
+    if chosen != ["-t"] and extra:
+        made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
+    if args.dataset is None and (args.wmt_dir or args.systems):
+        made.error("--wmt-dir and --systems go with -d")
+    if args.dataset is not None:
+        if not re.fullmatch(r"[^:\s]+:[a-z]{2,3}-[a-z]{2,3}", args.dataset):
+            made.error(f"-d: expected NAME:LP such as wmt22:de-en, got {args.dataset!r}")
+        if args.wmt_dir is None:
+            made.error("-d needs --wmt-dir DIR; nothing is downloaded")
+    if args.context == COMMON and args.translations and args.references is None:
+        made.error("--context common is the reference's context: give -r")
+    if args.context == COMMON and jsonl is not None:
+        made.error("--context common needs -t with -r, or -d; a record of --jsonl brings its own context")
+
+
+def check_targets(*paths: str | None) -> None:
+    """Refuse an output file that could not be written, before any work is done."""
+    for path in filter(None, paths):
+        folder = Path(path).parent
+        if Path(path).is_dir():
+            raise InputError("is a folder; give the name of a file to write", file=path)
+        if not folder.is_dir():
+            raise InputError(f"the folder {folder} is not there; make it first", file=path)
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"the folder {folder} cannot be written", file=path)
+
+
+def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
+    """The metric, after which notes may be said; a folder that is no checkpoint is refused before torch is loaded."""
+    if not args.allow_network:
+        address.locate(args.model)
+    from pronmetric.metric import PronounMetric
+
+    metric = PronounMetric.from_pretrained(
+        args.model, precision=args.precision, gpus=args.gpus, allow_network=args.allow_network
+    )
+    note.begin()
+    return metric
+
+
+def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes) -> None:
+    """Refuse a context that the texts do not have; say which it is, and what the source is for."""
+    if kind == COMMON and not corpus.reference:
+        raise PronmetricError(f"{args.dataset} has no reference, whose context is asked for; give --context respective")
+    where = "of the same document" if corpus.documents else "of the file; document bounds are unknown"
+    note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}"))
+    if not corpus.documents:
+        note(
+            "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")
+        )
+    if args.sources is not None:
+        note("-s: its length is checked and reports show it; it changes no score")
+
+
+class Notes:
+    """Lines on stderr, silent with --quiet; held back until `begin`, so that bad input gives its error alone."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self._held: list[str] | None = []
+
+    def __call__(self, message: str) -> None:
+        """Say one line, now or at the beginning."""
+        if self._held is not None:
+            self._held.append(message)
+        elif not self.quiet:
+            print(f"pronmetric: {message}", file=sys.stderr)
+
+    def begin(self) -> None:
+        """Say what was held back; the input is good."""
+        held, self._held = self._held or [], None
+        for message in held:
+            self(message)
+
+    def lengths(self, counts: Counts) -> None:
+        """Say what the encoder's length cut."""
+        if counts.cut:
+            self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
+        if counts.windowed:
+            self(
+                f"longer than the encoder, read in windows, every pronoun scored: {counts.windowed} of "
+                f"{counts.encoded} distinct texts"
+            )
+
+
+def open_stdout() -> None:
+    """Write UTF-8 whatever the locale; bytes of file names that are none pass unchanged."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def _both(group: argparse._ArgumentGroup, name: str, **options: object) -> None:
+    """A flag that may be spelled with hyphens or, as COMET does, with underscores."""
+    spellings = dict.fromkeys([f"--{name.replace('-', '_')}", f"--{name}"])
+    group.add_argument(*spellings, dest=name.replace("-", "_"), **options)  # type: ignore[arg-type]
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d+", text):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if _count(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
