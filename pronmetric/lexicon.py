@@ -32,3 +32,25 @@ def _inflected(verb: str) -> set[str]:
 
 BASE = CLASSES["verb"]
 VERB = PAST.union(*map(_inflected, BASE))
+
+FUNCTION = (
+    PREPOSITION
+    | CONJUNCTION
+    | ARTICLE
+    | AUXILIARY
+    | ADVERB
+    | CLASSES["subject_pronoun"]
+    | CLASSES["possessive"]
+    | {
+        *CLASSES["object_pronoun"],
+        "to",
+        "that",
+        "this",
+        "these",
+        "those",
+        "not",
+        "n't",
+        "t",
+        "such",
+    }
+)

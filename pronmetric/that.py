@@ -1,8 +1,9 @@
 """The uses of "that": relative and demonstrative pronoun, or complementizer, result and degree word.
 
-Rules over the neighbouring words, no tagger. Two questions decide: can what follows be a clause with a subject of its
-own, and does something before take such a clause (said, sure, the fact, so ... , now)? If either is in doubt, it is a
-pronoun.
+Rules over the neighbouring words, no tagger. Two questions decide. Can a clause with a subject of its own follow? And
+does something before take such a clause (said, sure, the fact, so ... , now)? Where either is in doubt, "that" is a
+pronoun. After Huddleston & Pullum 2002, ch. 11 (content clauses), 12 (relative clauses) and 5 section 10.1
+(demonstratives).
 """
 
 from __future__ import annotations
@@ -25,301 +26,308 @@ class Use(NamedTuple):
     reason: str
 
 
-_QUOTE = frozenset("\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb([")
-_STOP = frozenset(".!?;:\u2026")
-_SUBJECT = frozenset("i he she we they it there you".split()) | LEXICON["indefinite"]
-_OBJECT_PRONOUN = frozenset(
-    "me us him them you her it everyone everybody people anyone someone myself himself herself themselves".split()
+class _Next(NamedTuple):
+    """What follows: its kind, and the index of its first word after quotes and adverbs.
+
+    kind: verb (finite), pronoun, determiner, starter (of a clause), preposition, open (any other word),
+    fixed (that way, that kind: a determiner for sure), comma or end.
+    """
+
+    kind: str
+    at: int
+
+
+_SUBJECT = LEXICON["subject_pronoun"]
+_OBJECT = LEXICON["object_pronoun"]
+_DEMONSTRATIVE = frozenset({"this", "these", "those"})
+_SURE_DETERMINER = LEXICON["possessive"] | _DEMONSTRATIVE | {"the", "a", "an"}
+_DETERMINER = ARTICLE | _SURE_DETERMINER | {"such", "what", "whatever", "only"}
+_WH = frozenset("what who whoever which whichever whose why how where when".split())
+_STARTER = (
+    (CONJUNCTION - {"and", "or", "but", "nor", "yet", "so", "plus"}) | _WH | {"since", "before", "after", "until"}
 )
-_POSSESSIVE = frozenset("my your his her its our their whose".split())
-_DETERMINER = ARTICLE | _POSSESSIVE | {"this", "these", "those", "such", "what", "whatever", "only", "something"}
-_CLAUSE_STARTER = (CONJUNCTION - {"and", "or", "but", "nor", "yet", "so", "plus"}) | frozenset(
-    "as since before after until what who whoever which whichever whose that".split()
-)
-_BACK_PREPOSITION = frozenset(
-    "amongst in on at to from during by after before with through via among within under".split()
-)
-_OBJECT_PREPOSITION = frozenset("to about of with like for at on from".split())
-_HARD, _SOFT = LEXICON["clause_verb"], LEXICON["clause_or_object_verb"]
-_ADJECTIVE, _NOUN, _SOFT_NOUN = LEXICON["clause_adjective"], LEXICON["clause_noun"], LEXICON["soft_clause_noun"]
+_CLAUSE_VERB, _CLAUSE_OR_OBJECT = LEXICON["clause_verb"], LEXICON["clause_or_object_verb"]
+_CLAUSE_ADJECTIVE, _CLAUSE_NOUN = LEXICON["clause_adjective"], LEXICON["clause_noun"]
+_GOVERNOR = _CLAUSE_VERB | _CLAUSE_OR_OBJECT | _CLAUSE_ADJECTIVE
+_BARE_CLITIC = frozenset("s re m d ll ve".split())
 _FINITE = (
-    (AUXILIARY - {"be", "been", "being", "s", "re", "m", "d", "ll", "ve"})
-    | (PAST - LEXICON["past_or_adjective"])
+    (AUXILIARY - _BARE_CLITIC - {"be", "been", "being"})
     | LEXICON["third_singular_verb"]
+    | (PAST - LEXICON["past_or_adjective"])
 )
-_VERB_AFTER = _FINITE | {"'s", "'d", "'ll", "s", "d", "ll", "re", "'re", "ve", "'ve"}
-_LINKER = frozenset(
-    "given provided providing assuming supposing considering granted seeing except save notwithstanding".split()
-)
+_VERB = _FINITE | LEXICON["base_verb_only"] | _BARE_CLITIC
 _BE = frozenset("is was are were be been 's s".split())
-_GAP_VERB = frozenset(
-    "make makes made give gives gave have has had hold holds held send sends sent get gets got receive receives received raise raised share shared express expressed express wrote put draw drew brought bring took take takes".split()
-)
-_PLURAL = frozenset("people men women children police media data".split())
+_QUOTE = frozenset("\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb([")
+_FULL_STOP = frozenset(".!?\u2026")
+_STOP = _FULL_STOP | {";", ":"}
+_DASH = frozenset("-\u2013\u2014")
+_FOR_OBJECTS = frozenset("to about of with like for at on from as".split())
+_AFTER_GAP = frozenset("is was are were has had".split())
+_COORDINATOR = frozenset("and or but nor".split())
 
 
-def use(words: Sequence[str], index: int) -> Use:
+def use(words: Sequence[str], index: int, *, bare: bool = False) -> Use:
     """The use of "that" at `index` of lower-cased `words`.
+
+    bare: the text has neither capitals nor punctuation. Names and the ends of clauses cannot be seen in it, so a clause
+    is certain only right after a word that takes one, and where a personal pronoun, an article, a possessive, a
+    demonstrative or a conjunction follows.
 
     >>> use("he said that she left".split(), 2)
     Use(kind='complementizer', reason='said takes a clause')
     >>> use("the man that left".split(), 2).kind
     'relative'
     """
-    follows, at = _follows(words, index)
-    governor = None if follows in ("verb", "end") else _governor(words, index, follows, at)
-    if governor is not None:
-        return governor
-    if follows == "comma":
+    follows = _following(words, index)
+    doubtful = bare and not _is_certain(words, follows)
+    if follows.kind not in ("verb", "end", "fixed") and not doubtful:
+        governor = _governor(words, index, follows, near=bare)
+        if governor is not None:
+            return governor
+    if follows.kind == "comma":
         return _before_comma(words, index)
-    degree = _degree(words, index)
-    if degree is not None:
-        return degree
-    return _pronoun(words, index, follows)
+    return _degree(words, index) or _pronoun(words, index, follows)
+
+
+def _is_certain(words: Sequence[str], follows: _Next) -> bool:
+    """Whether the word that follows can begin a clause, and neither a noun after "that" nor anything else."""
+    word = _at(words, follows.at)
+    return follows.kind == "starter" or word in LEXICON["personal_subject"] or word in _SURE_DETERMINER
 
 
 def _at(words: Sequence[str], index: int) -> str:
     return words[index] if 0 <= index < len(words) else ""
 
 
-def _follows(words: Sequence[str], index: int) -> tuple[str, int]:
-    """What stands after "that": verb, pronoun, determiner, starter, preposition, open, comma or end; and where."""
+def _is_word(word: str) -> bool:
+    return word[:1].isalnum() or (len(word) > 1 and word[0] == "'")
+
+
+def _is_stop(words: Sequence[str], k: int) -> bool:
+    """Whether word `k` ends a sentence or clause; the full stop of an abbreviation does not."""
+    if words[k] == "." and k and (words[k - 1] in LEXICON["abbreviation"] or len(words[k - 1]) == 1):
+        return False
+    return words[k] in _STOP
+
+
+def _is_adverb(word: str) -> bool:
+    return (word in ADVERB or (len(word) > 4 and word.endswith("ly"))) and word not in LEXICON["no_adverb"]
+
+
+def _is_plural(word: str) -> bool:
+    return word in LEXICON["plural"] or (
+        len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    )
+
+
+def _may_be_finite(word: str) -> bool:
+    """Whether an open word looks like a finite verb, though it may be a noun or an adjective."""
+    if word in LEXICON["past_or_adjective"] or word.endswith(("ates", "izes", "ises", "ifies")):
+        return True
+    if word.endswith("ed"):
+        return len(word) > 4 and word not in ("hundred", "indeed")
+    return word in VERB and word.endswith("s") and not word.endswith("ss")
+
+
+def _following(words: Sequence[str], index: int) -> _Next:
     at = index + 1
     while _at(words, at) in _QUOTE:
         at += 1
     first = at
     while _is_adverb(_at(words, at)):
         at += 1
-    word, after = _at(words, at), _at(words, at + 1)
-    if not word:
-        return "end", at
-    if not word[0].isalnum() and not (word[0] == "'" and len(word) > 1) and word[0] not in "$#€£@":
-        if word == "," and at == first:
-            return "comma", at
-        return ("adverb" if at > first and word == "," else "end"), at
-    if word in _VERB_AFTER and not (word == "had" and False):
-        return "verb", at
+    return _Next(_following_kind(_at(words, at), _at(words, at + 1), moved=at > first), at)
+
+
+def _following_kind(word: str, after: str, *, moved: bool) -> str:
+    number = word[:1].isdigit() or word[:1] in ("$", "#", "\u20ac", "\u00a3")
+    if word == ",":
+        return "open" if moved else "comma"
+    if not number and not _is_word(word):
+        return "end"
+    if word in _VERB or word.startswith("'"):
+        return "verb"
     if word in _SUBJECT:
-        return "pronoun", at
-    if word in LEXICON["light_noun"] and at == first and word not in _DETERMINER and after not in _FINITE:
-        return "light", at
-    if word == "one" and (not after.isalpha() or after in _FINITE or after in ("s", "re")):
-        return "light", at
-    if word in _DETERMINER or word[0].isdigit() or word[0] in "$#€£@":
-        return "determiner", at
-    if word in _CLAUSE_STARTER:
-        return "starter", at
-    if word in ("about", "around", "over", "under", "up") and (
-        after[:1].isdigit() or after in ("half", "one", "two", "three")
-    ):
-        return "determiner", at
+        return "pronoun"
+    if word == "one" and (not after.isalpha() or after in _VERB - MODAL):
+        return "fixed"
+    if word in LEXICON["light_noun"] or (word == "other" and not _is_plural(after)):
+        return "fixed"
+    if word in LEXICON["time_unit"] and not (after.isalpha() and not _can_follow_verb(after)):
+        return "fixed"
+    if number or word in _DETERMINER or (word in ("about", "around", "over") and after[:1].isdigit()):
+        return "determiner"
+    if word in _STARTER:
+        return "starter"
     if word in PREPOSITION or word == "to":
-        return "preposition", at
-    if word in ("and", "or", "but", "nor"):
-        return "end", at
-    if (
-        _can_be_verb(word)
-        and (
-            not after
-            or not after[0].isalpha()
-            or after in _DETERMINER
-            or after in PREPOSITION
-            or after in _OBJECT_PRONOUN
-            or after in ADVERB
-            or after in ("to", "that", "and", "or")
-        )
-        and not after.startswith("'")
-        and after != "of"
-    ):
-        return "verb", at
-    return "open", at
+        return "preposition"
+    if word in _COORDINATOR:
+        return "end"
+    if _may_be_finite(word) and _can_follow_verb(after):
+        return "verb"
+    return "open"
 
 
-def _is_adverb(word: str) -> bool:
-    if word in ("there", "today", "tomorrow", "yesterday", "home"):
+def _can_follow_verb(word: str) -> bool:
+    if word == "of":
         return False
-    return word in ADVERB or (
-        len(word) > 4 and word.endswith("ly") and word not in ("family", "only", "july", "italy", "reply", "supply")
-    )
+    return not word[:1].isalpha() or word in _DETERMINER | PREPOSITION | _OBJECT | ADVERB | {"to", "that", "and", "or"}
 
 
-def _can_be_verb(word: str) -> bool:
-    return (
-        word in LEXICON["past_or_adjective"]
-        or (len(word) > 4 and word.endswith("ed") and word not in ("hundred", "indeed"))
-        or (word in VERB and word.endswith("s") and not word.endswith("ss"))
-    )
+def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
+    """Whether a finite verb stands ahead before the clause that may begin at `at` ends.
 
-
-def _finite_ahead(words: Sequence[str], at: int, *, pronoun: bool) -> bool:
-    """Whether the words from `at` on hold a finite verb before their clause ends.
-
-    pronoun: whether a subject pronoun counts as one (after a fronted phrase) or ends the search.
+    fronted: the clause begins with a phrase before its subject, which a comma or a pronoun may follow.
     """
     for k in range(at, min(at + 20, len(words))):
         word, before = words[k], words[k - 1]
-        if _stops(words, k) or word in ("who", "which", "that", "whom", "when", "because", "while", "if", "but"):
+        if _is_stop(words, k) or word in LEXICON["clause_end"] or (k > at and word == ("and" if fronted else ",")):
             return False
-        if word in _SUBJECT and word not in LEXICON["indefinite"]:
-            if before in PREPOSITION:
-                continue
-            return pronoun or before == ","
-        if k > at and word in _FINITE:
+        if word in _SUBJECT and word in LEXICON["personal_subject"] and before not in PREPOSITION:
+            return fronted
+        if k == at:
+            continue
+        if word in _FINITE or (word in LEXICON["base_verb_only"] and _is_plural(before)):
             return True
-        if (
-            k > at
-            and _can_be_verb(word)
-            and before not in _DETERMINER
-            and before not in PREPOSITION
-            and before not in ("and", ",", "or")
-        ):
+        if _may_be_finite(word) and before not in _DETERMINER | PREPOSITION | {"and", "or", ","}:
             return True
     return False
 
 
-def _can_be_clause(words: Sequence[str], follows: str, at: int, *, sure: bool) -> bool:
-    """Whether a clause with its own subject can begin at `at`; sure: the governor hardly takes an object "that N"."""
-    if follows in ("pronoun", "determiner", "starter"):
-        return True
-    if follows == "preposition":
-        return (sure and words[at] not in _OBJECT_PREPOSITION) or _finite_ahead(words, at, pronoun=True)
-    if follows in ("open", "adverb"):
-        return sure or _is_plural(_at(words, at)) or _finite_ahead(words, at, pronoun=False)
-    if follows == "light":
-        return False
-    return False
+def _clause_can_follow(words: Sequence[str], follows: _Next, *, object_unlikely: bool) -> bool:
+    """Whether a clause with its own subject can follow.
+
+    object_unlikely: the word before hardly takes an object "that N" ("he said that N").
+    """
+    kind, at = follows
+    if kind == "preposition":
+        return (object_unlikely and words[at] not in _FOR_OBJECTS) or _finite_ahead(words, at, fronted=True)
+    if kind == "open":
+        if _is_plural(words[at]) or _finite_ahead(words, at, fronted=False):
+            return True
+        ends_soon = at + 4 > len(words) or any(_is_stop(words, k) for k in range(at, at + 4))
+        return object_unlikely and not ends_soon
+    return kind in ("pronoun", "determiner", "starter")
 
 
-def _is_plural(word: str) -> bool:
-    return word in _PLURAL or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
+def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -> Use | None:
+    """The word before that takes the clause that follows; None where there is none, or no clause follows.
 
-
-def _governor(words: Sequence[str], index: int, follows: str, at: int) -> Use | None:
-    """A word before that takes a clause with "that"; None if there is none or no clause can follow."""
+    near: it stands right before.
+    """
+    likely = _clause_can_follow(words, follows, object_unlikely=True)
+    if not likely:
+        return None
+    certain = _clause_can_follow(words, follows, object_unlikely=False)
     j = index - 1
-    while _at(words, j) in _QUOTE and j >= 0:
+    while _at(words, j) in _QUOTE:
         j -= 1
     word, before = _at(words, j), _at(words, j - 1)
-    sure = _can_be_clause(words, follows, at, sure=True)
-    doubtful = _can_be_clause(words, follows, at, sure=False)
-    if j < 0 or word in _STOP or word in ("\u2013", "\u2014", "-"):
-        return _inherited(words, index, follows, at, j)
-    if word in ("and", "or", "but", "nor", ","):
-        return _after_comma(words, index, follows, at, j)
-    if word == "so" and follows != "light":
-        return Use(RESULT, "so that") if sure else None
-    if word == "such" and sure:
-        return Use(RESULT, "such that")
-    if word == "now" and doubtful:
-        return Use(COMPLEMENTIZER, "now that")
-    if word in _LINKER and doubtful:
-        return Use(COMPLEMENTIZER, f"{word} that")
-    if word == "in" and follows in ("pronoun", "determiner"):
-        return Use(COMPLEMENTIZER, "in that")
-    if word in ("order", "would", "not") and follows in ("pronoun", "determiner", "starter"):
-        return Use(COMPLEMENTIZER, f"{word} that")
-    if word in ("out", "up") and before in VERB and doubtful:
+    if j < 0 or word in _STOP | _DASH:
+        return _inherited(words, follows, j) if certain and not near else None
+    if word in _COORDINATOR or word == ",":
+        return _after_comma(words, follows, j) if certain and not near else None
+    if word in ("so", "such"):
+        return Use(RESULT, f"{word} that")
+    if word == "out" and before in LEXICON["out_verb"] and certain:
         return Use(COMPLEMENTIZER, f"{before} {word} takes a clause")
+    if _is_conjunction_with_that(words, j, follows) and certain:
+        return Use(COMPLEMENTIZER, f"{word} that")
     if word in PREPOSITION or word == "to":
-        return _distant(words, j) if doubtful and (before == "ever" or word == "out") else None
-    if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and doubtful:
+        return _distant(words, j) if certain and (before == "ever" or word == "out") else None
+    if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
         return Use(RESULT, f"to the {word} that")
-    result = _result(words, j)
-    if result is not None and sure:
-        return result
     if word in _BE:
-        return _after_be(words, j, follows, doubtful)
+        return Use(COMPLEMENTIZER, "clause after be") if certain and not _asks(words, j, follows) else None
+    direct = _so_such(words, j) or _direct(words, j, follows, certain=certain)
+    if direct is not None:
+        return direct
+    return _distant(words, j) if certain and not near and not _has_gap(words, follows) else None
+
+
+def _is_conjunction_with_that(words: Sequence[str], j: int, follows: _Next) -> bool:
+    """Now that, given that, except that; in that, not that, would that before a sure subject."""
+    word = words[j]
+    if word == "now" or word in LEXICON["linker"]:
+        return True
+    subject = follows.kind == "pronoun" or words[follows.at] in _SURE_DETERMINER
+    return subject and (word in ("in", "order", "not") or (word == "would" and j == 0))
+
+
+def _direct(words: Sequence[str], j: int, follows: _Next, *, certain: bool) -> Use | None:
+    """The word right before as governor: a noun (the fact), a verb (said) or an adjective (sure)."""
+    word = words[j]
     noun = _is_noun(words, j)
-    if word in _NOUN and (noun or word not in VERB or word not in _HARD | _SOFT):
-        if word in _SOFT_NOUN and _has_gap(words, follows, at):
-            return None
-        return Use(COMPLEMENTIZER, f"{word} takes a clause") if sure else None
-    if not noun:
-        if word in _HARD and sure:
-            return Use(COMPLEMENTIZER, f"{word} takes a clause")
-        if word in _SOFT and doubtful:
-            return Use(COMPLEMENTIZER, f"{word} takes a clause")
-        if word in _ADJECTIVE and sure:
-            return Use(COMPLEMENTIZER, f"{word} takes a clause")
-    if doubtful:
-        return _distant(words, j)
+    takes = Use(COMPLEMENTIZER, f"{word} takes a clause")
+    if word in _CLAUSE_NOUN and (noun or word not in _CLAUSE_VERB | _CLAUSE_OR_OBJECT):
+        return None if word in LEXICON["soft_clause_noun"] and _has_gap(words, follows) else takes
+    if noun:
+        return None
+    if word in _CLAUSE_VERB | _CLAUSE_ADJECTIVE or (word in _CLAUSE_OR_OBJECT and certain):
+        return takes
     return None
 
 
 def _is_noun(words: Sequence[str], j: int) -> bool:
-    """Whether word `j` stands where a noun stands: after a determiner, a preposition, a genitive or an adjective."""
-    before = _at(words, j - 1)
-    if before in ("this", "that") and words[j].endswith("s"):
+    """Whether word `j` stands where a noun stands: after a determiner, a genitive or an adjective."""
+    word, before = words[j], _at(words, j - 1)
+    if before in ("this", "that") and (word.endswith("s") or word in PAST):
         return False
-    if before in _DETERMINER and before not in ("only", "both", "all", "most", "more", "much", "something"):
+    if before in _DETERMINER:
+        return before not in ("only", "both", "all", "most", "more", "much")
+    if before in ("of", "with", "by", "from", "for", "'s") and word.endswith("s"):
         return True
-    if before in ("of", "with", "by", "from", "for", "'s", "for") and words[j].endswith("s"):
-        return True
-    return before.endswith(("al", "ive", "ous", "ful", "ic", "able", "ible")) and _at(words, j - 2) in _DETERMINER
+    adjective = before.endswith(("al", "ive", "ous", "ful", "ic", "able", "ible"))
+    return adjective and _at(words, j - 2) in _DETERMINER
 
 
-def _after_be(words: Sequence[str], j: int, follows: str, doubtful: bool) -> Use | None:
-    """After a form of be: "the point is that he", but not the question "is that the man"."""
+def _asks(words: Sequence[str], j: int, follows: _Next) -> bool:
+    """Whether the form of be at `j` opens a question ("is that the man") and is not "the point is that he"."""
     subject = _at(words, j - 1)
-    if subject in ("n't", "not", "also", "only", "simply", "just"):
+    if subject in ("n't", "not") or _is_adverb(subject):
         subject = _at(words, j - 2)
-    asks = (
-        not subject
-        or not (subject[0].isalnum() or subject[0] in "'\u201d\"")
-        or subject in CONJUNCTION
-        or subject in ("what", "who", "which", "why", "how", "where", "when", "whose")
-    )
-    if subject == "it" and words[j] != "be" and _at(words, j - 2) in BE | MODAL and follows != "pronoun":
-        return None
-    if asks or not doubtful:
-        return None
-    return Use(COMPLEMENTIZER, "clause after be")
+    if subject == "it" and words[j] != "be" and _at(words, j - 2) in BE | MODAL:
+        return follows.kind != "pronoun"
+    return not _is_word(subject) or subject in CONJUNCTION or subject in _WH
 
 
-def _result(words: Sequence[str], j: int) -> Use | None:
-    """So and such before an adjective, adverb or noun phrase that ends at `j`."""
-    if words[j] in PREPOSITION or words[j] in _DETERMINER:
+def _so_such(words: Sequence[str], j: int) -> Use | None:
+    """So and such before the adjective, adverb or noun phrase that ends at `j`."""
+    if words[j] in _DETERMINER:
         return None
     for k in range(j - 1, max(j - 10, -1), -1):
         word, after = words[k], words[k + 1]
-        if (
-            word in _STOP
-            or word in (",", "that", "which", "who")
-            or (word == "to" and after not in _OBJECT_PRONOUN)
-            or word in AUXILIARY
-            or word in _SUBJECT - {"it", "you"}
-        ):
+        if _is_stop(words, k) or word in LEXICON["clause_end"] or word == ",":
+            return None
+        if word in AUXILIARY or word in _SUBJECT - {"it", "you"} or (word == "to" and after not in _OBJECT):
             return None
         if word == "such" and after != "as" and (after in ("a", "an") or j - k <= 2):
             return Use(RESULT, "such ... that")
-        if (
-            word == "so"
-            and after not in _SUBJECT
-            and after not in AUXILIARY
-            and after not in _DETERMINER - {"many", "much", "few"}
-            and after[0].isalpha()
-            and after not in PREPOSITION
-            and not after.endswith("ing")
-        ):
+        if word == "so" and _is_graded(after):
             return Use(RESULT, f"so {after} ... that")
     return None
 
 
-def _has_gap(words: Sequence[str], follows: str, at: int) -> bool:
-    """Whether the clause at `at` lacks the object of its verb ("the claim that he made"): then it is relative."""
-    if follows not in ("pronoun", "determiner"):
+def _is_graded(word: str) -> bool:
+    if word in ("many", "much", "few", "little", "often", "well", "far", "soon"):
+        return True
+    closed = word in _SUBJECT or word in AUXILIARY or word in _DETERMINER or word in _STARTER or word in PREPOSITION
+    return word[:1].isalpha() and not closed and not word.endswith("ing")
+
+
+def _has_gap(words: Sequence[str], follows: _Next) -> bool:
+    """Whether the clause that follows lacks the object of its verb ("the claim that he made"): it is relative then."""
+    if follows.kind not in ("pronoun", "determiner"):
         return False
-    for k in range(at + 1, min(at + 6, len(words))):
-        if words[k] in _GAP_VERB:
-            after = _at(words, k + 1)
-            if after in _GAP_VERB or after in ADVERB:
-                continue
+    for k in range(follows.at + 1, min(follows.at + 6, len(words))):
+        after = _at(words, k + 1)
+        if words[k] in LEXICON["transitive"] and after not in LEXICON["transitive"] and not _is_adverb(after):
+            particle = after in ("out", "up", "off", "in", "to")
             return (
-                not after
-                or not after[0].isalnum()
-                or after in PREPOSITION - {"out", "up", "off"}
+                not after[:1].isalnum()
                 or after in CONJUNCTION
-                or after in BE
+                or after in _AFTER_GAP
+                or (after in PREPOSITION and not particle)
             )
     return False
 
@@ -328,109 +336,74 @@ def _distant(words: Sequence[str], j: int) -> Use | None:
     """A governor further back: "said on Friday that", "told reporters that", "clear to me that"."""
     for k in range(j - 1, max(j - 11, -1), -1):
         word, first = words[k], words[k + 1]
-        if word in LEXICON["telling_verb"] and not _is_noun(words, k) and first not in PREPOSITION:
-            if word in _SHOWING and first not in _OBJECT_PRONOUN:
+        noun = _is_noun(words, k)
+        if word in LEXICON["telling_verb"] and not noun and first not in PREPOSITION:
+            if word in LEXICON["showing_verb"] and first not in _OBJECT:
                 return None
             return Use(COMPLEMENTIZER, f"{word} somebody takes a clause")
-        if (word in _HARD | _SOFT | _ADJECTIVE and not _is_noun(words, k)) or word in _NOUN:
-            if word in _NOUN and _is_noun(words, k):
+        if word in _GOVERNOR | _CLAUSE_NOUN and not (noun and word not in _CLAUSE_NOUN):
+            if noun or word not in _GOVERNOR:
                 linked = first in ("among", "amongst", "from", "within", "in")
-            elif first == "to":
-                linked = words[k + 2] not in BASE
             else:
-                linked = (
-                    first in _BACK_PREPOSITION
-                    or words[j] in LEXICON["time_noun"]
-                    or first in LEXICON["time_noun"]
-                    or first.endswith("ly")
-                    or first in ("last", "this", "next", "him", "her", "them", "us", "me")
-                    or (first == "for" and word in _ADJECTIVE)
-                )
+                linked = _is_adjunct(words, k, j)
             return Use(COMPLEMENTIZER, f"{word} {first} ... takes a clause") if linked else None
-        if (
-            _stops(words, k)
-            or word in _DISTANT_STOP
-            or word in AUXILIARY
-            or (word in _SUBJECT and words[k - 1] not in PREPOSITION)
-        ):
+        if _is_stop(words, k) or word == "," or word in LEXICON["clause_end"] or word in AUXILIARY or word in _WH:
+            return None
+        if word in _SUBJECT and _at(words, k - 1) not in PREPOSITION:
             return None
     return None
 
 
-_DISTANT_STOP = frozenset(", that which who whom what where when".split())
-_SHOWING = frozenset(
-    "show shows showed shown taught teach believe trust asked ask wrote write promise promised bet brief".split()
-)
+def _is_adjunct(words: Sequence[str], k: int, j: int) -> bool:
+    """Whether the words after the governor `k` up to `j` say when, where or to whom, and are not its object."""
+    first = words[k + 1]
+    if first == "to":
+        return words[k + 2] not in BASE
+    if first in LEXICON["back_preposition"] or (first == "for" and words[k] in _CLAUSE_ADJECTIVE):
+        return True
+    if first in LEXICON["time_noun"] or words[j] in LEXICON["time_noun"]:
+        return True
+    return first.endswith("ly") or first in ("last", "this", "next", "him", "her", "them", "us", "me")
 
 
-def _stops(words: Sequence[str], k: int) -> bool:
-    """Whether word `k` ends a sentence or clause; the full stop of an abbreviation does not."""
-    if (
-        words[k] == "."
-        and k
-        and (words[k - 1] in ("mr", "mrs", "ms", "dr", "st", "prof", "fr") or len(words[k - 1]) == 1)
-    ):
-        return False
-    return words[k] in _STOP
-
-
-def _after_comma(words: Sequence[str], index: int, follows: str, at: int, j: int) -> Use | None:
-    """After a comma or and: a second clause of an earlier governor, or the governor before a parenthesis."""
+def _after_comma(words: Sequence[str], follows: _Next, j: int) -> Use | None:
+    """After a comma or and: the governor before a parenthesis ("clear, however, that"), or a second clause."""
     if words[j] == ",":
         before = _at(words, j - 1)
-        if (
-            before in _HARD | _ADJECTIVE
-            and not _is_noun(words, j - 1)
-            and _can_be_clause(words, follows, at, sure=False)
-        ):
+        if before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE and not _is_noun(words, j - 1):
             return Use(COMPLEMENTIZER, f"{before} takes a clause")
-        opens = next((k for k in range(j - 1, max(j - 7, 0), -1) if words[k] == ","), None)
-        if (
-            opens is not None
-            and words[opens - 1] in _HARD | _SOFT | _ADJECTIVE | _NOUN | _BE | {"so", "now"}
-            and follows in ("pronoun", "determiner", "starter", "open")
-        ):
-            return Use(COMPLEMENTIZER, f"{words[opens - 1]} takes a clause")
-    return _inherited(words, index, follows, at, j)
+        opening = next((k for k in range(j - 1, max(j - 7, 0), -1) if words[k] == ","), 0)
+        if opening and words[opening - 1] in _GOVERNOR | _CLAUSE_NOUN | _BE | {"so", "now"}:
+            return Use(COMPLEMENTIZER, f"{words[opening - 1]} takes a clause")
+    return _inherited(words, follows, j)
 
 
-def _inherited(words: Sequence[str], index: int, follows: str, at: int, j: int) -> Use | None:
-    """The start of a sentence or a coordinated clause: as an earlier "that" of the sentence, if a clause follows."""
-    if not _can_be_clause(words, follows, at, sure=False):
-        return None
-    begins = j < 0 or words[j] in ".!?\u2026"
-    if begins:
-        if follows == "determiner" or _at(words, at) in ("he", "she", "they", "we", "it", "there"):
-            return Use(COMPLEMENTIZER, "subject clause")
-        return None
-    for k in range(j - 1, -1, -1):
-        if words[k] in ".!?":
-            break
+def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
+    """The start of a sentence, or a further clause of an earlier "that" or governor of the sentence."""
+    if j < 0 or words[j] in _FULL_STOP:
+        subject = follows.kind == "determiner" or words[follows.at] in ("he", "she", "they", "we", "it", "there")
+        return Use(COMPLEMENTIZER, "subject clause") if subject else None
+    start = next((k for k in range(j, -1, -1) if words[k] in _FULL_STOP), -1) + 1
+    for k in range(j - 1, start - 1, -1):
         if words[k] == "that":
-            earlier = use(words, k)
-            return Use(COMPLEMENTIZER, "second clause") if earlier.kind in (COMPLEMENTIZER, RESULT) else None
-    if words[j] in (":", "\u2014", "\u2013") and follows in ("pronoun", "determiner"):
+            return Use(COMPLEMENTIZER, "second clause") if use(words, k).kind not in IN_USE else None
+    if words[j] in _DASH or words[j] == ":" or follows.kind == "open":
         return None
-    for k in range(j - 1, -1, -1):
-        if words[k] in ".!?":
-            break
-        if (
-            words[k] in _HARD
-            and not _is_noun(words, k)
-            and follows in ("pronoun", "determiner", "starter", "preposition")
-        ):
+    for k in range(j - 1, start - 1, -1):
+        if words[k] in _CLAUSE_VERB and not _is_noun(words, k):
             return Use(COMPLEMENTIZER, f"second clause of {words[k]}")
     return None
 
 
 def _before_comma(words: Sequence[str], index: int) -> Use:
-    """That before a comma: a parenthesis inside a clause ("said that, if he"), or a demonstrative."""
-    before = _at(words, index - 1)
-    after = _at(words, index + 2)
-    closes = "," in words[index + 2 : index + 14]
+    """That before a comma: before a parenthesis in its clause ("said that, if he"), or a demonstrative."""
+    before, after = _at(words, index - 1), _at(words, index + 2)
+    noun = _is_noun(words, index - 1) if index else False
+    takes = (before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE and not noun) or (before in _CLAUSE_NOUN and noun)
+    opens = after in PREPOSITION or after in _STARTER or "," in words[index + 2 : index + 14]
     if (
-        (before in _HARD | _ADJECTIVE | {"so", "is"} or (before in _NOUN and _is_noun(words, index - 1)))
-        and (after in PREPOSITION or after in _CLAUSE_STARTER or closes)
+        (takes or before in ("so", "is"))
+        and opens
         and after not in ("and", "but", "or", "so", "then", "too", "which", "for")
     ):
         return Use(COMPLEMENTIZER, f"{before} takes a clause")
@@ -439,56 +412,41 @@ def _before_comma(words: Sequence[str], index: int) -> Use:
 
 def _degree(words: Sequence[str], index: int) -> Use | None:
     """Not that big, that much: "that" before a graded word with no noun after it."""
-    before, after, third = _at(words, index - 1), _at(words, index + 1), _at(words, index + 2)
-    ends = (
-        not third
-        or not third[0].isalnum()
-        or third in PREPOSITION
-        or third in CONJUNCTION
-        or third in ADVERB
-        or third in _SUBJECT
-        or third in ("to", "a", "of", "that", "more", "than", "when")
-    )
-    if after in ("much", "many") and third != "-":
-        noun = (
-            before
-            and before[0].isalpha()
-            and before not in VERB
-            and before not in PREPOSITION
-            and before not in ADVERB
-            and before not in AUXILIARY
-            and before not in ("n't", "not", "all", "and", "have")
-        )
-        return None if noun else Use(DEGREE, f"that {after}")
-    subject = _at(words, index - 2)
-    negated = before in ("not", "n't", "all", "never")
-    copular = (
-        before in _BE | {"be", "been", "'m", "am", "'re"}
-        and subject[:1].isalpha()
-        and subject not in CONJUNCTION
-        and subject not in ("what", "who", "how", "why", "where")
-    )
-    if after in LEXICON["graded"] and ends and third not in ("'s", "of") and (negated or copular or before in VERB):
-        return Use(DEGREE, f"that {after}")
+    before, graded, after = _at(words, index - 1), _at(words, index + 1), _at(words, index + 2)
+    if graded in ("much", "many") and after != "-":
+        return None if _is_head(words, index - 1) else Use(DEGREE, f"that {graded}")
+    if (
+        graded not in LEXICON["graded"]
+        or after in ("'s", "of")
+        or not (_can_follow_verb(after) or after in CONJUNCTION or after in _SUBJECT or after == "when")
+    ):
+        return None
+    if before in ("not", "n't"):
+        asks = before == "n't" and not _is_word(_at(words, index - 3))
+        return None if asks else Use(DEGREE, f"that {graded}")
+    if before in BE | _BE:
+        return None if _asks(words, index - 1, _Next("open", index + 1)) else Use(DEGREE, f"that {graded}")
+    if before in ("all", "never") or (before in VERB and before not in ("do", "does", "did", "doing", "done")):
+        return Use(DEGREE, f"that {graded}")
     return None
 
 
-def _pronoun(words: Sequence[str], index: int, follows: str) -> Use:
+def _is_head(words: Sequence[str], j: int) -> bool:
+    """Whether word `j` can be the noun that a relative clause belongs to."""
+    word = _at(words, j)
+    if word in ("one", "all", "those", "something", "anything", "everything", "nothing", "things"):
+        return True
+    closed = word in PREPOSITION or word in CONJUNCTION or word in AUXILIARY or word in ("to", "not", "n't", "and")
+    return word[:1].isalnum() and not closed and not _is_adverb(word) and (word not in VERB or _is_noun(words, j))
+
+
+def _pronoun(words: Sequence[str], index: int, follows: _Next) -> Use:
     """Which pronoun a "that" in use is: relative after a noun, else demonstrative, with a noun or alone."""
     before = _at(words, index - 1)
-    noun = (
-        (bool(before)
-        and before[0].isalnum()
-        and not (
-            before in PREPOSITION or before in CONJUNCTION or before in AUXILIARY or before in ADVERB or before == "to"
-        )
-        and (before not in VERB or _is_noun(words, index - 1)))
-        or before in ("one", "all", "those")
-    )
-    if noun and follows in ("verb", "pronoun", "determiner", "open", "preposition", "starter", "adverb", "comma"):
-        return Use(RELATIVE, f"after the noun {before}")
-    if before == "," and follows == "verb":
+    if _is_head(words, index - 1) and follows.kind not in ("end", "fixed"):
+        return Use(RELATIVE, f"after {before}")
+    if before == "," and follows.kind == "verb":
         return Use(RELATIVE, "a verb follows")
-    if follows in ("open", "light", "determiner") and _at(words, index + 1) not in AUXILIARY:
+    if follows.kind in ("open", "fixed", "determiner"):
         return Use(DETERMINER, "before a noun")
-    return Use(DEMONSTRATIVE, "stands alone" if follows == "end" else f"before a {follows}")
+    return Use(DEMONSTRATIVE, "stands alone" if follows.kind in ("end", "comma") else f"before a {follows.kind}")
