@@ -191,12 +191,13 @@ def _summary(
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
         f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
     )
-    tests = zip(
-        ("paired bootstrap", "approximate randomisation"), (outcome.p_bootstrap, outcome.p_randomisation), adjusted
-    )
+    tests = {
+        "paired bootstrap": (outcome.p_bootstrap, adjusted[0]),
+        "approximate randomisation": (outcome.p_randomisation, adjusted[1]),
+    }
     said = [
-        f"{test} p = {p:.4f}" + (f" (Holm {q:.4f})" if q is not None and q != p else "")
-        for test, p, q in tests
+        f"{test} p = {p:.4f}" + ("" if q is None or q == p else f" (Holm {q:.4f})")
+        for test, (p, q) in tests.items()
         if p is not None
     ]
     lines.append("  " + ("; ".join(said) if said else f"no test: too few {outcome.resampled} with a pronoun"))

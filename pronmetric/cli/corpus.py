@@ -42,7 +42,7 @@ class Corpus:
     def in_context(self, kind: str) -> Iterator[tuple[Row, tuple[str, ...]]]:
         """Each row with the context of each system's text: the reference's, the text's own ("respective"), or none."""
         count = len(self.systems)
-        histories = [History() for _ in range(count if kind == "respective" else 1)]
+        histories = [History() for _ in range(1 if kind == "common" else count)]
         for row in self.rows():
             if kind == "none":
                 yield row, ("",) * count
@@ -135,9 +135,7 @@ def _wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callabl
         problem = "is the name of several test sets" if found else "is no test set there"
         raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
     if found[0].target != "en":
-        raise PronmetricError(
-            f"{dataset} is into {found[0].target}; the pronouns of English are scored, give a pair into en"
-        )
+        raise PronmetricError(f"{dataset} is into {found[0].target}; only English is scored, give a pair into en")
     documents = list(wmt.read(found[0]))
     segments = [segment for document in documents for segment in document.segments]
     there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))

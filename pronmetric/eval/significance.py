@@ -20,6 +20,7 @@ from pronmetric.errors import PronmetricError
 
 RESAMPLES = 1000
 LEVEL = 0.95
+MINIMUM = 5
 _BLOCK = 1_000_000  # numbers drawn at a time
 
 
@@ -38,13 +39,14 @@ class Bootstrap(NamedTuple):
     """Paired bootstrap of A minus B.
 
     difference: of the means over all pronouns. low, high: its percentile interval. p: two-sided, of the resamples
-    shifted to mean 0. a_better: share of resamples in which A is ahead (a tie counts one half).
+    shifted to mean 0; None with fewer than `MINIMUM` units, of which resamples say too little. a_better: share of
+    resamples in which A is ahead (a tie counts one half).
     """
 
     difference: float
     low: float
     high: float
-    p: float
+    p: float | None
     a_better: float
 
 
@@ -97,7 +99,7 @@ def paired_bootstrap(
         return None
     low, high = np.quantile(drawn, _tails(level))
     ahead = (np.sum(drawn > 0) + 0.5 * np.sum(drawn == 0)) / len(drawn)
-    p = _p(np.abs(drawn - drawn.mean()), abs(difference))
+    p = None if len(a.sums) < MINIMUM else _p(np.abs(drawn - drawn.mean()), abs(difference))
     return Bootstrap(difference, float(low), float(high), p, float(ahead))
 
 
