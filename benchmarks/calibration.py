@@ -55,13 +55,12 @@ class Noised:
 
 def natural_rate(manifest: Mapping[str, Any], pattern: str = NATURAL) -> float:
     """Share of the reference's pronouns for which the outputs of test sets like `pattern` have another pronoun."""
-    found = {name: counts for name, counts in manifest["counts"].items() if fnmatchcase(name, pattern)}
-    pronouns = sum(counts.get("ref_pronouns", 0) for counts in found.values())
+    testsets = manifest["counts"]["testsets"]
+    found = [counts for name, counts in testsets.items() if fnmatchcase(name, pattern)]
+    pronouns = sum(counts["compared"].get("ref pronouns", 0) for counts in found)
     if not pronouns:
-        raise InputError(
-            f"the manifest counts no reference pronoun of test sets {pattern}; choose others with --natural"
-        )
-    return sum(counts.get("mismatch pronoun", 0) for counts in found.values()) / pronouns
+        raise InputError(f"the manifest counts no reference pronoun of test sets {pattern}; use --natural PATTERN")
+    return sum(counts.get("mismatches", {}).get("pronoun", 0) for counts in found) / pronouns
 
 
 def held_out(manifest: Mapping[str, Any], split: str) -> list[str]:

@@ -3,7 +3,7 @@
     python -m benchmarks.context_gain --model FOLDER --data PREPARED [--split development|test] [--out FILE.json]
 
 "third" are the pairs whose two pronouns are both third-person personal, possessive or reflexive ones (he/it, his/her,
-them/it ...), where the sentence alone says least. Differences are on the same pairs, intervals resample documents.
+them/it ...), where the sentence alone says least; "third against any" those whose reference pronoun is. Differences are on the same pairs, intervals resample documents.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def measure(score: Scorer, pairs: Sequence[Pair], *, seed: int = 0) -> dict[str,
     judged = scoring.judge(score, prepared.contrasts(pairs), prepared.contexts(pairs, KINDS, seed=seed), seed=seed)
     persons = [prepared.person(pair) for pair in pairs]
     groups = {
-        "third": [i for i, p in enumerate(persons) if p == "third"],
-        "third reference": [i for i, p in enumerate(persons) if p.startswith("third")],
+        "third": [i for i, p in enumerate(persons) if p == "both third"],
+        "third against any": [i for i, p in enumerate(persons) if p != "other"],
         "all": list(range(len(pairs))),
     }
     for form in sorted({m.ref_form for i in groups["third"] for m in pairs[i].mismatches}):

@@ -2,10 +2,11 @@
 
     python -m benchmarks.pair_accuracy --model FOLDER --data PREPARED --split test [--contexts all] [--out FILE.json]
 
-R vs S counts the pairs in which an aligned pronoun differs from the system's pronoun; pairs that differ only in a
-pronoun against another word or nothing stand apart. Contexts, as `pronmetric compare` has them: common (the
-reference's for both), respective (each its own), crossed (both in the reference's and both in the system's, averaged:
-what comparing without a reference does), none, and shuffled (another document's). Intervals resample documents.
+R vs S counts the pairs in which an aligned pronoun differs from the system's pronoun; those that differ only in a
+pronoun against another word or nothing stand apart and are measured with `--others`. Contexts, as `pronmetric compare`
+has them: common (the reference's for both), respective (each its own), crossed (both in the reference's and both in
+the system's, averaged: what comparing without a reference does), none, and shuffled (another document's). Intervals
+resample documents.
 """
 
 from __future__ import annotations
@@ -26,22 +27,23 @@ PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, word o
 
 def measure(score: Scorer, pairs: Sequence[Pair], kinds: Sequence[str] = (COMMON,), *, seed: int = 0) -> dict[str, Any]:
     """All figures of a scorer on pairs, from one call of `score`; `kinds` must hold common."""
-    scored = dict.fromkeys(part for kind in kinds for part in ((COMMON, SYSTEM) if kind == CROSSED else (kind,)))
+    scored = dict.fromkeys(own for kind in kinds for own in ((COMMON, SYSTEM) if kind == CROSSED else (kind,)))
     judged = scoring.judge(
         score, prepared.contrasts(pairs), prepared.contexts(pairs, list(scored), seed=seed), seed=seed
     )
     if CROSSED in kinds:
         judged[CROSSED] = _averaged(judged[COMMON], judged[SYSTEM])
     judged = {kind: judged[kind] for kind in kinds}
-    groups = {part: [i for i, pair in enumerate(pairs) if _part(pair) == part] for part in PARTS}
+    groups = {name: [i for i, pair in enumerate(pairs) if part(pair) == name] for name in PARTS}
     return {
-        part: _figures([pairs[i] for i in numbers], scoring.pick(judged, numbers), seed)
-        for part, numbers in groups.items()
+        name: _figures([pairs[i] for i in numbers], scoring.pick(judged, numbers), seed)
+        for name, numbers in groups.items()
         if numbers
     }
 
 
-def _part(pair: Pair) -> str:
+def part(pair: Pair) -> str:
+    """Which of PARTS a pair belongs to."""
     if pair.kind != "system" or any(m.kind == "pronoun" for m in pair.mismatches):
         return pair.kind
     return "system other"
@@ -90,17 +92,17 @@ def _figures(pairs: Sequence[Pair], judged: Mapping[str, Judged], seed: int) -> 
 def show(figures: Mapping[str, Any]) -> str:
     """The figures as a short table, and the most frequent errors."""
     rows = []
-    for part, found in figures.items():
+    for name, found in figures.items():
         for kind, value in found["contexts"].items():
-            rows.append([f"{PARTS[part]}, {kind}", value.pairs, scoring.percent(value), value.equal, value.null])
+            rows.append([f"{PARTS[name]}, {kind}", value.pairs, scoring.percent(value), value.equal, value.null])
         split = found["by_count"]
-        for name, value in (("as many pronouns", split.equal), ("not as many", split.unequal)):
+        for group, value in (("as many pronouns", split.equal), ("not as many", split.unequal)):
             if value is not None:
-                rows.append([f"  {name}", value.pairs, scoring.percent(value), value.equal, value.null])
+                rows.append([f"  {group}", value.pairs, scoring.percent(value), value.equal, value.null])
         rows.append(["  not as many: won by fewer", "", scoring.percent(split.fewer_won), "", ""])
-        for group in ("by_testset", "by_person", "by_agreement", "by_mismatches"):
-            for name, value in found.get(group, {}).items():
-                rows.append([f"  {name}", value.pairs, scoring.percent(value), value.equal, value.null])
+        for grouping in ("by_testset", "by_person", "by_agreement", "by_mismatches"):
+            for group, value in found.get(grouping, {}).items():
+                rows.append([f"  {group}", value.pairs, scoring.percent(value), value.equal, value.null])
     text = scoring.table(["pairs", "number", "accuracy", "equal", "null"], rows)
     if "noisy" not in figures:
         return text
@@ -113,9 +115,10 @@ def main() -> None:
     parser = scoring.arguments(__doc__)
     scoring.add_data(parser)
     parser.add_argument("--contexts", choices=("common", "all"), default="common")
+    parser.add_argument("--others", action="store_true", help="also pairs without a pronoun against a pronoun")
     options = parser.parse_args()
     scoring.weights_hash(options.model)
-    pairs = prepared.read(options)
+    pairs = prepared.read(options, lambda pair: options.others or part(pair) != "system other")
     scorer = scoring.load(options)
     kinds = KINDS if options.contexts == "all" else (COMMON,)
     figures = measure(scorer, pairs, kinds, seed=options.seed)

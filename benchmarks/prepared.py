@@ -80,11 +80,11 @@ def contexts(pairs: Sequence[Pair], kinds: Sequence[str], *, seed: int = 0) -> d
 
 
 def person(pair: Pair) -> str:
-    """Whether the pronouns of a mismatch are he, she, it, they (in any case): "third", "third reference", "other".
+    """Whether the pronouns of a mismatch are he, she, it, they (in any case): "both third", "reference third", "other".
 
-    "third": in some mismatch both are; "third reference": only the reference's is.
+    "both third": in some mismatch both are; "reference third": the reference's is, the system's is none of them.
     """
     found = [m for m in pair.mismatches if m.kind == "pronoun" and m.ref_form in scoring.THIRD_PERSON]
     if any(m.hyp_form in scoring.THIRD_PERSON for m in found):
-        return "third"
-    return "third reference" if found else "other"
+        return "both third"
+    return "reference third" if found else "other"

@@ -206,10 +206,7 @@ def load(options: argparse.Namespace) -> Counting:
         return [
             Result(
                 score=segment.score,
-                pronouns=[
-                    {"start": p.start, "end": p.end, "probability": p.score if segment.probability else None}
-                    for p in segment.pronouns
-                ],
+                pronouns=[{"start": p.start, "end": p.end, "probability": p.probability} for p in segment.pronouns],
             )
             for segment in out.segments
         ]

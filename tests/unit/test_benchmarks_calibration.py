@@ -15,11 +15,19 @@ from pronmetric.corrupt import ConfusionTable
 from pronmetric.errors import InputError
 from pronmetric.pronouns import find
 
+
+def counted(pronouns: int, mismatches: int) -> dict[str, dict[str, int]]:
+    return {"compared": {"ref pronouns": pronouns}, "mismatches": {"pronoun": mismatches, "word": 50}}
+
+
 MANIFEST = {
     "counts": {
-        "generaltest2022.de-en": {"ref_pronouns": 100, "mismatch pronoun": 5, "mismatch word": 50},
-        "generaltest2022.ja-en": {"ref_pronouns": 300, "mismatch pronoun": 27},
-        "newstest2021.ja-en": {"ref_pronouns": 100, "mismatch pronoun": 90},
+        "testsets": {
+            "generaltest2022.de-en": counted(100, 5),
+            "generaltest2022.ja-en": counted(300, 27),
+            "generaltest2022.cs-en": {"compared": {"outputs": 3}},
+            "newstest2021.ja-en": counted(100, 90),
+        }
     },
     "splits": {
         "train": {"testsets": ["newstest2021.ja-en"]},
@@ -137,7 +145,7 @@ def test_script(
     form: str, wmt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"")
-    rate_one_in_two = MANIFEST | {"counts": {"generaltest2022.x-en": {"ref_pronouns": 2, "mismatch pronoun": 1}}}
+    rate_one_in_two = MANIFEST | {"counts": {"testsets": {"generaltest2022.x-en": counted(2, 1)}}}
     (tmp_path / "manifest.json").write_text(json.dumps(rate_one_in_two), encoding="utf-8")
     TABLE.save(tmp_path / "confusion.json")
     monkeypatch.setattr(scoring, "load", lambda options: scoring.Counting(told(0.1, 0.9), "fake"))

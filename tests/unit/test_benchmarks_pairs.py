@@ -73,9 +73,9 @@ def test_person() -> None:
     def persons(*forms: tuple[str, str]) -> str:
         return prepared.person(pair(0, mismatches=tuple(Mismatch("pronoun", a, b, 0, 1, 0, 1) for a, b in forms)))
 
-    assert persons(("he", "it")) == "third"
-    assert persons(("it", "this")) == "third reference"
-    assert persons(("it", "this"), ("his", "their")) == "third"
+    assert persons(("he", "it")) == "both third"
+    assert persons(("it", "this")) == "reference third"
+    assert persons(("it", "this"), ("his", "their")) == "both third"
     assert persons(("this", "it")) == "other"
     assert prepared.person(pair(0, mismatches=(Mismatch("word", "he", "man", 0, 1, 0, 1),))) == "other"
 
@@ -106,7 +106,7 @@ def test_pair_accuracy_by_part_and_context() -> None:
     assert contexts["none"].equal == 8
     other = figures["system other"]
     assert other["contexts"]["common"].null == 1 and other["by_count"].unequal.pairs == 1
-    assert figures["noisy"]["by_person"]["third"].pairs == 8
+    assert figures["noisy"]["by_person"]["both third"].pairs == 8
     assert figures["noisy"]["confusions"][0] == Confusion("he", "it", 2, 0)
     assert figures["system"]["by_mismatches"]["one"].pairs == 9
     assert figures["noisy"]["by_count"].fewer_won is None

@@ -1,0 +1,36 @@
+"""Write the model card of a checkpoint from the reports of the measuring scripts.
+
+python -m benchmarks.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT --time TEXT
+--command "pronmetric prepare ..." --command "pronmetric train ..."
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+from pathlib import Path
+
+from benchmarks import scoring
+from pronmetric.training.card import README, Making, write
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="checkpoint folder")
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="the folder it was trained on")
+    parser.add_argument(
+        "--reports", type=Path, nargs="*", default=[], metavar="FILE.json", help="of the scripts' --out"
+    )
+    parser.add_argument("--machine", required=True, help="what it was trained on")
+    parser.add_argument("--time", required=True, help="how long training took")
+    parser.add_argument("--command", action="append", required=True, help="a command that made it; once for each")
+    parser.add_argument("--date", default=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"))
+    options = parser.parse_args()
+    making = Making(tuple(options.command), options.machine, options.time, options.date)
+    write(options.model, data=options.data, reports=options.reports, making=making)
+    print(options.model / README)
+
+
+if __name__ == "__main__":
+    scoring.run(main)

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks import card as script
+from benchmarks import scoring
+from pronmetric.errors import InputError
+from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
+from pronmetric.eval.calibration import Bin
+from pronmetric.training.card import Making, card
+
+WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]
+CONFIG = {
+    "format": 1,
+    "encoder": {"hidden_size": 384},
+    "head": {"kind": "logit", "dropout": 0.1},
+    "segment": "mean",
+    "max_pieces": 256,
+    "pronouns": ["he", "it"],
+    "context": "common",
+    "training": {"seed": 3},
+}
+MANIFEST = {
+    "schema_version": 1,
+    "package_version": "0.1.0",
+    "inputs": {"wmt": {"a.en": "0"}, "english": {"gum/a.txt": "1", "gum/b.txt": "2", "mine/c.txt": "3"}},
+    "config": {"agreement": "grammar", "exclude": ["newstest2017"]},
+    "splits": {"train": {"rows": 12345, "testsets": ["set.de-en"]}, "passages_train": {"rows": 7, "testsets": []}},
+}
+MAKING = Making(
+    ("pronmetric prepare out=data", "pronmetric train out=run"), "two cores of a CPU", "3 hours", "2026-01-02"
+)
+SHARE = Accuracy(0.864, 0.831, 0.892, 500, 432, 3, 2)
+
+
+def report(benchmark: str, figures: dict[str, Any], weights: str = WEIGHTS) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "weights": weights,
+        "command": f"python -m benchmarks.{benchmark} --model x",
+        "figures": scoring.plain(figures),
+    }
+
+
+def study() -> dict[str, Any]:
+    part = {
+        **dict.fromkeys(("common", "none", "shuffled"), SHARE),
+        "unscored": {"either": 4, "share": 0.008},
+    }
+    return report("study", {"languages": {"french": part}, "confusions": [Confusion("that", "which", 100, 29)]})
+
+
+def pairs() -> dict[str, Any]:
+    part = {
+        "contexts": {"common": SHARE},
+        "by_count": CountSplit(SHARE, Accuracy(0.5, None, None, 8, 4, 0, 0), Estimate(0.25, None, None)),
+        "confusions": [Confusion("its", "their", 45, 9)],
+    }
+    return report("pair_accuracy", {"split": "test", "noisy": part, "system": part})
+
+
+def calibration() -> dict[str, Any]:
+    figures = {
+        "split": "development",
+        "form": "natural",
+        "ece": 0.0312,
+        "bins": 15,
+        "pronouns": 9000,
+        "wrong": 450,
+        "rate": 0.0523,
+        "reliability": [Bin(0.1, 0.4, 600, 0.25, 0.31)],
+    }
+    return report("calibration", figures)
+
+
+def gap() -> dict[str, Any]:
+    kinds = dict.fromkeys(("common", "none", "shuffled"), SHARE)
+    gain = Estimate(0.042, 0.01, 0.07)
+    return report(
+        "gap", {**kinds, "first_600": kinds, "context_gain": gain, "shuffled_gain": Estimate(-0.01, None, None)}
+    )
+
+
+def context_gain() -> dict[str, Any]:
+    part = {
+        **dict.fromkeys(("common", "none", "shuffled"), SHARE),
+        "context_gain": Estimate(0.042, 0.01, 0.07),
+        "shuffled_gain": Estimate(-0.01, -0.02, 0.0),
+    }
+    return report("context_gain", {"third": part, "third, he": part})
+
+
+def made(*reports: dict[str, Any]) -> str:
+    return card(
+        name="small",
+        weights=WEIGHTS,
+        config=CONFIG,
+        manifest=MANIFEST,
+        manifest_hash="ab" * 32,
+        reports=reports,
+        making=MAKING,
+    )
+
+
+def test_front_matter_is_yaml() -> None:
+    text = made()
+    front = yaml.safe_load(text.split("---\n")[1])
+    assert front["license"] == "apache-2.0" and front["language"] == ["en"]
+
+
+def test_says_what_was_not_measured() -> None:
+    text = made(study())
+    assert "`study`: not measured" not in text
+    for name in ("gap", "pair_accuracy", "context_gain", "calibration"):
+        assert f"`{name}`: not measured." in text
+
+
+def test_figures_come_from_the_reports() -> None:
+    text = made(study(), pairs(), calibration(), gap(), context_gain())
+    assert "not measured" not in text
+    share = "86.4 [83.1, 89.2]"
+    assert f"| french | 500 | {share} | {share} | {share} | 3 / 2 / 4 | 82.0 |" in text
+    assert f"| R vs S | common | 500 | {share} | 3 / 2 | 90.7 on WMT14 |" in text
+    assert f"| R vs R' | common | 500 | {share} | 3 / 2 | 89.1 on WMT14 |" in text
+    assert f"R vs R': {share} where both texts have as many pronouns; 50.0 of 8 pairs where not" in text
+    assert "fewer pronouns wins 25.0." in text
+    assert "Expected calibration error 0.031 (15 equal-mass bins) over 9000 pronouns" in text
+    assert "450 of them replaced: at 5.2 %" in text
+    assert "| 0.100 to 0.400 | 600 | 0.250 | 0.310 |" in text
+    assert "Context helps by +4.2 [+1.0, +7.0] points, shuffled context by -1.0." in text
+    assert "| third | 500 | 86.4 | 86.4 | 86.4 | +4.2 [+1.0, +7.0] | -1.0 [-2.0, +0.0] |" in text
+    assert "third, he" not in text
+    assert "Errors it overlooks most often: which for that (29 of 100)." in text
+
+
+def test_two_reports_of_one_script_both_stand_there() -> None:
+    development = pairs()
+    development["figures"] = {**development["figures"], "split": "development"}
+    text = made(pairs(), development)
+    assert "noisy reference (test)" in text and "noisy reference (development)" in text
+    assert "their for its (9 of 45)" in text  # without a study report
+
+
+def test_data_licence_and_making() -> None:
+    text = made(study())
+    assert "ab" * 32 in text and "filter `grammar`" in text and "Never read: newstest2017." in text
+    assert "| train | 12,345 | set.de-en |" in text and "| passages_train | 7 | - |" in text
+    assert "for research use" in text and "GUM, CC BY" in text and "`mine`: see where it came from" in text
+    assert text.count("GUM") == 1
+    assert "On 2026-01-02, two cores of a CPU; training took 3 hours." in text
+    assert "pronmetric train out=run" in text and "python -m benchmarks.study --model x" in text
+    assert "seed: 3" in text and "hidden_size" not in text
+    assert "## Intended use" in text and "## Limits" in text and "256 sub-word pieces" in text
+
+
+def test_tables_are_whole() -> None:
+    for block in made(study(), pairs(), calibration(), gap(), context_gain()).split("\n\n"):
+        if block.startswith("| "):
+            assert len({line.count(" | ") for line in block.splitlines()}) == 1, block
+
+
+def test_figures_of_other_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="is of weights 00000000, the checkpoint has"):
+        made(report("gap", {}, weights="00000000"))
+
+
+def test_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = tmp_path / "tiny", tmp_path / "data"
+    model.mkdir()
+    data.mkdir()
+    (model / "model.safetensors").write_bytes(b"weights")
+    (model / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
+    (tmp_path / "study.json").write_text(json.dumps(study()), encoding="utf-8")
+    flags = ["--model", model, "--data", data, "--reports", tmp_path / "study.json", "--machine", "m", "--time", "t"]
+    monkeypatch.setattr(sys, "argv", ["card", *map(str, flags), "--command", "one", "--command", "two"])
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        script.main()
+    (data / "manifest.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
+    script.main()
+    text = (model / "README.md").read_text(encoding="utf-8")
+    assert "# pronmetric checkpoint `tiny`" in text and "\none\ntwo\n" in text
+    assert hashlib.sha256((data / "manifest.json").read_bytes()).hexdigest() in text
+    assert capsys.readouterr().out.strip() == str(model / "README.md")
