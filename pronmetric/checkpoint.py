@@ -27,7 +27,7 @@ FORMAT = 1
 class Checkpoint:
     """A scorer with what it needs to read text.
 
-    config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, forms, dropout, slots), `word_state`,
+    config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
     `segment`, `max_pieces`, `pronouns` (the inventory, in the order of the head's forms), `context` (that it
     was trained in), `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
     """
@@ -50,7 +50,7 @@ def build(config: Mapping[str, Any]) -> PronounScorer:
     return PronounScorer(
         encoder,
         make_head(
-            head["kind"], encoder.width, forms=len(config["pronouns"]), dropout=head["dropout"], slots=head["slots"]
+            head["kind"], encoder.width, forms=len(config["pronouns"]) if head["correction"] else 0, dropout=head["dropout"], slots=head["slots"]
         ),
         word_state=config["word_state"],
     )

@@ -160,6 +160,7 @@ def corrupt(
     same_slot_share: float = 1.0,
     joint: float = 0.0,
     must_agree: float = 0.0,
+    emphasis: Mapping[str, float] | None = None,
 ) -> Corrupted:
     """Replace about `rate` of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
@@ -169,14 +170,16 @@ def corrupt(
     joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced
     together by another's, on top of the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
+    emphasis: factors of `rate` by form (lower-cased); 1 for a form that is not named.
     """
     words = split(text)
+    emphasis = emphasis or {}
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < joint:
         _replace_referent(words, occurrences, rng, wrong)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
-        if wrong[k] is not None or hit >= rate:
+        if wrong[k] is not None or hit >= rate * emphasis.get(occurrence.form, 1.0):
             continue
         allowed: Collection[str] | None = None
         if whole < same_slot_share:

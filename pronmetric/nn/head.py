@@ -44,6 +44,7 @@ class LogitHead(nn.Module):
 
     Relative to the paper: queries and keys of the attention are projected, a two-layer network takes the
     place of z and w, each pronoun has a probability of its own, and the segment's score is their mean.
+    With `forms` > 0 a second output says which form of the inventory belongs there.
     """
 
     probability = True
@@ -55,7 +56,7 @@ class LogitHead(nn.Module):
         self.norm = nn.LayerNorm(2 * width)
         self.hidden = nn.Linear(2 * width, width)
         self.logit = nn.Linear(width, 1)
-        self.form = nn.Linear(width, forms)
+        self.form = nn.Linear(width, forms) if forms else None
         self.dropout = nn.Dropout(dropout)
 
     def forward(
@@ -71,7 +72,8 @@ class LogitHead(nn.Module):
         hidden = self.norm(torch.cat([pronouns, attended], dim=-1))  # (batch, pronouns, 2 width)
         hidden = self.dropout(nn.functional.gelu(self.hidden(hidden)))  # (batch, pronouns, width)
         logits = self.logit(hidden).squeeze(-1).float().masked_fill(~real, 0.0)  # (batch, pronouns)
-        return HeadOutput(logits, self.segment(logits, real), weights, self.form(hidden).float())
+        forms = None if self.form is None else self.form(hidden).float()
+        return HeadOutput(logits, self.segment(logits, real), weights, forms)
 
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]

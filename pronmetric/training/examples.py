@@ -38,6 +38,7 @@ def passage(
     same_slot_share: float,
     joint: float,
     must_agree: float,
+    emphasis: Mapping[str, float],
     plain: float,
     clean: float,
 ) -> LabelledExample:
@@ -61,6 +62,7 @@ def passage(
         same_slot_share=same_slot_share,
         joint=joint,
         must_agree=must_agree,
+        emphasis=emphasis,
     )
     text = flatten(result.text) if rng.random() < plain else result.text
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)

@@ -185,8 +185,9 @@ def _scorer(
         dropout=encoder["dropout"],
         allow_network=encoder["allow_network"],
     )
-    made = make_head(head["kind"], model.width, forms=len(FORMS), dropout=head["dropout"], slots=head["slots"])
-    return PronounScorer(model, made, word_state=word_state), tokenizer, min(encoder["max_pieces"], model.max_pieces)
+    forms = len(FORMS) if head["correction"] else 0
+    made = make_head(head["kind"], model.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
+    return PronounScorer(model, made, word_state=word_state).train(), tokenizer, min(encoder["max_pieces"], model.max_pieces)
 
 
 def _devices(options: Mapping[str, Any]) -> int:
