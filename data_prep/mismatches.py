@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from data_prep.counterparts import counterparts
 from pronmetric import pronouns
 from pronmetric.pronouns import Occurrence
 from pronmetric.schema import Alignment, Mismatch
@@ -26,25 +27,28 @@ def mismatches(
 ) -> Iterator[Mismatch]:
     """The mismatches of a reference's pronouns with a system output, in the order of the reference.
 
-    "pronoun": the linked word is another pronoun in use. "word": it is another word, or a word that looks like
-    a pronoun but is none there (that as a conjunction). "nothing": the pronoun has no link. The same word on both
-    sides is no mismatch, whether or not the system's counts as in use.
+    "pronoun": another pronoun in use stands in its place (see `counterparts`). "word": it is linked to another word,
+    or to a word that looks like a pronoun but is none there (that as a conjunction). "nothing": it has no link, or
+    one to a pronoun in another place. The same word on both sides is no mismatch, whether or not the system's counts
+    as in use.
     """
     linked = dict(alignment.links)
     wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
     if not wrong:
         return
-    there = {found.word: found for found in in_use(hyp, hyp_words, forms)}
+    used = in_use(hyp, hyp_words, forms)
+    there = dict(counterparts(ref_words, wrong, hyp_words, used, linked))
+    places = {found.word for found in used}
     for found in wrong:
         j = linked.get(found.word)
-        if j is None:
+        if other := there.get(found):
+            if other.form != found.form:
+                yield Mismatch("pronoun", found.form, other.form, found.start, found.end, other.start, other.end)
+        elif j is None or j in places:
             yield Mismatch("nothing", found.form, "", found.start, found.end, -1, -1)
-        elif j not in there:
+        else:
             word = hyp_words[j]
             yield Mismatch("word", found.form, word.text.lower(), found.start, found.end, word.start, word.end)
-        elif there[j].form != found.form:
-            other = there[j]
-            yield Mismatch("pronoun", found.form, other.form, found.start, found.end, other.start, other.end)
 
 
 def _differs(found: Occurrence, linked: dict[int, int], hyp_words: Sequence[Word]) -> bool:
