@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PretrainedConfig
+from transformers import AutoConfig, AutoModel, PreTrainedModel
 
 
+@runtime_checkable
 class Encoder(Protocol):
     """What the scorer asks of an encoder."""
 
@@ -26,10 +27,10 @@ class Encoder(Protocol):
 class HuggingFaceEncoder(nn.Module):
     """Any Hugging Face encoder; its last layer is the state. Code that a checkpoint brings is never run."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
         self.model = model
-        config: PretrainedConfig = model.config
+        config = model.config
         self.width: int = config.hidden_size
         # RoBERTa's positions start after the padding index
         offset = config.pad_token_id + 1 if config.model_type in {"roberta", "xlm-roberta", "camembert"} else 0
@@ -53,7 +54,8 @@ class HuggingFaceEncoder(nn.Module):
     @property
     def config(self) -> dict[str, Any]:
         """The architecture as a Hugging Face dict, for `from_config`."""
-        return self.model.config.to_diff_dict() | {"model_type": self.model.config.model_type}
+        config = self.model.config
+        return config.to_diff_dict() | {"model_type": config.model_type}
 
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
@@ -69,10 +71,10 @@ class HuggingFaceEncoder(nn.Module):
         return [[p for p in self.model.parameters() if id(p) not in known], *inside]
 
 
-def _bare(model: nn.Module) -> nn.Module:
+def _bare(model: PreTrainedModel) -> PreTrainedModel:
     """`model` without the pooler, which nothing here reads."""
     if getattr(model, "pooler", None) is not None:
-        model.pooler = None
+        setattr(model, "pooler", None)  # noqa: B010 (a module attribute may be None; its type says otherwise)
     return model
 
 
