@@ -18,6 +18,7 @@ Judge = Callable[[str, Sequence[Word], Sequence[str], int], tuple[bool, str]]
 
 _ROMAN = re.compile("[IVX]{2,}")
 _SPEAKS = frozenset("am 'm m have 've ve do don 'll 'd".split())
+_INNER = frozenset(",;:()[]\"'`\u2018\u2019\u201c\u201d\u2013\u2014-")
 _HYPHEN = frozenset("-\u2010\u2011")
 
 
@@ -33,8 +34,8 @@ def _that(text: str, words: Sequence[Word], lower: Sequence[str], index: int) ->
 
 
 def _is_bare(text: str) -> bool:
-    """Whether a text has neither capitals nor punctuation, but for the mark at its end."""
-    return text.islower() and not any(not (c.isalnum() or c.isspace()) for c in text.rstrip(" .!?\u2026"))
+    """Whether a text has no capitals, and no punctuation inside its sentences."""
+    return text.islower() and _INNER.isdisjoint(text)
 
 
 def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:

@@ -1,10 +1,34 @@
-"""Closed classes and common verbs of English that the pronoun rules ask for (resources/lexicon.en.tsv)."""
+"""Closed classes and common verbs of English that the pronoun rules ask for (resources/lexicon.en.tsv).
+
+In the table a verb with a star stands for its regular inflections as well.
+"""
 
 from __future__ import annotations
 
 from pronmetric.resources import rows
 
-CLASSES = {row["class"]: frozenset(row["words"].split()) for row in rows("lexicon.en.tsv")}
+
+def _inflected(verb: str) -> set[str]:
+    """The regular forms of a verb, with some that only look like it; none of these is another word's form.
+
+    >>> sorted(_inflected("deny"))
+    ['denied', 'denies', 'deny', 'denying']
+    """
+    stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        third, past = f"{verb[:-1]}ies", f"{verb[:-1]}ied"
+    else:
+        third = f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z", "o")) else f"{verb}s"
+        past = f"{verb}d" if verb.endswith("e") else f"{verb}ed"
+    doubled = {f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"} if verb[-1] in "bdgmnprt" else set()
+    return {verb, third, past, f"{stem}ing", *doubled}
+
+
+def _words(cell: str) -> frozenset[str]:
+    return frozenset().union(*(_inflected(word[:-1]) if word.endswith("*") else {word} for word in cell.split()))
+
+
+CLASSES = {row["class"]: _words(row["words"]) for row in rows("lexicon.en.tsv")}
 
 ADVERB = CLASSES["adverb"]
 ARTICLE = CLASSES["article"]
@@ -16,23 +40,10 @@ PREPOSITION = CLASSES["preposition"]
 SINGULAR = CLASSES["finite_singular"]
 PLURAL = CLASSES["finite_plural"]
 FIRST = CLASSES["finite_first"]
-AUXILIARY = BE | MODAL | SINGULAR | PLURAL | FIRST | {"had", "did", "hadn", "didn", "'s", "s"}
-
-
-def _inflected(verb: str) -> set[str]:
-    stem = verb[:-1] if verb.endswith("e") else verb
-    if verb.endswith("y") and verb[-2] not in "aeou":
-        third, past = f"{verb[:-1]}ies", f"{verb[:-1]}ied"
-    else:
-        third = f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z", "o")) else f"{verb}s"
-        past = f"{stem}ed"
-    doubled = {f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"} if verb[-1] in "bdgmnprt" else set()
-    return {verb, third, past, f"{stem}ing", *doubled}
-
-
 BASE = CLASSES["verb"]
-VERB = PAST.union(*map(_inflected, BASE))
 
+AUXILIARY = BE | MODAL | SINGULAR | PLURAL | FIRST | {"had", "did", "hadn", "didn", "'s", "s"}
+VERB = PAST.union(*map(_inflected, BASE))
 FUNCTION = (
     PREPOSITION
     | CONJUNCTION
@@ -40,17 +51,7 @@ FUNCTION = (
     | AUXILIARY
     | ADVERB
     | CLASSES["subject_pronoun"]
+    | CLASSES["object_pronoun"]
     | CLASSES["possessive"]
-    | {
-        *CLASSES["object_pronoun"],
-        "to",
-        "that",
-        "this",
-        "these",
-        "those",
-        "not",
-        "n't",
-        "t",
-        "such",
-    }
+    | {"to", "that", "this", "these", "those", "not", "n't", "t", "such"}
 )

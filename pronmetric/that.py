@@ -161,7 +161,7 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
         return "starter"
     if word in PREPOSITION or word == "to":
         return "preposition"
-    if word in _COORDINATOR:
+    if word in _COORDINATOR or (word == "which" and not moved):
         return "end"
     if _may_be_finite(word) and _can_follow_verb(after):
         return "verb"
@@ -181,7 +181,9 @@ def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
     """
     for k in range(at, min(at + 20, len(words))):
         word, before = words[k], words[k - 1]
-        if _is_stop(words, k) or word in LEXICON["clause_end"] or (k > at and word == ("and" if fronted else ",")):
+        if _is_stop(words, k) or word in LEXICON["clause_end"]:
+            return False
+        if k > at and (word == "and" if fronted else word == "," or word in _STARTER):
             return False
         if word in _SUBJECT and word in LEXICON["personal_subject"] and before not in PREPOSITION:
             return fronted
@@ -222,6 +224,8 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
     j = index - 1
     while _at(words, j) in _QUOTE:
         j -= 1
+    if _is_adverb(_at(words, j)) and _at(words, j) not in ("so", "now") and _at(words, j - 1) in _GOVERNOR:
+        j -= 1
     word, before = _at(words, j), _at(words, j - 1)
     if j < 0 or word in _STOP | _DASH:
         return _inherited(words, follows, j) if certain and not near else None
@@ -234,11 +238,15 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
     if _is_conjunction_with_that(words, j, follows) and certain:
         return Use(COMPLEMENTIZER, f"{word} that")
     if word in PREPOSITION or word == "to":
-        return _distant(words, j) if certain and (before == "ever" or word == "out") else None
+        return _distant(words, j) if certain and not near and (before == "ever" or word == "out") else None
     if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
         return Use(RESULT, f"to the {word} that")
     if word in _BE:
         return Use(COMPLEMENTIZER, "clause after be") if certain and not _asks(words, j, follows) else None
+    if word == "it":
+        return _after_it(words, j, follows)
+    if before in _BE and _at(words, j - 2) == "it" and _is_certain(words, follows) and word.isalpha():
+        return Use(COMPLEMENTIZER, f"it is {word} that")
     direct = _so_such(words, j) or _direct(words, j, follows, certain=certain)
     if direct is not None:
         return direct
@@ -288,7 +296,27 @@ def _asks(words: Sequence[str], j: int, follows: _Next) -> bool:
         subject = _at(words, j - 2)
     if subject == "it" and words[j] != "be" and _at(words, j - 2) in BE | MODAL:
         return follows.kind != "pronoun"
-    return not _is_word(subject) or subject in CONJUNCTION or subject in _WH
+    if subject == "," and _has_verb(words, follows):
+        return False
+    closes = subject in (")", '"', "\u201d")
+    return not (_is_word(subject) or closes) or subject in CONJUNCTION or subject in _WH
+
+
+def _has_verb(words: Sequence[str], follows: _Next) -> bool:
+    """Whether a finite verb comes soon after the subject that follows."""
+    ahead = words[follows.at + 1 : follows.at + 7]
+    return any(word in _VERB or _may_be_finite(word) or word in BASE for word in ahead)
+
+
+def _is_certain_clause(words: Sequence[str], follows: _Next) -> bool:
+    return _is_certain(words, follows) and words[follows.at] not in ("i", "you", "we") and _has_verb(words, follows)
+
+
+def _after_it(words: Sequence[str], j: int, follows: _Next) -> Use | None:
+    """How is it that, I take it that; but not the cleft what is it that."""
+    before = _at(words, j - 1)
+    taken = _at(words, j - 2) in ("how", "why") if before in BE | MODAL else before in VERB or before == "for"
+    return Use(COMPLEMENTIZER, f"{before} it that") if taken and _is_certain(words, follows) else None
 
 
 def _so_such(words: Sequence[str], j: int) -> Use | None:
@@ -299,7 +327,11 @@ def _so_such(words: Sequence[str], j: int) -> Use | None:
         word, after = words[k], words[k + 1]
         if _is_stop(words, k) or word in LEXICON["clause_end"] or word == ",":
             return None
-        if word in AUXILIARY or word in _SUBJECT - {"it", "you"} or (word == "to" and after not in _OBJECT):
+        if (
+            (word in AUXILIARY and word != "'s")
+            or word in _SUBJECT - {"it", "you"}
+            or (word == "to" and after not in _OBJECT)
+        ):
             return None
         if word == "such" and after != "as" and (after in ("a", "an") or j - k <= 2):
             return Use(RESULT, "such ... that")
@@ -321,7 +353,11 @@ def _has_gap(words: Sequence[str], follows: _Next) -> bool:
         return False
     for k in range(follows.at + 1, min(follows.at + 6, len(words))):
         after = _at(words, k + 1)
-        if words[k] in LEXICON["transitive"] and after not in LEXICON["transitive"] and not _is_adverb(after):
+        if words[k] in LEXICON["transitive"] and after not in LEXICON["transitive"]:
+            if words[k].endswith("ing") != (words[k - 1] in BE):
+                return False
+            if _is_adverb(after):
+                continue
             particle = after in ("out", "up", "off", "in", "to")
             return (
                 not after[:1].isalnum()
@@ -372,9 +408,14 @@ def _after_comma(words: Sequence[str], follows: _Next, j: int) -> Use | None:
         before = _at(words, j - 1)
         if before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE and not _is_noun(words, j - 1):
             return Use(COMPLEMENTIZER, f"{before} takes a clause")
+        result = _so_such(words, j - 1)
+        if result is not None and _is_certain(words, follows):
+            return result
         opening = next((k for k in range(j - 1, max(j - 7, 0), -1) if words[k] == ","), 0)
         if opening and words[opening - 1] in _GOVERNOR | _CLAUSE_NOUN | _BE | {"so", "now"}:
             return Use(COMPLEMENTIZER, f"{words[opening - 1]} takes a clause")
+        if opening and _is_certain(words, follows):
+            return _distant(words, opening - 1) or _inherited(words, follows, j)
     return _inherited(words, follows, j)
 
 
@@ -386,13 +427,16 @@ def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
     start = next((k for k in range(j, -1, -1) if words[k] in _FULL_STOP), -1) + 1
     for k in range(j - 1, start - 1, -1):
         if words[k] == "that":
-            return Use(COMPLEMENTIZER, "second clause") if use(words, k).kind not in IN_USE else None
-    if words[j] in _DASH or words[j] == ":" or follows.kind == "open":
+            earlier = use(words, k).kind
+            if earlier not in IN_USE:
+                return Use(COMPLEMENTIZER, "second clause")
+            if earlier == RELATIVE:
+                return None
+    if words[j] in _DASH or words[j] in (":", ",") or follows.kind == "open" or words[follows.at] == "of":
         return None
-    for k in range(j - 1, start - 1, -1):
-        if words[k] in _CLAUSE_VERB and not _is_noun(words, k):
-            return Use(COMPLEMENTIZER, f"second clause of {words[k]}")
-    return None
+    if any(words[k] in _CLAUSE_VERB and not _is_noun(words, k) for k in range(start, j)):
+        return Use(COMPLEMENTIZER, "second clause of a verb")
+    return Use(COMPLEMENTIZER, "second clause") if _is_certain_clause(words, follows) else None
 
 
 def _before_comma(words: Sequence[str], index: int) -> Use:
@@ -414,7 +458,8 @@ def _degree(words: Sequence[str], index: int) -> Use | None:
     """Not that big, that much: "that" before a graded word with no noun after it."""
     before, graded, after = _at(words, index - 1), _at(words, index + 1), _at(words, index + 2)
     if graded in ("much", "many") and after != "-":
-        return None if _is_head(words, index - 1) else Use(DEGREE, f"that {graded}")
+        alone = not after or not after[0].isalnum()
+        return None if not alone and _is_head(words, index - 1) else Use(DEGREE, f"that {graded}")
     if (
         graded not in LEXICON["graded"]
         or after in ("'s", "of")
