@@ -78,8 +78,10 @@ class Collator:
             raise ValueError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
 
     def encode(self, examples: Sequence[Example]) -> list[Encoded]:
-        """Rows of `examples`, in order. Context that does not fit is cut from the left; a text that does not
-        fit alone is split into overlapping windows that together hold each pronoun once.
+        """Rows of `examples`, in order.
+
+        Context that does not fit is cut from the left; a text that does not fit alone is split into
+        overlapping windows that together hold each pronoun once.
         """
         texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
         if not texts:

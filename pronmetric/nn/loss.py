@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
 
-def margin(
-    better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, margin: float
-) -> Float[Tensor, ""]:
+def margin(better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, margin: float) -> Float[Tensor, ""]:
     """Mean of max(0, margin - better + worse) (Jwalapuram et al. 2019, section 4, eq. 6); NaN pairs are left out."""
     gap = better - worse
     gap = gap[~gap.isnan()]

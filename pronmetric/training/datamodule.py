@@ -56,8 +56,10 @@ class Labeller:
         self.index = {form: i for i, form in enumerate(inventory)}
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
-        """One batch. With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair
-        with a text that has to be split into windows has no pair loss, its labels count all the same.
+        """One batch.
+
+        With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
+        that has to be split into windows has no pair loss, its labels count all the same.
         """
         rows = self.collator.encode([item.example for item in items])
         batch = self.collator.pad(rows)
@@ -96,7 +98,7 @@ class TrainingSteps(Dataset[Labelled]):
     ) -> None:
         self.passages, self.pairs, self.labeller, self.table, self.options = passages, pairs, labeller, table, options
 
-    def __getitem__(self, step: Step) -> Labelled:  # type: ignore[override]
+    def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
         o = self.options
         items: list[LabelledExample] = []
@@ -220,9 +222,13 @@ class PronounData(pl.LightningDataModule):
         self._lengths = [int(len(t) / LETTERS_PER_PIECE) + 3 for t in self._passages["text"]]
         self._pair_lengths = [_pair_length(row, self.context) for row in pairs]
         if not self._lengths and self.pair_share < 1:
-            raise InputError("no passages to train on: set data.pair_share=1, or prepare with data.english", file=self.folder)
+            raise InputError(
+                "no passages to train on: set data.pair_share=1, or prepare with data.english", file=self.folder
+            )
         if not self._pair_lengths and self.pair_share > 0:
-            raise InputError("no pairs to train on: set data.pair_share=0, or prepare with more test sets", file=self.folder)
+            raise InputError(
+                "no pairs to train on: set data.pair_share=0, or prepare with more test sets", file=self.folder
+            )
         table = ConfusionTable.load(self.folder / "confusion.json")
         options = {"seed": self.seed, "context": self.context, "corruption": self.corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
@@ -261,7 +267,8 @@ class PronounData(pl.LightningDataModule):
         ]
         return [
             DataLoader(
-                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces), batch_size=None
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces),
+                batch_size=None,
             )
             for name, rows, context in sets
             if len(rows)

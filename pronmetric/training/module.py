@@ -9,6 +9,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from jaxtyping import Float
+from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 from pronmetric.nn import loss as losses
@@ -83,7 +84,7 @@ class ScorerModule(pl.LightningModule):
         self._differences.setdefault(item.name, []).append(difference)
 
     def on_validation_epoch_end(self) -> None:
-        """Pair accuracy of each development set (equal and null are wrong), and their mean as `development/accuracy`."""
+        """Pair accuracy of each development set (equal and null are wrong); their mean is `development/accuracy`."""
         found = {name: float((np.concatenate(parts) > 0).mean()) for name, parts in self._differences.items()}
         self._differences.clear()
         if found:
@@ -91,7 +92,7 @@ class ScorerModule(pl.LightningModule):
             choice = [value for name, value in found.items() if not name.endswith("_none")]
             self.log("development/accuracy", float(np.mean(choice)), prog_bar=True)
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> OptimizerLRScheduler:
         """Adam (or SGD) with layer-wise rates, linear warm-up and linear decay to 0."""
         groups = self._groups()
         if self.optim["kind"] == "sgd":

@@ -17,9 +17,12 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
 import pronmetric
 from pronmetric import checkpoint
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
+from pronmetric.training.calibrate import Fit, calibrate, natural_rate, noised
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import pretrained
 from pronmetric.training.module import ScorerModule
@@ -109,6 +112,11 @@ def train(
         state = torch.load(best, map_location="cpu", weights_only=True)
         module.load_state_dict(state["state_dict"])
         figures = {**figures, "development/accuracy": float(fit.checkpoint_callback.best_model_score)}  # type: ignore[union-attr]
+    if scorer.probability:
+        fit = _calibrate(scorer, module_data, Path(data["dir"]), context=context, seed=seed)
+        calibration = fit._asdict()
+    else:
+        calibration = None
     training = {
         "version": pronmetric.__version__,
         "data": _manifest(Path(data["dir"])),
@@ -117,6 +125,7 @@ def train(
         "seconds": round(time.monotonic() - began),
         "init": None if init is None else str(init),
         "figures": figures,
+        "calibration": calibration,
     }
     config = {
         "format": checkpoint.FORMAT,
@@ -136,14 +145,26 @@ def train(
 def make_trainer(out: Path, options: Mapping[str, Any], *, steps: int) -> pl.Trainer:
     """The Lightning trainer of one `trainer` group."""
     every = options["validate_every"]
-    loggers: list[Logger] = [CSVLogger(str(out), name="", version="csv"), TensorBoardLogger(str(out), name="", version="tensorboard")]
+    loggers: list[Logger] = [
+        CSVLogger(str(out), name="", version="csv"),
+        TensorBoardLogger(str(out), name="", version="tensorboard"),
+    ]
     callbacks: list[Callback] = [
         Place(),
         ModelCheckpoint(
-            dirpath=out, filename=BEST, monitor="development/accuracy", mode="max", save_top_k=1, enable_version_counter=False
+            dirpath=out,
+            filename=BEST,
+            monitor="development/accuracy",
+            mode="max",
+            save_top_k=1,
+            enable_version_counter=False,
         ),
         ModelCheckpoint(
-            dirpath=out, filename=LAST, every_n_train_steps=options["save_every"], save_top_k=1, enable_version_counter=False
+            dirpath=out,
+            filename=LAST,
+            every_n_train_steps=options["save_every"],
+            save_top_k=1,
+            enable_version_counter=False,
         ),
         LearningRateMonitor(logging_interval="step"),
     ]
@@ -187,7 +208,20 @@ def _scorer(
     )
     forms = len(FORMS) if head["correction"] else 0
     made = make_head(head["kind"], model.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
-    return PronounScorer(model, made, word_state=word_state).train(), tokenizer, min(encoder["max_pieces"], model.max_pieces)
+    return (
+        PronounScorer(model, made, word_state=word_state).train(),
+        tokenizer,
+        min(encoder["max_pieces"], model.max_pieces),
+    )
+
+
+def _calibrate(scorer: PronounScorer, data: PronounData, folder: Path, *, context: str, seed: int) -> Fit:
+    """Calibrate on the development references, at the error rate that `prepare` counted."""
+    rate = natural_rate(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
+    table = ConfusionTable.load(folder / "confusion.json")
+    rows = arrow.read_pairs(folder, "development")
+    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed))
+    return calibrate(scorer, data.collator, items, rate=rate)
 
 
 def _devices(options: Mapping[str, Any]) -> int:

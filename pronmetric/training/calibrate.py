@@ -1,0 +1,87 @@
+"""Calibration: one scale and one bias on the logits, so that probabilities hold at the error rate of real systems.
+
+Training replaces far more pronouns than systems get wrong; the fit (Platt, 1999) is made on development
+sentences with natural errors and folded into the head, so that scoring knows nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data.collate import Collator
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.calibration import fit_platt
+from pronmetric.nn.head import LogitHead
+from pronmetric.nn.scorer import PronounScorer
+from pronmetric.training import examples
+from pronmetric.training.examples import LabelledExample
+
+PIECES = 8192  # of a batch, padding included
+
+
+class Fit(NamedTuple):
+    """What was folded into the head: logit -> scale * logit + bias; `rate` is the share of replaced pronouns."""
+
+    scale: float
+    bias: float
+    rate: float
+    pronouns: int
+
+
+def natural_rate(manifest: Mapping[str, Any]) -> float:
+    """Share of reference pronouns that the outputs have another pronoun for, over all test sets of a manifest."""
+    counts = manifest["counts"]["testsets"].values()
+    pronouns = sum(c["compared"].get("ref pronouns", 0) for c in counts)
+    if not pronouns:
+        raise PronmetricError("the manifest counts no reference pronoun: run `pronmetric prepare` again")
+    return sum(c.get("mismatches", {}).get("pronoun", 0) for c in counts) / pronouns
+
+
+def noised(
+    rows: Sequence[Mapping[str, Any]], *, context: str, table: ConfusionTable, rate: float, seed: int
+) -> Iterator[LabelledExample]:
+    """The distinct better texts of pair rows, natural errors in about `rate` of their pronouns; half in plain form."""
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        before = "" if context == "none" else " ".join(row["context"])
+        if (before, row["better"]) in seen:
+            continue
+        seen.add((before, row["better"]))
+        rng = np.random.default_rng([seed, len(seen)])
+        yield examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
+
+
+def calibrate(scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float) -> Fit:
+    """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`."""
+    head = scorer.head
+    if not isinstance(head, LogitHead):
+        raise PronmetricError("only head=logit has probabilities to calibrate")
+    logits, labels = _logits(scorer, collator, items)
+    fit = fit_platt(logits, labels)
+    with torch.no_grad():
+        head.logit.weight.mul_(fit.scale)
+        head.logit.bias.mul_(fit.scale).add_(fit.bias)
+    return Fit(float(fit.scale), float(fit.bias), rate, len(labels))
+
+
+@torch.inference_mode()
+def _logits(
+    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample]
+) -> tuple[np.ndarray, np.ndarray]:
+    scorer.eval()
+    rows = sorted(collator.encode([item.example for item in items]), key=lambda row: -len(row.ids))
+    logits, labels = [], []
+    begin = 0
+    while begin < len(rows):
+        part = rows[begin : begin + max(1, PIECES // len(rows[begin].ids))]
+        begin += len(part)
+        scores = scorer(collator.pad(part)).scores.numpy()
+        for row, line in zip(part, scores, strict=True):
+            logits.append(line[: len(row.pronouns)])
+            labels.append([items[row.example].right[k] for k in row.pronouns])
+    return np.concatenate(logits), np.concatenate(labels)
