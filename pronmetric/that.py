@@ -159,6 +159,8 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
         return "determiner"
     if word in _STARTER:
         return "starter"
+    if word in ("last", "next") and after in LEXICON["time_unit"]:
+        return "preposition"
     if word in PREPOSITION or word == "to":
         return "preposition"
     if word in _COORDINATOR or (word == "which" and not moved):
@@ -241,6 +243,8 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return _distant(words, j) if certain and not near and (before == "ever" or word == "out") else None
     if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
         return Use(RESULT, f"to the {word} that")
+    if word == "event" and before == "the" and _at(words, j - 2) == "in" and certain:
+        return Use(COMPLEMENTIZER, "in the event that")
     if word in _BE:
         return Use(COMPLEMENTIZER, "clause after be") if certain and not _asks(words, j, follows) else None
     if word == "it":
@@ -309,7 +313,8 @@ def _has_verb(words: Sequence[str], follows: _Next) -> bool:
 
 
 def _is_certain_clause(words: Sequence[str], follows: _Next) -> bool:
-    return _is_certain(words, follows) and words[follows.at] not in ("i", "you", "we") and _has_verb(words, follows)
+    subject = follows.kind == "pronoun" or words[follows.at] in _SURE_DETERMINER
+    return subject and _has_verb(words, follows) and not _has_gap(words, follows)
 
 
 def _after_it(words: Sequence[str], j: int, follows: _Next) -> Use | None:
@@ -321,7 +326,7 @@ def _after_it(words: Sequence[str], j: int, follows: _Next) -> Use | None:
 
 def _so_such(words: Sequence[str], j: int) -> Use | None:
     """So and such before the adjective, adverb or noun phrase that ends at `j`."""
-    if words[j] in _DETERMINER:
+    if words[j] in _DETERMINER - {"her"}:
         return None
     for k in range(j - 1, max(j - 10, -1), -1):
         word, after = words[k], words[k + 1]
@@ -397,6 +402,8 @@ def _is_adjunct(words: Sequence[str], k: int, j: int) -> bool:
         return words[k + 2] not in BASE
     if first in LEXICON["back_preposition"] or (first == "for" and words[k] in _CLAUSE_ADJECTIVE):
         return True
+    if words[j].endswith(("self", "selves")):
+        return True
     if first in LEXICON["time_noun"] or words[j] in LEXICON["time_noun"]:
         return True
     return first.endswith("ly") or first in ("last", "this", "next", "him", "her", "them", "us", "me")
@@ -406,7 +413,8 @@ def _after_comma(words: Sequence[str], follows: _Next, j: int) -> Use | None:
     """After a comma or and: the governor before a parenthesis ("clear, however, that"), or a second clause."""
     if words[j] == ",":
         before = _at(words, j - 1)
-        if before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE and not _is_noun(words, j - 1):
+        sure = before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE or (before in _GOVERNOR and _is_certain(words, follows))
+        if sure and not _is_noun(words, j - 1):
             return Use(COMPLEMENTIZER, f"{before} takes a clause")
         result = _so_such(words, j - 1)
         if result is not None and _is_certain(words, follows):
@@ -432,7 +440,14 @@ def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
                 return Use(COMPLEMENTIZER, "second clause")
             if earlier == RELATIVE:
                 return None
-    if words[j] in _DASH or words[j] in (":", ",") or follows.kind == "open" or words[follows.at] == "of":
+    speaker = words[follows.at] in ("i", "you", "we")
+    if (
+        words[j] in _DASH
+        or words[j] == ":"
+        or (words[j] == "," and speaker)
+        or follows.kind == "open"
+        or words[follows.at] == "of"
+    ):
         return None
     if any(words[k] in _CLAUSE_VERB and not _is_noun(words, k) for k in range(start, j)):
         return Use(COMPLEMENTIZER, "second clause of a verb")
