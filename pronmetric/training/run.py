@@ -112,11 +112,9 @@ def train(
         state = torch.load(best, map_location="cpu", weights_only=True)
         module.load_state_dict(state["state_dict"])
         figures = {**figures, "development/accuracy": float(fit.checkpoint_callback.best_model_score)}  # type: ignore[union-attr]
+    calibration = None
     if scorer.probability:
-        fit = _calibrate(scorer, module_data, Path(data["dir"]), context=context, seed=seed)
-        calibration = fit._asdict()
-    else:
-        calibration = None
+        calibration = _calibrate(scorer, module_data, Path(data["dir"]), context=context, seed=seed)._asdict()
     training = {
         "version": pronmetric.__version__,
         "data": _manifest(Path(data["dir"])),
