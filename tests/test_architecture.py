@@ -26,7 +26,11 @@ def run(code: str) -> str:
 
 def test_import_contracts_hold() -> None:
     result = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"],
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))",
+        ],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -84,7 +88,9 @@ def torchless() -> list[str]:
 
 
 def test_preparation_and_evaluation_load_no_torch() -> None:
-    code = f"import importlib, sys; [importlib.import_module(n) for n in {torchless()!r}]; print('torch' in sys.modules)"
+    code = (
+        f"import importlib, sys; [importlib.import_module(n) for n in {torchless()!r}]; print('torch' in sys.modules)"
+    )
     assert run(code).strip() == "False"
 
 
@@ -94,7 +100,9 @@ def calls(path: Path) -> Iterator[str]:
             yield node.func.id
 
 
-@pytest.mark.parametrize("path", [*modules("pronmetric"), *modules("data_prep")], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", [*modules("pronmetric"), *modules("data_prep")], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_only_the_command_line_prints(path: Path) -> None:
     if path.parent != ROOT / "pronmetric/cli":
         assert "print" not in set(calls(path))

@@ -50,7 +50,10 @@ def test_lower_bounds_only_and_each_pinned_in_the_constraints() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines if line and not line.startswith("#")}
     extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *(line for name, extra in extras.items() for line in extra if name != "eflomal")]
+    wanted = [
+        *PROJECT["project"]["dependencies"],
+        *(line for name, extra in extras.items() for line in extra if name != "eflomal"),
+    ]
     for line in wanted:
         if not line.startswith("pronmetric["):
             name, bound, _ = line.partition(">=")
@@ -106,7 +109,10 @@ def from_wheel(installed: Path, *arguments: str) -> subprocess.CompletedProcess[
 def test_the_wheel_runs_from_its_own_files(installed: Path) -> None:
     code = "import pronmetric, data_prep, sys; print(pronmetric.__file__, data_prep.__file__)"
     result = from_wheel(installed, "-c", code)
-    assert result.stdout.split() == [str(installed / "pronmetric/__init__.py"), str(installed / "data_prep/__init__.py")]
+    assert result.stdout.split() == [
+        str(installed / "pronmetric/__init__.py"),
+        str(installed / "data_prep/__init__.py"),
+    ]
 
 
 @pytest.mark.parametrize("verb", ["prepare", "train"])
@@ -120,4 +126,4 @@ def test_the_wheel_scores_with_the_shipped_checkpoint(installed: Path, tmp_path:
     (tmp_path / "a.txt").write_text("She lost her keys.\nThen it rained.\n", encoding="utf-8")
     result = from_wheel(installed, "-m", "pronmetric.cli.main", "score", "-t", str(tmp_path / "a.txt"))
     assert result.returncode == 0, result.stderr
-    assert [line.split("\t")[1] for line in result.stdout.splitlines()[:2]] == ["Segment 1", "Segment 2"]
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()[:2]] == ["Segment 0", "Segment 1"]

@@ -62,7 +62,10 @@ def test_a_bug_keeps_its_traceback(verb) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_traceback() -> None:
-    code = "import sys; from pronmetric.cli import main; main._run = lambda a: print('x\\n' * 100000) or 0; sys.exit(main.main([]))"
+    code = (
+        "import sys; from pronmetric.cli import main; "
+        "main._run = lambda argv: print('x\\n' * 100_000) or 0; sys.exit(main.main([]))"
+    )
     read, write = os.pipe()
     process = subprocess.Popen([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE)
     os.close(write)
