@@ -18,7 +18,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
+CodedPair = tuple[list[int], list[int]]
 Array = npt.NDArray[Any]
 
 BATCH_CELLS = 150_000  # cells handled at once: what a processor's cache holds
@@ -54,7 +55,7 @@ class _Cells:
 
     a, b: word ids on the two axes, BOUNDARY between pairs. a_starts, b_starts: where each pair begins. row, col: a
     cell's place. distance: from its expected place. bonus: pseudo-counts of its spelling. kind: its entry in the
-    lexical table, -1 for none. product: its posteriors in both directions, multiplied.
+    lexical table, -1 for none.
     """
 
     a: Array
@@ -66,11 +67,10 @@ class _Cells:
     distance: Array
     bonus: Array
     kind: Array
-    product: Array
 
     def keep(self, which: Array) -> None:
         """Forget all other cells."""
-        for name in ("row", "col", "distance", "bonus", "kind", "product"):
+        for name in ("row", "col", "distance", "bonus", "kind"):
             setattr(self, name, getattr(self, name)[which])
 
 
@@ -81,7 +81,7 @@ class AgreementAligner:
         decay: the prior of a cell is exp(-decay * min(distance, reach)).
         reach: the greatest distance that counts.
         window: words farther than this from their expected place are no candidates, unless identical.
-        null: weight of "linked to nothing".
+        null: prior of "linked to nothing", which draws words by how frequent they are; that of all cells together is 1.
         iterations: rounds of EM.
         additive: pseudo-count of any two words.
         identical: pseudo-count of two identical words.
@@ -100,14 +100,14 @@ class AgreementAligner:
         decay: float = 0.8,
         reach: float = 10.0,
         window: int = 10,
-        null: float = 0.002,
+        null: float = 0.05,
         iterations: int = 5,
-        additive: float = 0.003,
+        additive: float = 0.008,
         identical: float = 1.0,
         prefix: float = 0.3,
-        support: float = 1e-3,
+        support: float = 1e-4,
         confident: float = 0.3,
-        threshold: float = 0.1,
+        threshold: float = 0.2,
         rounds: int = 3,
         symmetrize: Symmetrize = "mutual",
     ) -> None:
@@ -138,26 +138,24 @@ class AgreementAligner:
         """
         self._forget()
         ids: dict[str, int] = {}
-        stems = _stems(())
+        coded = [self._coded(batch, ids) for batch in _batches(pairs, self.window)]
+        self._learn_words(list(ids), _occurrences(coded, len(ids)))
         batches = []
-        for batch in _batches(pairs, self.window):
-            coded = self._coded(batch, ids)
-            stems = np.append(stems, _stems(islice(ids, len(stems), None)))
-            cells = self._cells(coded, stems)
-            cells.product = self._product(cells)
-            cells.keep((cells.product > self.support) | (cells.bonus > 0))
+        for batch in coded:
+            cells = self._cells(batch, self._stems)
+            cells.keep((self._product(cells) > self.support) | (cells.bonus > 0))
             batches.append(cells)
+        del coded
         lexicon = _Lexicon(_union([np.unique(_keys(cells)) for cells in batches]))
         for cells in batches:
             cells.kind = lexicon.find(_keys(cells))
-        self._learn_words(list(ids))
-        for iteration in range(self.iterations):
+        self._learn_counts(lexicon, np.zeros(len(lexicon.keys)))
+        for _ in range(self.iterations):
             counts = np.zeros(len(lexicon.keys))
             for cells in batches:
-                if iteration:
-                    cells.distance = self._distance_from_links(cells)
-                    cells.product = self._product(cells)
-                counts += np.bincount(cells.kind, cells.product, len(counts))
+                product = self._product(cells)
+                cells.distance = self._distance_from_links(cells, product)
+                counts += np.bincount(cells.kind, product, len(counts))
                 if progress:
                     progress(len(cells.a_starts))
             self._learn_counts(lexicon, counts)
@@ -175,8 +173,7 @@ class AgreementAligner:
             cells.kind = self._lexicon.find(_keys(cells))
             cells.keep((cells.kind >= 0) | (cells.bonus > 0))
             for _ in range(self.rounds - 1):
-                cells.product = self._product(cells)
-                cells.distance = self._distance_from_links(cells)
+                cells.distance = self._distance_from_links(cells, self._product(cells))
             yield from self._links(cells)
 
     def save(self, path: str | Path) -> None:
@@ -188,6 +185,7 @@ class AgreementAligner:
                 file,
                 settings=_json_bytes({"format": FORMAT, **settings}),
                 words=_json_bytes(list(self._ids)),
+                occurrences=self._occurrences,
                 keys=self._lexicon.keys,
                 counts=self._counts,
             )
@@ -204,25 +202,29 @@ class AgreementAligner:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
                 of_file = json.loads(stored["settings"].tobytes())
                 words = json.loads(stored["words"].tobytes())
-                keys, counts = stored["keys"], stored["counts"]
-            if of_file.pop("format") != FORMAT or not _is_table(words, keys, counts):
+                occurrences, keys, counts = stored["occurrences"], stored["keys"], stored["counts"]
+            if of_file.pop("format") != FORMAT or not _is_table(words, occurrences, keys, counts):
                 raise ValueError(f"format {FORMAT} was expected")
             aligner = cls(**{**of_file, **settings})
         except FileNotFoundError:
             raise InputError("no such file", file=path) from None
         except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile) as error:
             raise InputError(f"is no table that this aligner saved ({error})", file=path) from None
-        aligner._learn_words(words)
+        aligner._learn_words(words, occurrences)
         aligner._learn_counts(_Lexicon(keys), counts)
         return aligner
 
     def _forget(self) -> None:
-        self._learn_words(())
-        self._learn_counts(_Lexicon(np.zeros(0, np.int64)), np.zeros(0))
+        self._learn_words((), np.zeros((2, 0), np.int64))
 
-    def _learn_words(self, words: Sequence[str]) -> None:
+    def _learn_words(self, words: Sequence[str], occurrences: Array) -> None:
+        """The vocabulary and how often each word was seen in a and in b; one more stands for all unknown words."""
         self._ids = {word: number for number, word in enumerate(words)}
         self._stems = _stems(words)
+        self._occurrences = occurrences
+        self._learn_counts(_Lexicon(np.zeros(0, np.int64)), np.zeros(0))
+        smoothed = np.append(occurrences, [[0], [0]], axis=1) + 1
+        self._a_null, self._b_null = self.null * smoothed / smoothed.sum(axis=1, keepdims=True)
 
     def _learn_counts(self, lexicon: _Lexicon, counts: Array) -> None:
         """The lexical table: counts of word pairs and, with one more entry for all unknown words, of words."""
@@ -233,7 +235,7 @@ class AgreementAligner:
         self._a_mass = (1 + np.bincount(a, counts, len(self._ids) + 1)).astype(np.float32)
         self._b_mass = (1 + np.bincount(b, counts, len(self._ids) + 1)).astype(np.float32)
 
-    def _coded(self, pairs: Sequence[TokenPair], unknown: dict[str, int]) -> list[tuple[list[int], list[int]]]:
+    def _coded(self, pairs: Sequence[TokenPair], unknown: dict[str, int]) -> list[CodedPair]:
         """Words as numbers; those that are not in the table are added to `unknown`."""
         known = self._ids
 
@@ -243,10 +245,10 @@ class AgreementAligner:
 
         return [(code(a), code(b)) for a, b in pairs]
 
-    def _cells(self, pairs: Sequence[tuple[list[int], list[int]]], stems: Array) -> _Cells:
+    def _cells(self, pairs: Sequence[CodedPair], stems: Array) -> _Cells:
         """The cells of a batch: those in the window around the shared words, and identical words beyond it."""
-        a, a_starts, a_sizes = _axis([a for a, _ in pairs])
-        b, b_starts, b_sizes = _axis([b for _, b in pairs])
+        a, a_starts, a_sizes = _axis([pair[0] for pair in pairs])
+        b, b_starts, b_sizes = _axis([pair[1] for pair in pairs])
         anchors: list[Link] = [(0, 0)]
         places = zip(a_starts.tolist(), b_starts.tolist(), pairs, strict=True)
         for row, col, (left, right) in places:
@@ -283,28 +285,28 @@ class AgreementAligner:
             distance=distance.astype(np.float32),
             bonus=bonus.astype(np.float32),
             kind=np.full(len(row), -1, np.int32),
-            product=np.zeros(len(row), np.float32),
         )
 
     def _posteriors(self, cells: _Cells) -> tuple[Array, Array]:
         """Of each cell: how surely its column comes from its row, and its row from its column."""
-        weight = self._weight[cells.kind] + cells.bonus + np.float32(self.additive)
-        weight *= np.exp(np.float32(-self.decay) * np.minimum(cells.distance, np.float32(self.reach)))
         unknown = len(self._ids)
-        forward = weight / self._a_mass[np.minimum(cells.a[cells.row], unknown)]
-        backward = weight / self._b_mass[np.minimum(cells.b[cells.col], unknown)]
-        of_col = np.bincount(cells.col, forward, len(cells.b)) + self.null
-        of_row = np.bincount(cells.row, backward, len(cells.a)) + self.null
+        a, b = np.minimum(cells.a, unknown), np.minimum(cells.b, unknown)
+        prior = np.exp(np.float32(-self.decay) * np.minimum(cells.distance, np.float32(self.reach)))
+        weight = prior * (self._weight[cells.kind] + cells.bonus + np.float32(self.additive))
+        forward = weight / self._a_mass[a[cells.row]]
+        backward = weight / self._b_mass[b[cells.col]]
+        of_col = np.bincount(cells.col, forward, len(b)) + np.bincount(cells.col, prior, len(b)) * self._b_null[b]
+        of_row = np.bincount(cells.row, backward, len(a)) + np.bincount(cells.row, prior, len(a)) * self._a_null[a]
         return forward / of_col.astype(np.float32)[cells.col], backward / of_row.astype(np.float32)[cells.row]
 
     def _product(self, cells: _Cells) -> Array:
         forward, backward = self._posteriors(cells)
         return forward * backward
 
-    def _distance_from_links(self, cells: _Cells) -> Array:
+    def _distance_from_links(self, cells: _Cells, product: Array) -> Array:
         """The distance of each cell from the diagonals through the nearest confident links before and after it."""
-        sure = np.flatnonzero(cells.product > self.confident)
-        sure = sure[np.argsort(cells.product[sure], kind="stable")]
+        sure = np.flatnonzero(product > self.confident)
+        sure = sure[np.argsort(product[sure], kind="stable")]
         a_edges, b_edges = np.flatnonzero(cells.a == BOUNDARY), np.flatnonzero(cells.b == BOUNDARY)
         on_rows = _offsets(len(cells.a), np.append(a_edges, cells.row[sure]), np.append(b_edges, cells.col[sure]))
         on_cols = _offsets(len(cells.b), np.append(b_edges, cells.col[sure]), np.append(a_edges, cells.row[sure]))
@@ -454,6 +456,16 @@ def _union(parts: Sequence[Array]) -> Array:
     return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
+def _occurrences(batches: Sequence[Sequence[CodedPair]], words: int) -> Array:
+    """How often each word stands in a and in b."""
+    total = np.zeros((2, words), np.int64)
+    for batch in batches:
+        for side in (0, 1):
+            axis, _, _ = _axis([pair[side] for pair in batch])
+            total[side] += np.bincount(axis[axis != BOUNDARY], minlength=words)
+    return total
+
+
 def _offsets(size: int, places: Array, linked: Array) -> tuple[Array, Array]:
     """How far the nearest link strictly before, and strictly after, each place of an axis is off the diagonal."""
     offset = np.zeros(size, np.int64)
@@ -498,13 +510,13 @@ def _json_bytes(value: object) -> Array:
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
-def _is_table(words: Any, keys: Array, counts: Array) -> bool:
+def _is_table(words: Any, occurrences: Array, keys: Array, counts: Array) -> bool:
     return (
         isinstance(words, list)
         and all(isinstance(word, str) for word in words)
         and len(set(words)) == len(words)
-        and keys.ndim == counts.ndim == 1
-        and len(keys) == len(counts)
-        and keys.dtype == np.int64
-        and counts.dtype == np.float64
+        and (occurrences.dtype, occurrences.shape) == (np.int64, (2, len(words)))
+        and (keys.dtype, counts.dtype) == (np.int64, np.float64)
+        and keys.shape == counts.shape == (keys.size,)
+        and (keys.size == 0 or (keys.min() >= 0 and keys.max() // KEY_BASE < len(words)))
     )
