@@ -29,8 +29,14 @@ def judge(form: str, text: str, words: Sequence[Word], lower: Sequence[str], ind
 
 
 def _that(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    kind, reason = that.use(lower, index, bare=_is_bare(text))
+    kind, reason = that.use(lower, index, names=_names(text, words, lower, index), bare=_is_bare(text))
     return kind in that.IN_USE, f"{kind}: {reason}"
+
+
+def _names(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> set[int]:
+    """The next words that begin with a capital, unless everything is in capitals."""
+    ahead = range(index + 1, min(index + 4, len(words)))
+    return set() if text.isupper() else {k for k in ahead if words[k].text[0].isupper() and lower[k] not in FUNCTION}
 
 
 def _is_bare(text: str) -> bool:

@@ -8,7 +8,7 @@ pronoun. After Huddleston & Pullum 2002, ch. 11 (content clauses), 12 (relative 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pronmetric.lexicon import ADVERB, ARTICLE, AUXILIARY, BASE, BE, CONJUNCTION, MODAL, PAST, PREPOSITION, VERB
@@ -29,7 +29,7 @@ class Use(NamedTuple):
 class _Next(NamedTuple):
     """What follows: its kind, and the index of its first word after quotes and adverbs.
 
-    kind: verb (finite), pronoun, determiner, starter (of a clause), preposition, open (any other word),
+    kind: verb (finite), pronoun, determiner, starter (of a clause), preposition, name, open (any other word),
     fixed (that way, that kind: a determiner for sure), comma or end.
     """
 
@@ -49,6 +49,8 @@ _STARTER = (
 _CLAUSE_VERB, _CLAUSE_OR_OBJECT = LEXICON["clause_verb"], LEXICON["clause_or_object_verb"]
 _CLAUSE_ADJECTIVE, _CLAUSE_NOUN = LEXICON["clause_adjective"], LEXICON["clause_noun"]
 _GOVERNOR = _CLAUSE_VERB | _CLAUSE_OR_OBJECT | _CLAUSE_ADJECTIVE
+_SINGULAR = frozenset("one another each every".split())
+_PRONOUN_TOO = frozenset("many some few several most both others".split())
 _BARE_CLITIC = frozenset("s re m d ll ve".split())
 _FINITE = (
     (AUXILIARY - _BARE_CLITIC - {"be", "been", "being"})
@@ -62,13 +64,15 @@ _FULL_STOP = frozenset(".!?\u2026")
 _STOP = _FULL_STOP | {";", ":"}
 _DASH = frozenset("-\u2013\u2014")
 _FOR_OBJECTS = frozenset("to about of with like for at on from as".split())
+_LIKES = LEXICON["personal_subject"] | frozenset("to n't not really also do did would 'd".split())
 _AFTER_GAP = frozenset("is was are were has had".split())
 _COORDINATOR = frozenset("and or but nor".split())
 
 
-def use(words: Sequence[str], index: int, *, bare: bool = False) -> Use:
+def use(words: Sequence[str], index: int, *, names: Collection[int] = (), bare: bool = False) -> Use:
     """The use of "that" at `index` of lower-cased `words`.
 
+    names: the indices of words that begin with a capital inside a sentence.
     bare: the text has neither capitals nor punctuation. Names and the ends of clauses cannot be seen in it, so a clause
     is certain only right after a word that takes one, and where a personal pronoun, an article, a possessive, a
     demonstrative or a conjunction follows.
@@ -78,7 +82,7 @@ def use(words: Sequence[str], index: int, *, bare: bool = False) -> Use:
     >>> use("the man that left".split(), 2).kind
     'relative'
     """
-    follows = _following(words, index)
+    follows = _following(words, index, names)
     doubtful = bare and not _is_certain(words, follows)
     if follows.kind not in ("verb", "end", "fixed") and not doubtful:
         governor = _governor(words, index, follows, near=bare)
@@ -129,14 +133,15 @@ def _may_be_finite(word: str) -> bool:
     return word in VERB and word.endswith("s") and not word.endswith("ss")
 
 
-def _following(words: Sequence[str], index: int) -> _Next:
+def _following(words: Sequence[str], index: int, names: Collection[int] = ()) -> _Next:
     at = index + 1
     while _at(words, at) in _QUOTE:
         at += 1
     first = at
-    while _is_adverb(_at(words, at)):
+    while _is_adverb(_at(words, at)) or (_at(words, at) in ("more", "most") and _is_adverb(_at(words, at + 1))):
         at += 1
-    return _Next(_following_kind(_at(words, at), _at(words, at + 1), moved=at > first), at)
+    kind = _following_kind(_at(words, at), _at(words, at + 1), moved=at > first)
+    return _Next("name" if kind == "open" and at in names else kind, at)
 
 
 def _following_kind(word: str, after: str, *, moved: bool) -> str:
@@ -156,6 +161,8 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
     if word in LEXICON["time_unit"] and not (after.isalpha() and not _can_follow_verb(after)):
         return "fixed"
     if number or word in _DETERMINER or (word in ("about", "around", "over") and after[:1].isdigit()):
+        return "determiner"
+    if word.endswith("ing") and after in _SURE_DETERMINER:
         return "determiner"
     if word in _STARTER:
         return "starter"
@@ -183,12 +190,12 @@ def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
     """
     for k in range(at, min(at + 20, len(words))):
         word, before = words[k], words[k - 1]
-        if _is_stop(words, k) or word in LEXICON["clause_end"]:
+        if _is_stop(words, k) or (word in LEXICON["clause_end"] and (word == "but" or not fronted)):
             return False
         if k > at and (word == "and" if fronted else word == "," or word in _STARTER):
             return False
         if word in _SUBJECT and word in LEXICON["personal_subject"] and before not in PREPOSITION:
-            return fronted
+            return fronted and before not in LEXICON["clause_end"]
         if k == at:
             continue
         if word in _FINITE or (word in LEXICON["base_verb_only"] and _is_plural(before)):
@@ -205,13 +212,28 @@ def _clause_can_follow(words: Sequence[str], follows: _Next, *, object_unlikely:
     """
     kind, at = follows
     if kind == "preposition":
-        return (object_unlikely and words[at] not in _FOR_OBJECTS) or _finite_ahead(words, at, fronted=True)
-    if kind == "open":
+        return _fronted(words, at, object_unlikely=object_unlikely)
+    if kind == "name" and (object_unlikely or _finite_ahead(words, at, fronted=True)):
+        return True
+    if kind in ("open", "name"):
         if _is_plural(words[at]) or _finite_ahead(words, at, fronted=False):
             return True
         ends_soon = at + 4 > len(words) or any(_is_stop(words, k) for k in range(at, at + 4))
         return object_unlikely and not ends_soon
     return kind in ("pronoun", "determiner", "starter")
+
+
+def _fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool:
+    """Whether the preposition at `at` begins a clause ("that in May he left") and no phrase after "that"."""
+    word, after = words[at], _at(words, at + 1)
+    if word == "about" or (word == "to" and after not in BASE):
+        return False
+    if word == "as":
+        return after in LEXICON["personal_subject"] or (after in _SURE_DETERMINER and object_unlikely)
+    if object_unlikely and word not in _FOR_OBJECTS:
+        return True
+    end = next((k for k in range(at, len(words)) if _is_stop(words, k)), len(words))
+    return (object_unlikely and end - at > 7) or _finite_ahead(words, at, fronted=True)
 
 
 def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -> Use | None:
@@ -223,15 +245,11 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
     if not likely:
         return None
     certain = _clause_can_follow(words, follows, object_unlikely=False)
-    j = index - 1
-    while _at(words, j) in _QUOTE:
-        j -= 1
+    j = _before_quotes(words, index)
     if _is_adverb(_at(words, j)) and _at(words, j) not in ("so", "now") and _at(words, j - 1) in _GOVERNOR:
         j -= 1
     word, before = _at(words, j), _at(words, j - 1)
-    if j < 0 or word in _STOP | _DASH:
-        return _inherited(words, follows, j) if certain and not near else None
-    if word in _COORDINATOR or word == ",":
+    if _opens(words, j):
         return _after_comma(words, follows, j) if certain and not near else None
     if word in ("so", "such"):
         return Use(RESULT, f"{word} that")
@@ -239,6 +257,8 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return Use(COMPLEMENTIZER, f"{before} {word} takes a clause")
     if _is_conjunction_with_that(words, j, follows) and certain:
         return Use(COMPLEMENTIZER, f"{word} that")
+    if word == "like" and before in _LIKES and _is_certain(words, follows):
+        return Use(COMPLEMENTIZER, "like takes a clause")
     if word in PREPOSITION or word == "to":
         return _distant(words, j) if certain and not near and (before == "ever" or word == "out") else None
     if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
@@ -247,7 +267,7 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return Use(COMPLEMENTIZER, "in the event that")
     if word in _BE:
         return Use(COMPLEMENTIZER, "clause after be") if certain and not _asks(words, j, follows) else None
-    if word == "it":
+    if word == "it" and _so_such(words, j) is None:
         return _after_it(words, j, follows)
     if before in _BE and _at(words, j - 2) == "it" and _is_certain(words, follows) and word.isalpha():
         return Use(COMPLEMENTIZER, f"it is {word} that")
@@ -255,6 +275,18 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
     if direct is not None:
         return direct
     return _distant(words, j) if certain and not near and not _has_gap(words, follows) else None
+
+
+def _before_quotes(words: Sequence[str], index: int) -> int:
+    index -= 1
+    while _at(words, index) in _QUOTE:
+        index -= 1
+    return index
+
+
+def _opens(words: Sequence[str], j: int) -> bool:
+    """Whether a sentence or a coordinated clause begins after word `j`."""
+    return j < 0 or words[j] in _STOP | _DASH | _COORDINATOR or words[j] == ","
 
 
 def _is_conjunction_with_that(words: Sequence[str], j: int, follows: _Next) -> bool:
@@ -283,12 +315,18 @@ def _direct(words: Sequence[str], j: int, follows: _Next, *, certain: bool) -> U
 def _is_noun(words: Sequence[str], j: int) -> bool:
     """Whether word `j` stands where a noun stands: after a determiner, a genitive or an adjective."""
     word, before = words[j], _at(words, j - 1)
+    if before in _SINGULAR and word.endswith("s") and word not in _CLAUSE_NOUN:
+        return False
+    if before in _PRONOUN_TOO and not word.endswith("s"):
+        return False
     if before in ("this", "that") and (word.endswith("s") or word in PAST):
         return False
     if before in _DETERMINER:
         return before not in ("only", "both", "all", "most", "more", "much")
     if before in ("of", "with", "by", "from", "for", "'s") and word.endswith("s"):
         return True
+    if word.endswith(("ing", "ed")):
+        return False
     adjective = before.endswith(("al", "ive", "ous", "ful", "ic", "able", "ible"))
     return adjective and _at(words, j - 2) in _DETERMINER
 
@@ -335,7 +373,7 @@ def _so_such(words: Sequence[str], j: int) -> Use | None:
         if (
             (word in AUXILIARY and word != "'s")
             or word in _SUBJECT - {"it", "you"}
-            or (word == "to" and after not in _OBJECT)
+            or (word == "to" and after not in _OBJECT | _SURE_DETERMINER)
         ):
             return None
         if word == "such" and after != "as" and (after in ("a", "an") or j - k <= 2):
@@ -356,20 +394,19 @@ def _has_gap(words: Sequence[str], follows: _Next) -> bool:
     """Whether the clause that follows lacks the object of its verb ("the claim that he made"): it is relative then."""
     if follows.kind not in ("pronoun", "determiner"):
         return False
-    for k in range(follows.at + 1, min(follows.at + 6, len(words))):
-        after = _at(words, k + 1)
-        if words[k] in LEXICON["transitive"] and after not in LEXICON["transitive"]:
-            if words[k].endswith("ing") != (words[k - 1] in BE):
+    phrase = follows.kind == "determiner"
+    for k in range(follows.at + 1 + phrase, min(follows.at + 6, len(words))):
+        word, after = words[k], _at(words, k + 1)
+        if word in LEXICON["transitive"] and after not in LEXICON["transitive"]:
+            if word.endswith("ing") != (words[k - 1] in BE):
                 return False
             if _is_adverb(after):
                 continue
-            particle = after in ("out", "up", "off", "in", "to")
-            return (
-                not after[:1].isalnum()
-                or after in CONJUNCTION
-                or after in _AFTER_GAP
-                or (after in PREPOSITION and not particle)
-            )
+            if not after[:1].isalnum() or after in CONJUNCTION or after in _AFTER_GAP:
+                return True
+            return after in PREPOSITION and not phrase and after not in ("out", "up", "off", "in", "to", "on")
+        if not phrase and word not in AUXILIARY and not _is_adverb(word) and word not in ("not", "n't"):
+            return False
     return False
 
 
@@ -379,12 +416,12 @@ def _distant(words: Sequence[str], j: int) -> Use | None:
         word, first = words[k], words[k + 1]
         noun = _is_noun(words, k)
         if word in LEXICON["telling_verb"] and not noun and first not in PREPOSITION:
-            if word in LEXICON["showing_verb"] and first not in _OBJECT:
+            if word in LEXICON["showing_verb"] and (first not in _OBJECT or k + 1 < j):
                 return None
             return Use(COMPLEMENTIZER, f"{word} somebody takes a clause")
         if word in _GOVERNOR | _CLAUSE_NOUN and not (noun and word not in _CLAUSE_NOUN):
             if noun or word not in _GOVERNOR:
-                linked = first in ("among", "amongst", "from", "within", "in")
+                linked = first in ("among", "amongst", "from", "within", "in", "with")
             else:
                 linked = _is_adjunct(words, k, j)
             return Use(COMPLEMENTIZER, f"{word} {first} ... takes a clause") if linked else None
@@ -411,7 +448,7 @@ def _is_adjunct(words: Sequence[str], k: int, j: int) -> bool:
 
 def _after_comma(words: Sequence[str], follows: _Next, j: int) -> Use | None:
     """After a comma or and: the governor before a parenthesis ("clear, however, that"), or a second clause."""
-    if words[j] == ",":
+    if j > 0 and words[j] == ",":
         before = _at(words, j - 1)
         sure = before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE or (before in _GOVERNOR and _is_certain(words, follows))
         if sure and not _is_noun(words, j - 1):
@@ -432,9 +469,10 @@ def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
     if j < 0 or words[j] in _FULL_STOP:
         subject = follows.kind == "determiner" or words[follows.at] in ("he", "she", "they", "we", "it", "there")
         return Use(COMPLEMENTIZER, "subject clause") if subject else None
-    start = next((k for k in range(j, -1, -1) if words[k] in _FULL_STOP), -1) + 1
+    near = max(j - 80, -1)
+    start = next((k for k in range(j, near, -1) if words[k] in _FULL_STOP), near) + 1
     for k in range(j - 1, start - 1, -1):
-        if words[k] == "that":
+        if words[k] == "that" and not _opens(words, _before_quotes(words, k)):
             earlier = use(words, k).kind
             if earlier not in IN_USE:
                 return Use(COMPLEMENTIZER, "second clause")
@@ -507,6 +545,6 @@ def _pronoun(words: Sequence[str], index: int, follows: _Next) -> Use:
         return Use(RELATIVE, f"after {before}")
     if before == "," and follows.kind == "verb":
         return Use(RELATIVE, "a verb follows")
-    if follows.kind in ("open", "fixed", "determiner"):
+    if follows.kind in ("open", "name", "fixed", "determiner"):
         return Use(DETERMINER, "before a noun")
     return Use(DEMONSTRATIVE, "stands alone" if follows.kind in ("end", "comma") else f"before a {follows.kind}")
