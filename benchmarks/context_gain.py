@@ -3,7 +3,8 @@
     python -m benchmarks.context_gain --model FOLDER --data PREPARED [--split development|test] [--out FILE.json]
 
 "third" are the pairs whose two pronouns are both third-person personal, possessive or reflexive ones (he/it, his/her,
-them/it ...), where the sentence alone says least; "third against any" those whose reference pronoun is. Differences are on the same pairs, intervals resample documents.
+them/it ...), where the sentence alone says least; "third against any" those whose reference pronoun is one. Differences
+are on the same pairs, intervals resample documents.
 """
 
 from __future__ import annotations
