@@ -1,8 +1,9 @@
 """Which pronoun of a system output stands for a pronoun of the reference: the link, the role, the words around.
 
-A word aligner links pronouns too freely: any two of them are often translations of each other. A link counts here only
-where both pronouns have the same role and a word beside the one is linked to a word beside the other; and a pronoun
-that the aligner left alone gets the one that stands in its place. Expletive "it" stands for nothing and so for no other.
+A word aligner links pronouns too freely: any two of them are often translations of each other. A link counts here
+only where both pronouns have the same role and a word beside the one is linked to a word beside the other; and a
+pronoun that the aligner left alone gets the one that stands in its place. Expletive "it" stands for nothing, and so
+for no other pronoun.
 """
 
 from __future__ import annotations

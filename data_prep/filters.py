@@ -33,6 +33,8 @@ def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
         return lambda ref_form, hyp_form: True
     if agreement == GRAMMAR:
         return lambda ref_form, hyp_form: not interchangeable(ref_form, hyp_form)
+    if not Path(agreement).exists():
+        raise InputError(f"filter.agreement={agreement}: expected {GRAMMAR}, {NONE} or the file of a table")
     kept = _agreed(Path(agreement), min_agreement)
     return lambda ref_form, hyp_form: (ref_form, hyp_form) in kept
 
@@ -50,7 +52,9 @@ def interchangeable(one: str, other: str) -> bool:
     """
     return any(
         (a.type == b.type == "demonstrative" and a.number == b.number)
-        or (a.type == b.type == "relative" and a.case == b.case == "pronoun" and {a.gender, b.gender} <= {"person", "-"})
+        or (
+            a.type == b.type == "relative" and a.case == b.case == "pronoun" and {a.gender, b.gender} <= {"person", "-"}
+        )
         for a in pronouns.ENTRIES
         for b in pronouns.ENTRIES
         if (a.form, b.form) == (one, other)
@@ -68,12 +72,14 @@ def _agreed(path: Path, min_agreement: float) -> frozenset[tuple[str, str]]:
             ref_form, hyp_form, entry, agreement = *fields[:3], float(fields[3])
             ref, tie, sys = (int(field) for field in fields[4:])
         except (ValueError, IndexError):
-            raise InputError(f"expected {len(_COLUMNS)} columns as in the first line, came {line!r}", file=path, line=number) from None
+            raise InputError(
+                f"expected {len(_COLUMNS)} columns as in the first line, came {line!r}", file=path, line=number
+            ) from None
         if entry == "sum" and agreement >= min_agreement and ref > tie + sys:
             kept.add((ref_form, hyp_form))
     if not kept:
         raise InputError(
-            f"no pronoun pair has a line \"sum\" with ac1 >= {min_agreement} and the reference preferred", file=path
+            f'no pronoun pair has a line "sum" with ac1 >= {min_agreement} and the reference preferred', file=path
         )
     return frozenset(kept)
 

@@ -38,7 +38,12 @@ def key(value: object) -> str:
 def code() -> str:
     """A hash of the source code that stages run, so that a stage of another version is never taken up."""
     preparation, metric = Path(data_prep.__file__).parent, Path(pronmetric.__file__).parent
-    files = [*preparation.glob("*.py"), *metric.glob("*.py"), *metric.glob("resources/*.tsv"), metric / "data" / "arrow.py"]
+    files = [
+        *preparation.glob("*.py"),
+        *metric.glob("*.py"),
+        *metric.glob("resources/*.tsv"),
+        metric / "data" / "arrow.py",
+    ]
     return key([(path.name, sha256(path)) for path in sorted(files)])
 
 

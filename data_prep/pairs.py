@@ -18,7 +18,7 @@ Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Ali
 class _Candidate(NamedTuple):
     """One reference beside one system output, to be aligned."""
 
-    index: int
+    place: int
     ref: str
     system: str
     ref_words: Sequence[Word]
@@ -50,17 +50,15 @@ def system_pairs(
 
     for alignment in align(tokens()):
         candidate = sent.popleft()
-        segment = document.segments[candidate.index]
+        segment = document.segments[candidate.place]
         better, worse = segment.refs[candidate.ref], segment.hyps[candidate.system]
         found = tuple(
-            mismatches(
-                candidate.ref_words, candidate.pronouns, worse, candidate.hyp_words, alignment, forms=forms
-            )
+            mismatches(candidate.ref_words, candidate.pronouns, worse, candidate.hyp_words, alignment, forms=forms)
         )
         if not found:
             counts["compared.no mismatch"] += 1
             continue
-        before = document.segments[max(0, candidate.index - context_size) : candidate.index]
+        before = document.segments[max(0, candidate.place - context_size) : candidate.place]
         yield Pair(
             id=f"{document.testset}.{document.lp}/{candidate.ref}/{candidate.system}/{segment.seg}",
             kind="system",
@@ -79,7 +77,7 @@ def system_pairs(
 
 
 def _candidates(document: Document, forms: Collection[str], counts: Counter[str]) -> Iterator[_Candidate]:
-    for index, segment in enumerate(document.segments):
+    for place, segment in enumerate(document.segments):
         split = {system: words(text) for system, text in segment.hyps.items() if text.strip()}
         counts["compared.empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
@@ -94,4 +92,4 @@ def _candidates(document: Document, forms: Collection[str], counts: Counter[str]
                     counts["compared.no pronoun"] += 1
                 else:
                     counts["compared.aligned"] += 1
-                    yield _Candidate(index, ref, system, ref_words, found, hyp_words)
+                    yield _Candidate(place, ref, system, ref_words, found, hyp_words)

@@ -12,7 +12,7 @@ import json
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -21,13 +21,13 @@ from typing import Any
 from data_prep import documents, manifest, wmt
 from data_prep.align import AgreementAligner
 from data_prep.documents import EnglishDocument
-from data_prep.filters import Filter, agreement_filter, filtered
+from data_prep.filters import GRAMMAR, NONE, Filter, agreement_filter, filtered
 from data_prep.noise import noisy_references
 from data_prep.pairs import lowered, system_pairs
 from data_prep.passages import passages
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Rule, draw
 from data_prep.study import study_pair
-from data_prep.survey import Place, Survey, long_enough, reference_documents, survey
+from data_prep.survey import Place, Survey, reference_documents, survey
 from data_prep.testset import TestSet
 from pronmetric import pronouns
 from pronmetric.corrupt import ConfusionTable
@@ -104,27 +104,51 @@ def prepare(settings: Settings, talk: Talk) -> dict[str, Any]:
             "no test set of train or none of development: documents are divided, "
             f"splits.development_share={settings.rule.development_share} of them for development"
         )
-    inputs = {"wmt": manifest.hashes(settings.wmt, {path for testset in found.testsets for path in testset.paths})}
-    if settings.english:
-        inputs["english"] = manifest.hashes(settings.english, documents.files(settings.english))
+    inputs = _inputs(settings, found.testsets)
     stages = _Stages(settings, inputs["wmt"], surveyed.sample, talk)
-    files = [
-        stages.of(testset)
-        for testset in talk.progress(found.testsets, "align and compare", len(found.testsets))
-    ]
+    files = [stages.of(testset) for testset in talk.progress(found.testsets, "align and compare", len(found.testsets))]
     stages.forget_others()
-    with _new_folder(settings.out) as folder:
+    with _replaced(settings.out) as folder:
         return _Result(settings, folder, surveyed, keep).write(files, plain, inputs, talk)
 
 
 def _check(settings: Settings) -> None:
+    """Refuse what cannot work before anything is read."""
     if settings.inventory not in INVENTORIES:
         raise InputError(f"inventory={settings.inventory}: expected one of {', '.join(INVENTORIES)}")
+    for key, value, least in (
+        ("context.size", settings.context_size, 0),
+        ("align.lines", settings.align_lines, 1),
+        ("splits.block", settings.rule.block, 1),
+        ("passages.pieces", settings.pieces, 1),
+        ("seed", settings.seed, 0),
+    ):
+        if not isinstance(value, int) or value < least:
+            raise InputError(f"{key}={value}: expected a whole number, {least} or more")
+    for key, share in (
+        ("splits.development_share", settings.rule.development_share),
+        ("splits.english_share", settings.english_share),
+        ("filter.min_agreement", settings.min_agreement),
+    ):
+        if not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InputError(f"{key}={share}: expected a number from 0 to 1")
     out = settings.out
     if out.exists() and not out.is_dir():
         raise InputError("is a file; out= names the folder to write", file=out)
     if out.is_dir() and not (out / manifest.NAME).is_file() and {path.name for path in out.iterdir()} - {STAGES}:
         raise InputError("holds other things than prepared data; name a new folder with out=", file=out)
+
+
+def _inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
+    """The hashes of all files that the result is made from."""
+    found = {"wmt": manifest.hashes(settings.wmt, {path for testset in testsets for path in testset.paths})}
+    sources = {path for testset in wmt.find(settings.wmt) if testset.source == "en" for path in testset.paths}
+    found["wmt_english"] = manifest.hashes(settings.wmt, sources)
+    if settings.english:
+        found["english"] = manifest.hashes(settings.english, documents.files(settings.english))
+    if settings.agreement not in (GRAMMAR, NONE):
+        found["agreement"] = manifest.hashes(Path(settings.agreement), [Path(settings.agreement)])
+    return found
 
 
 def _plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
@@ -143,7 +167,9 @@ def _plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
 class _Stages:
     """The pairs of each test set, made once and kept in OUT/.stages."""
 
-    def __init__(self, settings: Settings, inputs: Mapping[str, str], sample: list[tuple[str, str]], talk: Talk) -> None:
+    def __init__(
+        self, settings: Settings, inputs: Mapping[str, str], sample: list[tuple[str, str]], talk: Talk
+    ) -> None:
         self._settings = settings
         self._folder = settings.out / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -203,27 +229,23 @@ class _Stages:
                 path.unlink()
 
 
-class _new_folder:
-    """A folder beside `out` that takes its place, with its stages, when all went well; else it vanishes."""
-
-    def __init__(self, out: Path) -> None:
-        self._out = out
-        self._new = out.with_name(f".{out.name}.new")
-        self._old = out.with_name(f".{out.name}.old")
-
-    def __enter__(self) -> Path:
-        for path in (self._new, self._old):
-            shutil.rmtree(path, ignore_errors=True)
-        self._new.mkdir(parents=True)
-        return self._new
-
-    def __exit__(self, fault: type[BaseException] | None, *_: object) -> None:
-        if fault is None:
-            (self._out / STAGES).rename(self._new / STAGES)
-            self._out.rename(self._old)
-            self._new.rename(self._out)
-        for path in (self._new, self._old):
-            shutil.rmtree(path, ignore_errors=True)
+@contextmanager
+def _replaced(out: Path) -> Iterator[Path]:
+    """A folder beside `out` that takes its place, and its stages, when all went well; else it vanishes."""
+    new, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
+    if old.exists() and not out.exists():  # a run was killed between the two renames below
+        old.rename(out)
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        out.rename(old)
+        new.rename(out)
+        (old / STAGES).rename(out / STAGES)
+        shutil.rmtree(old)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
 
 
 class _Result:
@@ -259,9 +281,7 @@ class _Result:
                 "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
                 "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
             },
-            splits={
-                split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()
-            },
+            splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
             notes=["documents were divided between train and development"] if self._survey.was_divided else [],
         )
         manifest.write(self._folder, content)
@@ -272,9 +292,7 @@ class _Result:
         waiting.mkdir()
         features = arrow.pair_features()
         with ExitStack() as stack:
-            rows = {
-                split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS
-            }
+            rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS}
             for testset, path in talk.progress(files, "unique pairs", len(files)):
                 read = self._survey.counts[testset.id].items()
                 self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
@@ -336,8 +354,8 @@ class _Result:
         total = sum(self._counts.values(), Counter())
         if not total["found.system"]:
             raise InputError(
-                f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference in a pronoun of "
-                f"inventory={self._settings.inventory}",
+                f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference in a "
+                f"pronoun of inventory={self._settings.inventory}",
                 file=self._settings.wmt,
             )
         if total["dropped.system.agreement filter"]:
@@ -348,12 +366,12 @@ class _Result:
         raise InputError(f"splits: each of {total['found.system']:,} pairs has a copy on another side")
 
     def _write_passages(self, plain: list[tuple[str, EnglishDocument]], talk: Talk) -> dict[str, int]:
-        references = [(TRAIN, doc) for doc in reference_documents(self._survey)]
         rows = {}
         features = arrow.passage_features()
         for split in (DEVELOPMENT, TRAIN):
             name = f"passages_{split}"
-            docs = [doc for where, doc in [*plain, *references] if where == split]
+            docs = [doc for where, doc in plain if where == split]
+            docs += reference_documents(self._survey, split)
             stream = self._folder / f".{name}"
             rows[name] = arrow.write_rows(stream, self._passages(split, talk.progress(docs, name, len(docs))), features)
             arrow.save_split(self._folder / name, stream, features)

@@ -115,5 +115,3 @@ class Copies:
 
 def _grams(normal: Sequence[str]) -> set[int]:
     return {hash(tuple(normal[i : i + _GRAM])) for i in range(len(normal) - _GRAM + 1)}
-
-

@@ -42,8 +42,9 @@ class Survey:
     """What is known of all test sets together.
 
     splits: of each segment. barred: the segments that must not give a pair, as they or their context stand on
-    another side too. held_out: the texts of test and development. was_divided: whether documents of one test set went to
-    train and development, for want of the other.
+    another side too. held_out: the texts of test and development. was_divided: whether the documents of train or
+    development went to both, for want of the other. sample: (reference, output) lines for the aligner. counts: what
+    was read, by test set.
     """
 
     splits: dict[Place, str] = field(default_factory=dict)
@@ -150,21 +151,21 @@ class _Sample:
                 self.lines[slot] = (ref, hyp)
 
 
-def reference_documents(found: Survey) -> Iterator[EnglishDocument]:
-    """The references of train as plain English: runs of segments that are not barred, each reference by itself."""
+def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
+    """The references of a split as plain English: runs of segments that are not barred, each reference by itself."""
     for document in found.documents:
         names = dict.fromkeys(name for row in document for name in row.refs)
         for name in names:
-            for number, run in enumerate(_runs(found, document, name), start=1):
+            for number, run in enumerate(_runs(found, split, document, name), start=1):
                 first = document[0]
                 doc = f"{first.place.testset}.{first.place.lp}/{name}/{first.unit[2]}/{number}"
                 yield EnglishDocument(source="wmt", doc=doc, lines=tuple(run))
 
 
-def _runs(found: Survey, document: Sequence[Row], name: str) -> Iterator[list[str]]:
+def _runs(found: Survey, split: str, document: Sequence[Row], name: str) -> Iterator[list[str]]:
     run: list[str] = []
     for row in document:
-        free = found.splits[row.place] == TRAIN and row.place not in found.barred
+        free = found.splits[row.place] == split and row.place not in found.barred
         if free and row.refs.get(name, "").strip():
             run.append(row.refs[name])
         elif run:

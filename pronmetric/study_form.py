@@ -13,8 +13,8 @@ _MARK = re.compile(r"([.?!])")
 def study_form(text: str) -> str:
     """The text as the files of Jwalapuram et al. 2019 have it, words and marks parted by one space.
 
-    Lower case; accents off; of all marks only `. ? !` and `@` stay, an apostrophe or hyphen becomes a blank; a mark is parted
-    from what is before it, not from what follows (3.5 -> 3 .5).
+    Lower case; accents off; of all marks only `. ? !` and `@` stay, an apostrophe or hyphen becomes a blank; a mark is
+    parted from what is before it, not from what follows (3.5 -> 3 .5).
 
     >>> study_form("They\u2019re \u201cwell-known\u201d: it isn't 3.5%, U.S.!")
     'they re well known it isn t 3 .5 u .s . !'

@@ -35,17 +35,17 @@ def _job(cfg: DictConfig) -> None:
         wmt=Path(cfg.data.wmt),
         out=Path(cfg.out),
         english=None if cfg.data.english is None else Path(cfg.data.english),
-        years=None if cfg.data.years is None else tuple(cfg.data.years),
-        pairs=None if cfg.data.pairs is None else tuple(cfg.data.pairs),
-        exclude=tuple(cfg.data.exclude),
+        years=None if cfg.data.years is None else _several(cfg.data.years),
+        pairs=None if cfg.data.pairs is None else _several(cfg.data.pairs),
+        exclude=_several(cfg.data.exclude),
         inventory=cfg.inventory,
         context_size=cfg.context.size,
         align_lines=cfg.align.lines,
-        agreement=cfg.filter.agreement,
+        agreement=str(cfg.filter.agreement),
         min_agreement=cfg.filter.min_agreement,
         rule=Rule(
-            development=tuple(cfg.splits.development),
-            test=tuple(cfg.splits.test),
+            development=_several(cfg.splits.development),
+            test=_several(cfg.splits.test),
             development_share=cfg.splits.development_share,
             block=cfg.splits.block,
             seed=cfg.seed,
@@ -57,6 +57,13 @@ def _job(cfg: DictConfig) -> None:
     content = preparation.prepare(settings, preparation.Talk(note=_note, progress=_progress))
     confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """A list of the config as a tuple; one value stands for itself (data.years=21), null for none."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str | int) else tuple(value)
 
 
 def _note(line: str) -> None:
@@ -71,7 +78,7 @@ def _progress(items: Iterable[Any], label: str, length: int | None) -> Iterable[
 
 def table(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """What was made: the pairs of each test set (Table 3 of the paper), each split, the commonest confusions."""
-    rows = [("test set", "split", "systems", "outputs", "R vs S", "R vs R'")]
+    rows: list[Sequence[str]] = [("test set", "split", "systems", "outputs", "R vs S", "R vs R'")]
     totals: Counter[str] = Counter()
     for name, counts in content["counts"]["testsets"].items():
         splits = [split for split in _PAIRS if name in content["splits"][split]["testsets"]]
@@ -86,7 +93,9 @@ def table(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, floa
     rows.append(("total", "", *(f"{totals[column]:,}" for column in rows[0][2:])))
     yield from _aligned(rows)
     yield ""
-    yield from _aligned([("split", "rows"), *((split, f"{told['rows']:,}") for split, told in content["splits"].items())])
+    yield from _aligned(
+        [("split", "rows"), *((split, f"{told['rows']:,}") for split, told in content["splits"].items())]
+    )
     yield ""
     flat = [(n, form, wrong) for form, row in confusions.items() for wrong, n in row.items()]
     top = sorted(flat, key=lambda entry: (-entry[0], *entry[1:]))[:_TOP]

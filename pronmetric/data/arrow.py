@@ -163,8 +163,9 @@ def write(
     """
     folder.mkdir(parents=True)
     rows: dict[str, int] = {}
+    splits: dict[str, Iterable[Pair] | Iterable[Passage]] = {**pairs, **passages}
     with tempfile.TemporaryDirectory(dir=folder, prefix=".rows-") as waiting:
-        for split, records in [*pairs.items(), *passages.items()]:
+        for split, records in splits.items():
             features = pair_features() if split in pairs else passage_features()
             stream = Path(waiting) / f"{split}.arrow"
             rows[split] = write_rows(stream, records, features)
@@ -223,9 +224,7 @@ def _read(folder: str | os.PathLike[str], split: str, known: tuple[str, ...]) ->
     return load_from_disk(str(path))
 
 
-def read_pairs(
-    folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, ...] | None = None
-) -> datasets.Dataset:
+def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, ...] | None = None) -> datasets.Dataset:
     """One pair split of a prepared folder, memory-mapped.
 
     `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").

@@ -45,7 +45,9 @@ def test_windows_are_full_and_end_with_a_sentence() -> None:
 
 
 def test_one_word_over_the_size_stands_alone() -> None:
-    assert list(windows(["a b c d"], pieces=1, count=lambda text: 5 if "c" in text else len(text.split()))) == list("abcd")
+    assert list(windows(["a b c d"], pieces=1, count=lambda text: 5 if "c" in text else len(text.split()))) == list(
+        "abcd"
+    )
 
 
 def test_a_passage_holds_the_spans_of_its_pronouns() -> None:

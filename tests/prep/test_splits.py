@@ -86,7 +86,13 @@ def test_copies_and_near_copies(copies: Copies, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["The old ferry left at noon.", "Thank you for the nine people.", "", "...", "The ferry left the harbour with nine on board."],
+    [
+        "The old ferry left at noon.",
+        "Thank you for the nine people.",
+        "",
+        "...",
+        "The ferry left the harbour with nine on board.",
+    ],
 )
 def test_what_is_no_copy(copies: Copies, text: str) -> None:
     assert not copies.near(text)

@@ -28,8 +28,24 @@ PAIR = Pair(
     mismatches=(Mismatch("pronoun", "she", "it", 0, 3, 0, 2), Mismatch("nothing", "her", "", 10, 13, -1, -1)),
     agrees=False,
 )
-WORD = Pair("w", "system", "set", "de-en", "d1", 4, "A", "N", "He.", "Tom.", (), (), (Mismatch("word", "he", "tom", 0, 2, 0, 3),))
-PASSAGE = Passage(id="gum/news.1#1", source="gum", doc="news.1", text="She sold it.", spans=((0, 3), (9, 11)), forms=("she", "it"))
+WORD = Pair(
+    "w",
+    "system",
+    "set",
+    "de-en",
+    "d1",
+    4,
+    "A",
+    "N",
+    "He.",
+    "Tom.",
+    (),
+    (),
+    (Mismatch("word", "he", "tom", 0, 2, 0, 3),),
+)
+PASSAGE = Passage(
+    id="gum/news.1#1", source="gum", doc="news.1", text="She sold it.", spans=((0, 3), (9, 11)), forms=("she", "it")
+)
 
 
 def write(folder: Path) -> Path:

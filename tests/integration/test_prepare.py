@@ -1,0 +1,275 @@
+"""`pronmetric prepare` from files to folder: the same bytes each time, resumed where it stood, faults in one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+import data_prep.prepare as preparation
+from pronmetric.cli import main as command
+from pronmetric.cli import prepare as verb
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
+
+ENGLISH = """Ada had a dog. It barked at her brother.
+He did not like it.
+
+They met on the quay, and she gave him the letter that he had lost.
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, root: Path, wmt_sample: Path) -> Path:
+    """Three test sets of our own making: the sample as WMT23, two small ones that go to train."""
+    folder = tmp_path_factory.mktemp("corpus")
+    shutil.copytree(wmt_sample, folder / "wmt", dirs_exist_ok=True)
+    shutil.copytree(root / "tests" / "fixtures" / "wmt" / "wmt31-news-systems", folder / "wmt" / "wmt31-news-systems")
+    (folder / "english" / "home").mkdir(parents=True)
+    (folder / "english" / "home" / "letters.txt").write_text(ENGLISH * 4, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prepare(corpus: Path) -> Callable[..., int]:
+    def run(out: Path, *overrides: str, wmt: Path | None = None) -> int:
+        return command.main(
+            [
+                "prepare",
+                f"data.wmt={wmt or corpus / 'wmt'}",
+                f"data.english={corpus / 'english'}",
+                f"out={out}",
+                *overrides,
+            ]
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def prepared(prepare: Callable[..., int], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("prepared") / "out"
+    assert prepare(out) == 0
+    return out
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
+    found = datasets.load_from_disk(str(prepared))
+    assert set(found) == {*arrow.PAIR_SPLITS, *arrow.PASSAGE_SPLITS}
+    assert set(found["train"]["testset"]) == {"generaltest2031"}
+    assert set(found["development"]["testset"]) == set(found["development_study"]["testset"]) == {"generaltest2023"}
+    assert len(found["test"]) == 0
+    assert {*found["passages_train"]["source"], *found["passages_development"]["source"]} == {"home", "wmt"}
+
+
+def test_pairs_are_what_they_say(prepared: Path) -> None:
+    pairs = [arrow.to_pair(row) for split in ("train", "development") for row in arrow.read_pairs(prepared, split)]
+    assert len({(p.kind, p.better, p.worse) for p in pairs}) == len({p.id for p in pairs}) == len(pairs)
+    assert {pair.kind for pair in pairs} == {"system", "noisy"}
+    for pair in pairs:
+        for found in pair.mismatches:
+            assert pair.better[found.ref_start : found.ref_end].lower() == found.ref_form
+            assert found.kind == "nothing" or pair.worse[found.hyp_start : found.hyp_end].lower() == found.hyp_form
+        if pair.kind == "noisy":
+            (found,) = pair.mismatches
+            assert pair.better[: found.ref_start] == pair.worse[: found.hyp_start]
+            assert pair.better[found.ref_end :] == pair.worse[found.hyp_end :]
+        assert len(pair.context) <= 2
+
+
+def test_study_pairs_differ_in_one_bare_word(prepared: Path) -> None:
+    for row in arrow.read_pairs(prepared, "development_study"):
+        better, worse = row["better"].split(), row["worse"].split()
+        assert sum(a != b for a, b in zip(better, worse, strict=True)) == 1
+        assert row["better"] == row["better"].lower() and "'" not in row["better"] + "".join(row["context"])
+
+
+def test_the_confusion_table_counts_the_mismatches_of_train(prepared: Path) -> None:
+    table = ConfusionTable.load(prepared / "confusion.json")
+    found: dict[str, dict[str, int]] = {}
+    for row in arrow.read_pairs(prepared, "train"):
+        for mismatch in row["mismatches"]:
+            if row["kind"] == "system" and mismatch["kind"] == "pronoun":
+                wrong = found.setdefault(mismatch["ref_form"], {})
+                wrong[mismatch["hyp_form"]] = wrong.get(mismatch["hyp_form"], 0) + 1
+    assert table.to_dict() == found and found
+
+
+def test_the_manifest_counts_everything(prepared: Path) -> None:
+    found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
+    assert set(found["inputs"]) == {"wmt", "wmt_english", "english"}
+    assert found["inputs"]["english"].keys() == {"home/letters.txt"}
+    assert "out" not in found["config"] and found["config"]["context_size"] == 2
+    for counts in found["counts"]["testsets"].values():
+        compared = counts["compared"]
+        assert compared["outputs"] == sum(compared.get(n, 0) for n in ("identical", "no pronoun", "aligned"))
+        for kind in ("system", "noisy"):
+            lost = sum(counts.get("dropped", {}).get(kind, {}).values())
+            assert counts["found"][kind] == counts["kept"][kind] + lost
+    kept = {split: len(arrow.read_pairs(prepared, split)) for split in arrow.PAIR_SPLITS}
+    assert {split: found["splits"][split]["rows"] for split in kept} == kept
+    assert sum(c["kept"]["system"] + c["kept"]["noisy"] for c in found["counts"]["testsets"].values()) == (
+        kept["train"] + kept["development"] + kept["test"]
+    )
+
+
+def test_the_same_inputs_and_seed_give_the_same_bytes(
+    prepare: Callable[..., int], prepared: Path, tmp_path: Path
+) -> None:
+    assert prepare(tmp_path / "again") == 0
+    assert content(tmp_path / "again") == content(prepared)
+    assert prepare(tmp_path / "again") == 0, "over itself, from its stages"
+    assert content(tmp_path / "again") == content(prepared)
+    assert {path.name for path in tmp_path.iterdir()} == {"again"}
+    assert prepare(tmp_path / "other", "seed=2") == 0
+    assert content(tmp_path / "other")["manifest.json"] != content(prepared)["manifest.json"]
+
+
+def test_a_stopped_run_goes_on_where_it_stood(
+    prepare: Callable[..., int], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop_after_two(items: Iterable[Any], label: str, length: int | None) -> Iterator[Any]:
+        for number, item in enumerate(items):
+            if label == "align and compare" and number == 2:
+                raise KeyboardInterrupt
+            yield item
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(verb, "_progress", stop_after_two)
+    assert prepare(out) == 130
+    assert [path.name for path in out.iterdir()] == [".stages"] and len(list(tmp_path.iterdir())) == 1
+    assert len(list((out / ".stages").glob("*.json"))) == 2
+    (out / ".stages" / "new-half.arrow").write_bytes(b"half")  # as a killed run leaves it
+    monkeypatch.undo()
+
+    done: list[str] = []
+    pairs_of = preparation._Stages._pairs
+    monkeypatch.setattr(
+        preparation._Stages,
+        "_pairs",
+        lambda self, testset, counts: done.append(testset.id) or pairs_of(self, testset, counts),
+    )
+    assert prepare(out) == 0
+    assert done == ["generaltest2031.de-en"]
+    assert content(out) == content(prepared)
+
+
+def test_a_stop_at_the_end_leaves_the_old_folder_whole(
+    prepare: Callable[..., int], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(prepared, out)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(preparation._Result, "_write_passages", stop)
+    assert prepare(out, "context.size=1") == 130
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    without = {name: found for name, found in content(out).items() if not name.startswith(".stages")}
+    assert without == {name: found for name, found in content(prepared).items() if not name.startswith(".stages")}
+
+
+def test_one_pair_of_a_new_year_alone_and_no_english(
+    wmt_sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    given = [f"data.wmt={wmt_sample}", "data.pairs=[de-en]", "data.exclude=[]", f"out={out}"]
+    assert command.main(["prepare", *given]) == 0
+    told = capsys.readouterr()
+    assert "documents are divided, splits.development_share=0.1" in told.err
+    docs = {split: set(arrow.read_pairs(out, split)["doc"]) for split in ("train", "development")}
+    assert docs["train"] and docs["development"] and not docs["train"] & docs["development"]
+    assert len(arrow.read_pairs(out, "development_study")) and len(arrow.read_passages(out, "passages_development"))
+    first, second = told.out.splitlines()[:2]
+    assert first.split("  ")[0] == "test set" and second.startswith("generaltest2023.de-en  train+development")
+    assert "reference  system  pairs (train)" in told.out
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["data.wmt=nowhere"], "nowhere: no such folder"),
+        (["data.english=nowhere"], "nowhere: no such folder"),
+        (["data.years=[19]"], r"data.years=[19] leaves no test set"),
+        (["data.pairs=[fr-en]"], r"data.pairs=['fr-en'] leaves no test set"),
+        (["data.exclude=[wmt23,wmt31]"], "no test set is left"),
+        (["filter.agreement=grammer"], "filter.agreement=grammer: expected grammar, none or the file of a table"),
+        (["inventory=small"], "inventory=small: expected one of all, paper"),
+        (["context.size=two"], "context.size=two: expected a whole number, 0 or more"),
+        (["splits.english_share=5"], "splits.english_share=5: expected a number from 0 to 1"),
+        (["filter.agrement=none"], "unknown key 'filter.agrement'; did you mean 'filter.agreement'?"),
+    ],
+)
+def test_a_fault_is_one_line_and_nothing_is_written(
+    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], overrides: list[str], message: str
+) -> None:
+    assert prepare(tmp_path / "out", *overrides) == 1
+    *notes, last = capsys.readouterr().err.splitlines()
+    assert last.startswith("pronmetric: error: ") and message in last
+    assert not any("Traceback" in note for note in notes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_filter_that_leaves_nothing_is_named(
+    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "agreement.tsv"
+    table.write_text("ref_pronoun\tnoisy_pronoun\tentry\tac1\tref\ttie\tsys\nours\tmine\tsum\t1.0\t9\t0\t0\n")
+    # Only whole words differ in this corpus but in two pronouns, which the table does not have.
+    folder = tmp_path / "wmt" / "lighthouse.de-en"
+    folder.mkdir(parents=True)
+    for name, text in (("ref", "She sold it .\nRain fell .\n"), ("North", "He sold it .\nRain fell .\n")):
+        (folder / f"{name}.txt").write_text(text)
+    out = tmp_path / "out"
+    assert prepare(out, f"filter.agreement={table}", wmt=tmp_path / "wmt") == 1
+    assert (
+        "filter.agreement=" in (line := capsys.readouterr().err.splitlines()[-1]) and "leaves none of 1 pairs" in line
+    )
+    assert [path.name for path in out.iterdir()] == [".stages"]
+    assert prepare(out, "filter.agreement=none", wmt=tmp_path / "wmt") == 0
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line(
+    corpus: Path, prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(corpus / "wmt" / "wmt31-news-systems", tmp_path / "wmt31")
+    path = next((tmp_path / "wmt31").rglob("generaltest2031.cs-en.hyp.North.en"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"\xff" + lines[1])
+    assert prepare(tmp_path / "out", wmt=tmp_path / "wmt31") == 1
+    assert f"{path}:2: byte 0xff" in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_folder_is_not_overwritten(
+    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    assert prepare(tmp_path) == 1
+    assert "holds other things than prepared data" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_gzip_inputs_give_the_same_pairs(
+    corpus: Path, prepare: Callable[..., int], prepared: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(corpus / "wmt", tmp_path / "wmt")
+    for path in list((tmp_path / "wmt").rglob("*.hyp.*.en")):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert prepare(tmp_path / "out", wmt=tmp_path / "wmt") == 0
+    for split in ("train", "development"):
+        name = f"{split}/data-00000-of-00001.arrow"
+        assert content(tmp_path / "out")[name] == content(prepared)[name]

@@ -1,0 +1,93 @@
+"""Pairs of a document: context, ids, counts, and that every output is accounted for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from data_prep.pairs import system_pairs
+from pronmetric.pronouns import FORMS
+from pronmetric.schema import Alignment, Document, Pair, Segment
+
+Tokens = tuple[Sequence[str], Sequence[str]]
+
+
+def straight(pairs: Iterable[Tokens]) -> Iterator[Alignment]:
+    """Link word by word, reading three pairs ahead as a batching aligner does."""
+    source = iter(pairs)
+    while batch := list(islice(source, 3)):
+        for a, b in batch:
+            yield Alignment(tuple((i, i) for i in range(min(len(a), len(b)))))
+
+
+DOCUMENT = Document(
+    testset="set",
+    lp="de-en",
+    doc="news.1",
+    segments=(
+        Segment(11, "Eins.", {"A": "She sold it.", "B": "Rain fell."}, {"N": "He sold it.", "S": "She sold it."}),
+        Segment(12, "Zwei.", {"A": "It was red.", "B": "It was red."}, {"N": "They was red.", "S": "It was red !"}),
+        Segment(13, "Drei.", {"A": "Ann saw him.", "B": ""}, {"N": "", "S": "Ann saw Tom."}),
+        Segment(14, "Vier.", {"A": "Now she sings.", "B": "He sings."}, {"N": "Now he sings.", "S": "Now she sang."}),
+    ),
+)
+
+
+def run(document: Document = DOCUMENT, size: int = 2) -> tuple[list[Pair], Counter[str]]:
+    counts: Counter[str] = Counter()
+    return list(system_pairs(document, straight, forms=FORMS, context_size=size, counts=counts)), counts
+
+
+def test_each_reference_meets_each_system() -> None:
+    pairs, _ = run()
+    assert [(p.id, [(m.kind, m.ref_form, m.hyp_form) for m in p.mismatches]) for p in pairs] == [
+        ("set.de-en/A/N/11", [("pronoun", "she", "he")]),
+        ("set.de-en/A/N/12", [("pronoun", "it", "they")]),
+        ("set.de-en/B/N/12", [("pronoun", "it", "they")]),
+        ("set.de-en/A/S/13", [("word", "him", "tom")]),
+        ("set.de-en/A/N/14", [("pronoun", "she", "he")]),
+        ("set.de-en/B/N/14", [("word", "he", "now")]),
+        ("set.de-en/B/S/14", [("word", "he", "now")]),
+    ]
+    first = pairs[0]
+    assert (first.better, first.worse, first.kind, first.seg, first.doc) == (
+        "She sold it.",
+        "He sold it.",
+        "system",
+        11,
+        "news.1",
+    )
+
+
+def test_every_output_is_accounted_for() -> None:
+    pairs, counts = run()
+    told = {name.removeprefix("compared."): count for name, count in counts.items()}
+    assert told == {
+        "outputs": 14,  # 4 segments x 2 references x 2 systems, less the empty output twice
+        "empty outputs": 2,
+        "identical": 1,  # S 11 with A
+        "no pronoun": 3,  # N and S 11 with B; S 13 with the empty B
+        "aligned": 10,
+        "no mismatch": 3,
+        "ref pronouns": 4 + 2 + 2 + 1 + 2 + 2,
+    }
+    assert told["aligned"] - told["no mismatch"] == len(pairs)
+    assert told["identical"] + told["no pronoun"] + told["aligned"] == told["outputs"]
+
+
+def test_context_is_of_the_document_and_as_long_as_asked() -> None:
+    pairs = {pair.id: pair for pair in run()[0]}
+    assert pairs["set.de-en/A/N/11"].context == ()
+    assert pairs["set.de-en/A/S/13"].context == ("She sold it.", "It was red.")
+    assert pairs["set.de-en/A/N/14"].context == ("It was red.", "Ann saw him.")
+    assert pairs["set.de-en/A/N/14"].system_context == ("They was red.",), "its output 13 is empty"
+    assert all(pair.context == () for pair in run(size=0)[0])
+    longer = {pair.id: pair for pair in run(size=3)[0]}
+    assert longer["set.de-en/A/N/14"].context == ("She sold it.", "It was red.", "Ann saw him.")
+
+
+def test_the_document_of_another_call_is_no_context() -> None:
+    rest = dataclasses.replace(DOCUMENT, segments=DOCUMENT.segments[3:])
+    assert all(pair.context == () for pair in run(rest)[0])
