@@ -160,7 +160,11 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
         return "fixed"
     if word in LEXICON["time_unit"] and not (after.isalpha() and not _can_follow_verb(after)):
         return "fixed"
-    if number or word in _DETERMINER or (word in ("about", "around", "over") and after[:1].isdigit()):
+    if (
+        number
+        or word in _DETERMINER
+        or (word in ("about", "around", "over") and (after[:1].isdigit() or after in ARTICLE - {"the", "a", "an"}))
+    ):
         return "determiner"
     if word.endswith("ing") and after in _SURE_DETERMINER:
         return "determiner"
@@ -180,7 +184,12 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
 def _can_follow_verb(word: str) -> bool:
     if word == "of":
         return False
-    return not word[:1].isalpha() or word in _DETERMINER | PREPOSITION | _OBJECT | ADVERB | {"to", "that", "and", "or"}
+    return not word[:1].isalpha() or word in _DETERMINER | PREPOSITION | (_OBJECT - {"people"}) | ADVERB | {
+        "to",
+        "that",
+        "and",
+        "or",
+    }
 
 
 def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
@@ -246,7 +255,7 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return None
     certain = _clause_can_follow(words, follows, object_unlikely=False)
     j = _before_quotes(words, index)
-    if _is_adverb(_at(words, j)) and _at(words, j) not in ("so", "now") and _at(words, j - 1) in _GOVERNOR:
+    if _modifies_governor(words, j):
         j -= 1
     word, before = _at(words, j), _at(words, j - 1)
     if _opens(words, j):
@@ -263,6 +272,8 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return _distant(words, j) if certain and not near and (before == "ever" or word == "out") else None
     if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
         return Use(RESULT, f"to the {word} that")
+    if word == "mind" and before == "in" and certain:
+        return Use(COMPLEMENTIZER, "in mind that")
     if word == "event" and before == "the" and _at(words, j - 2) == "in" and certain:
         return Use(COMPLEMENTIZER, "in the event that")
     if word in _BE:
@@ -278,10 +289,20 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
 
 
 def _before_quotes(words: Sequence[str], index: int) -> int:
+    """The index of the last word before `index`, quotes and a bracketed remark skipped."""
     index -= 1
     while _at(words, index) in _QUOTE:
         index -= 1
+    if _at(words, index) == ")":
+        opening = next((k for k in range(index, max(index - 15, -1), -1) if words[k] == "("), index + 1)
+        return opening - 1
     return index
+
+
+def _modifies_governor(words: Sequence[str], j: int) -> bool:
+    """Whether word `j` is an adverb after a governor ("he knew then that")."""
+    word, before = _at(words, j), _at(words, j - 1)
+    return _is_adverb(word) and word not in _GOVERNOR | {"so", "now"} and (before in _GOVERNOR or before in _BE)
 
 
 def _opens(words: Sequence[str], j: int) -> bool:
@@ -364,7 +385,7 @@ def _after_it(words: Sequence[str], j: int, follows: _Next) -> Use | None:
 
 def _so_such(words: Sequence[str], j: int) -> Use | None:
     """So and such before the adjective, adverb or noun phrase that ends at `j`."""
-    if words[j] in _DETERMINER - {"her"}:
+    if words[j] in _DETERMINER - {"her", "many", "much", "few", "little", "enough"}:
         return None
     for k in range(j - 1, max(j - 10, -1), -1):
         word, after = words[k], words[k + 1]
@@ -416,7 +437,8 @@ def _distant(words: Sequence[str], j: int) -> Use | None:
         word, first = words[k], words[k + 1]
         noun = _is_noun(words, k)
         if word in LEXICON["telling_verb"] and not noun and first not in PREPOSITION:
-            if word in LEXICON["showing_verb"] and (first not in _OBJECT or k + 1 < j):
+            near = k + 1 == j or words[k + 2] in LEXICON["back_preposition"]
+            if word in LEXICON["showing_verb"] and not (first in _OBJECT and near):
                 return None
             return Use(COMPLEMENTIZER, f"{word} somebody takes a clause")
         if word in _GOVERNOR | _CLAUSE_NOUN and not (noun and word not in _CLAUSE_NOUN):
@@ -424,7 +446,10 @@ def _distant(words: Sequence[str], j: int) -> Use | None:
                 linked = first in ("among", "amongst", "from", "within", "in", "with")
             else:
                 linked = _is_adjunct(words, k, j)
-            return Use(COMPLEMENTIZER, f"{word} {first} ... takes a clause") if linked else None
+            if linked:
+                return Use(COMPLEMENTIZER, f"{word} {first} ... takes a clause")
+            if word in _CLAUSE_VERB | _CLAUSE_OR_OBJECT and not noun:
+                return None
         if _is_stop(words, k) or word == "," or word in LEXICON["clause_end"] or word in AUXILIARY or word in _WH:
             return None
         if word in _SUBJECT and _at(words, k - 1) not in PREPOSITION:
@@ -454,7 +479,7 @@ def _after_comma(words: Sequence[str], follows: _Next, j: int) -> Use | None:
         if sure and not _is_noun(words, j - 1):
             return Use(COMPLEMENTIZER, f"{before} takes a clause")
         result = _so_such(words, j - 1)
-        if result is not None and _is_certain(words, follows):
+        if result is not None and follows.kind in ("pronoun", "determiner"):
             return result
         opening = next((k for k in range(j - 1, max(j - 7, 0), -1) if words[k] == ","), 0)
         if opening and words[opening - 1] in _GOVERNOR | _CLAUSE_NOUN | _BE | {"so", "now"}:
@@ -483,7 +508,7 @@ def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
         words[j] in _DASH
         or words[j] == ":"
         or (words[j] == "," and speaker)
-        or follows.kind == "open"
+        or (follows.kind == "open" and not _is_plural(words[follows.at]))
         or words[follows.at] == "of"
     ):
         return None
@@ -494,8 +519,9 @@ def _inherited(words: Sequence[str], follows: _Next, j: int) -> Use | None:
 
 def _before_comma(words: Sequence[str], index: int) -> Use:
     """That before a comma: before a parenthesis in its clause ("said that, if he"), or a demonstrative."""
-    before, after = _at(words, index - 1), _at(words, index + 2)
-    noun = _is_noun(words, index - 1) if index else False
+    j = _before_quotes(words, index)
+    before, after = _at(words, j), _at(words, index + 2)
+    noun = _is_noun(words, j) if j >= 0 else False
     takes = (before in _CLAUSE_VERB | _CLAUSE_ADJECTIVE and not noun) or (before in _CLAUSE_NOUN and noun)
     opens = after in PREPOSITION or after in _STARTER or "," in words[index + 2 : index + 14]
     if (
