@@ -49,6 +49,7 @@ _STARTER = (
 _CLAUSE_VERB, _CLAUSE_OR_OBJECT = LEXICON["clause_verb"], LEXICON["clause_or_object_verb"]
 _CLAUSE_ADJECTIVE, _CLAUSE_NOUN = LEXICON["clause_adjective"], LEXICON["clause_noun"]
 _GOVERNOR = _CLAUSE_VERB | _CLAUSE_OR_OBJECT | _CLAUSE_ADJECTIVE
+_DISTANT_GOVERNOR = (_GOVERNOR | _CLAUSE_NOUN) - LEXICON["light_adjective"]
 _SINGULAR = frozenset("one another each every".split())
 _PRONOUN_TOO = frozenset("many some few several most both others".split())
 _BARE_CLITIC = frozenset("s re m d ll ve".split())
@@ -154,7 +155,7 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
         return "verb"
     if word in _SUBJECT:
         return "pronoun"
-    if word == "one" and (not after.isalpha() or after in _VERB - MODAL):
+    if word == "one" and (not after.isalpha() or after in _VERB - MODAL - {"had"}):
         return "fixed"
     if word in LEXICON["light_noun"] or (word == "other" and not _is_plural(after)):
         return "fixed"
@@ -359,7 +360,7 @@ def _asks(words: Sequence[str], j: int, follows: _Next) -> bool:
         subject = _at(words, j - 2)
     if subject == "it" and words[j] != "be" and _at(words, j - 2) in BE | MODAL:
         return follows.kind != "pronoun"
-    if subject == "," and _has_verb(words, follows):
+    if subject in (",", "which") and _has_verb(words, follows):
         return False
     closes = subject in (")", '"', "\u201d")
     return not (_is_word(subject) or closes) or subject in CONJUNCTION or subject in _WH
@@ -379,7 +380,7 @@ def _is_certain_clause(words: Sequence[str], follows: _Next) -> bool:
 def _after_it(words: Sequence[str], j: int, follows: _Next) -> Use | None:
     """How is it that, I take it that; but not the cleft what is it that."""
     before = _at(words, j - 1)
-    taken = _at(words, j - 2) in ("how", "why") if before in BE | MODAL else before in VERB or before == "for"
+    taken = _at(words, j - 2) in ("how", "why") if before in BE | MODAL else before in VERB or before in ("for", "to")
     return Use(COMPLEMENTIZER, f"{before} it that") if taken and _is_certain(words, follows) else None
 
 
@@ -441,7 +442,7 @@ def _distant(words: Sequence[str], j: int) -> Use | None:
             if word in LEXICON["showing_verb"] and not (first in _OBJECT and near):
                 return None
             return Use(COMPLEMENTIZER, f"{word} somebody takes a clause")
-        if word in _GOVERNOR | _CLAUSE_NOUN and not (noun and word not in _CLAUSE_NOUN):
+        if word in _DISTANT_GOVERNOR and not (noun and word not in _CLAUSE_NOUN):
             if noun or word not in _GOVERNOR:
                 linked = first in ("among", "amongst", "from", "within", "in", "with")
             else:
