@@ -159,7 +159,11 @@ def _matched(
     a: tuple[PronounScore, ...], b: tuple[PronounScore, ...]
 ) -> Iterator[tuple[PronounScore | None, PronounScore | None]]:
     """Pronouns of two texts side by side, by their forms in order; one without a partner stands beside None."""
-    matcher = SequenceMatcher(None, [p.text.lower() for p in a], [q.text.lower() for q in b], autojunk=False)
+    forms, others = [p.text.lower() for p in a], [q.text.lower() for q in b]
+    if others < forms:  # the matcher is not symmetric, a comparison is
+        yield from ((p, q) for q, p in _matched(b, a))
+        return
+    matcher = SequenceMatcher(None, forms, others, autojunk=False)
     for _, i, i_end, j, j_end in matcher.get_opcodes():
         for k in range(max(i_end - i, j_end - j)):
             yield a[i + k] if i + k < i_end else None, b[j + k] if j + k < j_end else None

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -41,9 +41,15 @@ _BATCH_PIECES = 32  # pieces that one text of `batch_size` stands for
 _WINDOW = 4096  # distinct texts with a pronoun that are sorted by length together
 _REMEMBERED = 2**17  # distinct texts whose scores are kept, so that none of them is encoded again
 
-_NOTHING: array[float] = array("f")
 
 Item = TypeVar("Item")
+
+
+class _Known(NamedTuple):
+    """What is remembered of a text: its segment's score and those of its pronouns."""
+
+    segment: float
+    pronouns: array[float]
 
 
 class PronounMetric:
@@ -131,7 +137,8 @@ class PronounMetric:
 
         Args:
             records: texts; `context` may be missing; other fields never change a score.
-            batch_size: a batch holds 32 pieces for each, so fewer long texts and more short ones; None is 32, on a GPU 1024.
+            batch_size: a batch holds 32 pieces for each, so more short texts or fewer long ones. None is 32, on a GPU
+                1024.
             docs: each record's document, what the system score's interval resamples; else records are.
             seed: of that resampling.
             progress: show a bar on stderr.
@@ -202,13 +209,13 @@ class PronounMetric:
         if batch_size < 1:
             raise PronmetricError(f"expected a batch size of at least 1, got {batch_size}")
         counts = Counts() if counts is None else counts
-        known: dict[bytes, array[float]] = {}
+        known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
         waiting: list[tuple[bytes, tuple[Occurrence, ...]]] = []
 
         def score() -> Iterator[SegmentScore]:
             known.update(zip(new, self._encode(list(new.values()), batch_size, counts), strict=True))
-            yield from self._segments([found for _, found in waiting], [known.get(key, _NOTHING) for key, _ in waiting])
+            yield from (self._segment(found, known[key]) if found else SegmentScore(None, ()) for key, found in waiting)
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
@@ -224,19 +231,38 @@ class PronounMetric:
                 yield from score()
         yield from score()
 
-    def _encode(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> list[array[float]]:
-        """Raw scores of each example's pronouns."""
+    def _encode(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> list[_Known]:
+        """What there is to know of each example, which has a pronoun or more."""
         rows = self._collator.encode(examples)
         first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
         counts.encoded += len(examples)
         counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
         counts.windowed += sum(row.windows > 1 for row in first)
-        scores = [np.full(len(example.spans), np.nan, dtype=np.float32) for example in examples]
+        sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
+        raw = np.zeros((len(examples), sizes.max(initial=0)), dtype=np.float32)
         batches = list(_batches([row for row in rows if len(row.pronouns)], batch_size * _BATCH_PIECES))
         for batch, out in zip(batches, self._forward(batches), strict=True):
             for row, values in zip(batch, out, strict=True):
-                scores[row.example][row.pronouns] = values[: len(row.pronouns)]
-        return [array("f", values.tobytes()) for values in scores]
+                raw[row.example, row.pronouns] = values[: len(row.pronouns)]
+        segments, scores = self._judge(raw, np.arange(raw.shape[1]) < sizes[:, None])
+        return [
+            _Known(segment, array("f", line[:size]))
+            for segment, line, size in zip(segments, scores, sizes, strict=True)
+        ]
+
+    def _judge(self, raw: np.ndarray, real: np.ndarray) -> tuple[list[float], list[list[float]]]:
+        """Segment scores by the head's own rule, and pronoun scores, from raw ones (texts, pronouns)."""
+        head: Any = self._replicas[0].head
+        with torch.inference_mode():
+            u = torch.from_numpy(raw).to(self._device)
+            segments = head.segment(u, torch.from_numpy(real).to(self._device))
+            return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
+
+    def _segment(self, found: Sequence[Occurrence], known: _Known) -> SegmentScore:
+        """The score of a text with its pronouns where they stand."""
+        each = zip(found, known.pronouns, strict=True)
+        scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
+        return SegmentScore(known.segment, tuple(scores))
 
     def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
         """Raw scores (batch, pronouns) of each batch; of several GPUs, the one that is free takes the next."""
@@ -254,29 +280,6 @@ class PronounMetric:
 
         with ThreadPoolExecutor(len(self._replicas)) as pool:
             yield from pool.map(run, batches)
-
-    def _segments(
-        self, found: Sequence[tuple[Occurrence, ...]], scores: Sequence[array[float]]
-    ) -> Iterator[SegmentScore]:
-        """Segment scores from raw pronoun scores, by the head's own rule."""
-        slots = max(map(len, found), default=0)
-        raw = np.zeros((len(found), slots), dtype=np.float32)
-        for row, given in zip(raw, scores, strict=True):
-            row[: len(given)] = given
-        real = np.arange(slots) < np.array([len(f) for f in found])[:, None]
-        head: Any = self._replicas[0].head
-        with torch.inference_mode():
-            u = torch.from_numpy(raw).to(self._device)
-            segments = head.segment(u, torch.from_numpy(real).to(self._device)).tolist()
-            values = (u.sigmoid() if self.probability else u).tolist()
-        for occurrences, segment, line in zip(found, segments, values, strict=True):
-            each = zip(occurrences, line, strict=False)
-            yield SegmentScore(
-                score=segment if occurrences else None,
-                pronouns=tuple(
-                    PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each
-                ),
-            )
 
 
 @torch.inference_mode()

@@ -121,9 +121,8 @@ def _check_docids(file: TextFile, note: Callable[[str], None]) -> None:
         before = doc
     if again:
         doc, number = next(iter(again.items()))
-        note(
-            f"{file.path}:{number}: document {doc!r} goes on after others ({len(again)} such): its context starts anew there"
-        )
+        times = f", as do {len(again) - 1} more" if len(again) > 1 else ""
+        note(f"{file.path}:{number}: document {doc!r} goes on after another{times}; its context starts anew there")
 
 
 def _wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:

@@ -1,0 +1,136 @@
+"""`pronmetric compare` from flags to output."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pronmetric.cli.main import main
+from pronmetric.eval.significance import holm
+from pronmetric.metric import PronounMetric
+from pronmetric.records import in_context
+
+Run = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def run(tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `compare` with the tiny checkpoint in fp32; gives stdout and stderr."""
+
+    def call(*argv: str | Path) -> tuple[str, str]:
+        fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+        assert main(["compare", *map(str, argv), *fixed]) == 0
+        return capsys.readouterr()
+
+    return call
+
+
+def read(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
+    a, c = sample / "system-a.txt", sample / "system-c.txt"
+    files = ["-r", sample / "ref.txt", "--docids", sample / "docids.txt", "--to_json", tmp_path / "o.json"]
+    out, err = run("-t", a, c, *files, "--to_tsv", tmp_path / "o.tsv", "--tie", "0.02")
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    lines = [line.split("\t") for line in out.splitlines() if "\t" in line]
+    assert len(lines) == len(content["segments"]) == 37
+    (pair,) = content["pairs"]
+    names = {"a": str(a), "b": str(c), "tie": "tie", None: "null"}
+    seen = dict.fromkeys(names, 0)
+    for number, (line, segment) in enumerate(zip(lines, content["segments"], strict=True)):
+        assert line[:3] == [str(a), str(c), f"Segment {number}"]
+        assert line[3] == f"better: {names[segment['better']]}"
+        seen[segment["better"]] += 1
+        difference = segment["difference"]
+        assert line[4] == ("difference: null" if difference is None else f"difference: {difference:.4f}")
+        if segment["better"] in ("a", "b"):
+            assert segment["a_decided"] or segment["b_decided"]
+            assert (difference > 0.02) == (segment["better"] == "a")
+        if segment["better"] is None:
+            assert segment["a_scored"]["score"] is None or segment["b_scored"]["score"] is None
+    assert (pair["wins"], pair["losses"], pair["ties"]) == (seen["a"], seen["b"], seen["tie"])
+    assert pair["one_sided"] + pair["unscored"] == seen[None]
+    assert seen["a"] and seen["b"]
+    assert pair["difference"] == pytest.approx(pair["a"]["score"] - pair["b"]["score"], abs=1e-5)
+    assert pair["interval"][0] < pair["difference"] < pair["interval"][1]
+    assert (pair["resampled"], pair["units"]) == ("documents", 5)
+    assert "|context:common|" in content["signature"] and content["tie"] == 0.02
+    table = [row.split("\t") for row in read(tmp_path / "o.tsv")]
+    assert len(table) == 38 and {len(row) for row in table} == {10}
+    summary = out.splitlines()[-6:]
+    assert summary[0] == f"{a} against {c}"
+    assert f"segments: {seen['a']} better in {a}, {seen['b']} in {c}, {seen['tie']} ties (within 0.02)" in out
+    assert f"paired bootstrap p = {pair['p_bootstrap']:.4f}" in out and "approximate randomisation p = " in out
+    assert "the tests rest on 5 documents only" in err
+
+
+def test_swapping_changes_the_signs(run: Run, sample: Path, tmp_path: Path) -> None:
+    a, b = sample / "system-b.txt", sample / "system-c.txt"
+    run("-t", a, b, "--to_json", tmp_path / "1.json")
+    run("-t", b, a, "--to_json", tmp_path / "2.json")
+    first, second = [json.loads((tmp_path / f"{i}.json").read_text(encoding="utf-8")) for i in (1, 2)]
+    assert first["signature"] == second["signature"] and "|context:crossed|" in first["signature"]
+    for x, y in zip(first["segments"], second["segments"], strict=True):
+        assert x["difference"] is None or x["difference"] == pytest.approx(-y["difference"], abs=2e-6)
+    x, y = first["pairs"][0], second["pairs"][0]
+    assert (x["wins"], x["ties"], x["losses"]) == (y["losses"], y["ties"], y["wins"])
+    assert x["difference"] == pytest.approx(-y["difference"], abs=2e-5)
+    assert x["p_randomisation"] == pytest.approx(y["p_randomisation"], abs=2e-3)
+
+
+def test_without_a_reference_it_agrees_with_the_library(
+    run: Run, sample: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path]
+) -> None:
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+    a, b = sample / "system-a.txt", sample / "system-b.txt"
+    for flags, kind in (([], "crossed"), (["--context", "respective"], "respective")):
+        run("-t", a, b, *flags, "--to_json", tmp_path / "o.json")
+        (pair,) = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["pairs"]
+        expected = metric.compare(in_context(read(a)), in_context(read(b)), context=kind).outcome
+        assert pair["difference"] == pytest.approx(expected.difference, abs=1e-4)
+        assert (pair["wins"], pair["ties"], pair["losses"]) == (expected.wins, expected.ties, expected.losses)
+        assert pair["p_randomisation"] == pytest.approx(expected.p_randomisation, abs=2e-3)
+        assert (pair["resampled"], pair["units"]) == ("segments", expected.units)
+
+
+def test_three_systems_are_compared_pairwise_as_if_alone(run: Run, sample: Path, tmp_path: Path) -> None:
+    paths = [sample / f"system-{x}.txt" for x in "abc"]
+    out, _ = run("-t", *paths, "--only_system", "--to_json", tmp_path / "all.json")
+    pairs = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["pairs"]
+    assert [(p["a"]["system"], p["b"]["system"]) for p in pairs] == [
+        (str(paths[i]), str(paths[j])) for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    for test in ("bootstrap", "randomisation"):
+        adjusted = holm([p[f"p_{test}"] for p in pairs])
+        assert [p[f"p_{test}_holm"] for p in pairs] == pytest.approx(adjusted, abs=1e-5)
+    assert "Holm" in out and "\t" not in out
+    run("-t", paths[0], paths[2], "--to_json", tmp_path / "two.json")
+    (alone,) = json.loads((tmp_path / "two.json").read_text(encoding="utf-8"))["pairs"]
+    assert alone["p_bootstrap_holm"] == alone["p_bootstrap"]
+    for key in ("difference", "p_bootstrap", "wins", "ties", "losses"):
+        assert alone[key] == pytest.approx(pairs[1][key], abs=2e-3)
+
+
+def test_the_same_system_twice_ties(run: Run, sample: Path) -> None:
+    out, _ = run("-t", sample / "system-a.txt", sample / "system-a.txt", "--tie", "0")
+    assert set(re.findall(r"better: (\S+)", out)) == {"tie", "null"}
+    assert "difference +0.00" in out and "p = 1.0000" in out
+
+
+def test_systems_without_pronouns(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("Yes.\nNo.\n")
+    (tmp_path / "b").write_text("She left.\nNo.\n")
+    out, _ = run("-t", tmp_path / "a", tmp_path / "b")
+    assert "1 with pronouns in one only, 1 in neither" in out
+    assert "no test: too few segments with a pronoun" in out
+
+
+def test_wmt_test_sets(run: Run, wmt_sample: Path) -> None:
+    out, err = run("-d", "wmt23:de-en", "--wmt-dir", wmt_sample, "--only_system", "--quiet")
+    assert out.count(" against ") >= 1 and err == ""
