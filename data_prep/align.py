@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -127,26 +128,22 @@ class AgreementAligner:
         self.threshold = threshold
         self.rounds = rounds
         self.symmetrize: Symmetrize = symmetrize
-        self._forget()
+        self._learn_words(Counter(), Counter())
 
-    def train(self, pairs: Iterable[TokenPair], *, progress: Callable[[int], object] | None = None) -> None:
+    def train(self, pairs: Sequence[TokenPair], *, progress: Callable[[int], object] | None = None) -> None:
         """Learn from line pairs; what was learned before is forgotten.
 
         Args:
-            pairs: words of both sides, read once. About 3 kB are held for a pair of 25 words a side.
+            pairs: words of both sides. About 5 kB are taken for a pair of 25 words a side while this runs.
             progress: is told numbers of pairs that add up to `iterations` times their number (`tqdm.update` fits).
         """
-        self._forget()
-        ids: dict[str, int] = {}
-        coded = [self._coded(batch, ids) for batch in _batches(pairs, self.window)]
-        self._learn_words(list(ids), _occurrences(coded, len(ids)))
+        self._learn_words(_counted(a for a, _ in pairs), _counted(b for _, b in pairs))
         batches = []
-        for batch in coded:
-            cells = self._cells(batch, self._stems)
+        for batch in _batches(pairs, self.window):
+            cells = self._cells(batch)
             cells.keep((self._product(cells) > self.support) | (cells.bonus > 0))
             batches.append(cells)
-        del coded
-        lexicon = _Lexicon(_union([np.unique(_keys(cells)) for cells in batches]))
+        lexicon = _Lexicon(_distinct([_distinct([_keys(cells)]) for cells in batches]))
         for cells in batches:
             cells.kind = lexicon.find(_keys(cells))
         self._learn_counts(lexicon, np.zeros(len(lexicon.keys)))
@@ -167,9 +164,7 @@ class AgreementAligner:
     def align_all(self, pairs: Iterable[TokenPair]) -> Iterator[Alignment]:
         """Yield the links of each pair, in order; `pairs` is read batch by batch."""
         for batch in _batches(pairs, self.window):
-            unknown: dict[str, int] = {}
-            coded = self._coded(batch, unknown)
-            cells = self._cells(coded, np.append(self._stems, _stems(unknown)))
+            cells = self._cells(batch)
             cells.kind = self._lexicon.find(_keys(cells))
             cells.keep((cells.kind >= 0) | (cells.bonus > 0))
             for _ in range(self.rounds - 1):
@@ -210,21 +205,19 @@ class AgreementAligner:
             raise InputError("no such file", file=path) from None
         except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile) as error:
             raise InputError(f"is no table that this aligner saved ({error})", file=path) from None
-        aligner._learn_words(words, occurrences)
+        aligner._learn_words(*(Counter(dict(zip(words, side.tolist(), strict=True))) for side in occurrences))
         aligner._learn_counts(_Lexicon(keys), counts)
         return aligner
 
-    def _forget(self) -> None:
-        self._learn_words((), np.zeros((2, 0), np.int64))
-
-    def _learn_words(self, words: Sequence[str], occurrences: Array) -> None:
-        """The vocabulary and how often each word was seen in a and in b; one more stands for all unknown words."""
+    def _learn_words(self, in_a: Counter[str], in_b: Counter[str]) -> None:
+        """The words of both sides and how often each stands there; one more stands for all unknown words."""
+        words = sorted(in_a | in_b)
         self._ids = {word: number for number, word in enumerate(words)}
         self._stems = _stems(words)
-        self._occurrences = occurrences
-        self._learn_counts(_Lexicon(np.zeros(0, np.int64)), np.zeros(0))
-        smoothed = np.append(occurrences, [[0], [0]], axis=1) + 1
+        self._occurrences = np.array([[side[word] for word in words] for side in (in_a, in_b)], np.int64)
+        smoothed = np.append(self._occurrences, [[0], [0]], axis=1) + 1
         self._a_null, self._b_null = self.null * smoothed / smoothed.sum(axis=1, keepdims=True)
+        self._learn_counts(_Lexicon(np.zeros(0, np.int64)), np.zeros(0))
 
     def _learn_counts(self, lexicon: _Lexicon, counts: Array) -> None:
         """The lexical table: counts of word pairs and, with one more entry for all unknown words, of words."""
@@ -235,18 +228,21 @@ class AgreementAligner:
         self._a_mass = (1 + np.bincount(a, counts, len(self._ids) + 1)).astype(np.float32)
         self._b_mass = (1 + np.bincount(b, counts, len(self._ids) + 1)).astype(np.float32)
 
-    def _coded(self, pairs: Sequence[TokenPair], unknown: dict[str, int]) -> list[CodedPair]:
-        """Words as numbers; those that are not in the table are added to `unknown`."""
+    def _coded(self, pairs: Sequence[TokenPair]) -> tuple[list[CodedPair], Array]:
+        """Words as numbers in the order of the alphabet, unknown words after known ones; the stem of each number."""
+        lowered = [([word.lower() for word in a], [word.lower() for word in b]) for a, b in pairs]
         known = self._ids
+        unknown = sorted({word for pair in lowered for side in pair for word in side if word not in known})
+        more = {word: number for number, word in enumerate(unknown, start=len(known))}
 
-        def code(words: Sequence[str]) -> list[int]:
-            lowered = map(str.lower, words)
-            return [known[w] if w in known else unknown.setdefault(w, len(known) + len(unknown)) for w in lowered]
+        def code(side: list[str]) -> list[int]:
+            return [known[word] if word in known else more[word] for word in side]
 
-        return [(code(a), code(b)) for a, b in pairs]
+        return [(code(a), code(b)) for a, b in lowered], np.append(self._stems, _stems(unknown))
 
-    def _cells(self, pairs: Sequence[CodedPair], stems: Array) -> _Cells:
+    def _cells(self, batch: Sequence[TokenPair]) -> _Cells:
         """The cells of a batch: those in the window around the shared words, and identical words beyond it."""
+        pairs, stems = self._coded(batch)
         a, a_starts, a_sizes = _axis([pair[0] for pair in pairs])
         b, b_starts, b_sizes = _axis([pair[1] for pair in pairs])
         anchors: list[Link] = [(0, 0)]
@@ -267,9 +263,12 @@ class AgreementAligner:
         end = np.minimum(np.floor(expected_col[rows] + self.window).astype(np.int64) + 1, highest)
         which, near_col = _ranges(first, end)
         near_row = rows[which]
+        near = np.abs(near_row - expected_row[near_col]) <= self.window
+        near_row, near_col = near_row[near], near_col[near]
         which, other = _identical(pair_of_a * KEY_BASE + a[rows], pair_of_b * KEY_BASE + b[cols])
         far_row, far_col = rows[which], cols[other]
         far = np.abs(far_col - expected_col[far_row]) > self.window
+        far |= np.abs(far_row - expected_row[far_col]) > self.window
         row, col = np.concatenate([near_row, far_row[far]]), np.concatenate([near_col, far_col[far]])
 
         distance = (np.abs(col - expected_col[row]) + np.abs(row - expected_row[col])) / 2
@@ -306,7 +305,7 @@ class AgreementAligner:
     def _distance_from_links(self, cells: _Cells, product: Array) -> Array:
         """The distance of each cell from the diagonals through the nearest confident links before and after it."""
         sure = np.flatnonzero(product > self.confident)
-        sure = sure[np.argsort(product[sure], kind="stable")]
+        sure = sure[np.lexsort((cells.row[sure] + cells.col[sure], np.round(product[sure], 6)))]
         a_edges, b_edges = np.flatnonzero(cells.a == BOUNDARY), np.flatnonzero(cells.b == BOUNDARY)
         on_rows = _offsets(len(cells.a), np.append(a_edges, cells.row[sure]), np.append(b_edges, cells.col[sure]))
         on_cols = _offsets(len(cells.b), np.append(b_edges, cells.col[sure]), np.append(a_edges, cells.row[sure]))
@@ -420,6 +419,10 @@ def _axis(sides: Sequence[Sequence[int]]) -> tuple[Array, Array, Array]:
     return axis, starts, sizes
 
 
+def _counted(sides: Iterable[Sequence[str]]) -> Counter[str]:
+    return Counter(map(str.lower, chain.from_iterable(sides)))
+
+
 def _ranges(first: Array, end: Array) -> tuple[Array, Array]:
     """All numbers of the ranges [first, end), one range after the other, each with the place of its range."""
     sizes = np.maximum(end - first, 0)
@@ -452,18 +455,10 @@ def _keys(cells: _Cells) -> Array:
     return cells.a[cells.row] * KEY_BASE + cells.b[cells.col]
 
 
-def _union(parts: Sequence[Array]) -> Array:
-    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
-
-
-def _occurrences(batches: Sequence[Sequence[CodedPair]], words: int) -> Array:
-    """How often each word stands in a and in b."""
-    total = np.zeros((2, words), np.int64)
-    for batch in batches:
-        for side in (0, 1):
-            axis, _, _ = _axis([pair[side] for pair in batch])
-            total[side] += np.bincount(axis[axis != BOUNDARY], minlength=words)
-    return total
+def _distinct(parts: Sequence[Array]) -> Array:
+    """The numbers of all parts in order, each once (`np.unique` hashes, which is slower here)."""
+    numbers = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
+    return numbers[np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)]]
 
 
 def _offsets(size: int, places: Array, linked: Array) -> tuple[Array, Array]:
