@@ -201,11 +201,11 @@ def _groups(verb: str) -> str:
     from hydra.core.global_hydra import GlobalHydra
 
     loader = GlobalHydra.instance().config_loader()
-    names = set(compose(verb))
+    chosen = compose(verb, return_hydra_config=True).hydra.runtime.choices
     lines = [
         f"  {group}={{{','.join(loader.get_group_options(group))}}}"
         for group in _group_names(loader)
-        if group.split("/")[0] in names or group == "experiment"
+        if group in chosen
     ]
     return "groups:\n" + "\n".join(lines) + f"\n\npronmetric {verb} --cfg job prints every key and its value."
 
