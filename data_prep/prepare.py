@@ -271,6 +271,9 @@ class _Result:
         """Write everything; returns the manifest."""
         rows = self._write_pairs(files, talk)
         self._refuse_nothing(rows)
+        for split in (TRAIN, DEVELOPMENT):
+            if not rows[split]:
+                talk.note(f"split {split} has no pair")
         rows |= self._write_passages(plain, talk)
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion).save(self._folder / "confusion.json")
@@ -380,13 +383,13 @@ class _Result:
 
     def _passages(self, split: str, docs: Iterable[EnglishDocument]) -> Iterator[Passage]:
         counts = self._counts[f"passages_{split}"]
-        held_out = self._survey.held_out
+        held_out = self._survey.held_out[split]
         for doc in docs:
             counts[f"documents.{doc.source}"] += 1
             for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.pieces):
                 if not passage.spans:
                     counts["dropped.no pronoun"] += 1
-                elif split == TRAIN and held_out.near(passage.text):
+                elif held_out.near(passage.text):
                     counts["dropped.copy on another side"] += 1
                 elif not self._new("passage", passage.text):
                     counts["dropped.repeated"] += 1

@@ -14,6 +14,9 @@ from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, Unit, divid
 from data_prep.testset import TestSet
 from pronmetric.schema import Document
 
+_KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
+_FEWEST_WORDS = 5
+
 
 class Place(NamedTuple):
     """A segment of a test set."""
@@ -42,14 +45,15 @@ class Survey:
     """What is known of all test sets together.
 
     splits: of each segment. barred: the segments that must not give a pair, as they or their context stand on
-    another side too. held_out: the texts of test and development. was_divided: whether the documents of train or
+    another side too. held_out: what development must not hold (the texts of test), and train (those of test and
+    development). was_divided: whether the documents of train or
     development went to both, for want of the other. sample: (reference, output) lines for the aligner. counts: what
     was read, by test set.
     """
 
     splits: dict[Place, str] = field(default_factory=dict)
     barred: set[Place] = field(default_factory=set)
-    held_out: Copies = field(default_factory=Copies)
+    held_out: dict[str, Copies] = field(default_factory=lambda: {DEVELOPMENT: Copies(), TRAIN: Copies()})
     was_divided: bool = False
     documents: list[list[Row]] = field(default_factory=list)
     sample: list[tuple[str, str]] = field(default_factory=list)
@@ -103,18 +107,19 @@ def _bar(found: Survey, context_size: int, development_lines: Iterable[str]) -> 
 
     A segment whose context holds a barred one, or one of another split, is barred too.
     """
-    copied: set[Place] = set()
-    for split in (TEST, DEVELOPMENT, TRAIN):
-        rows = [row for document in found.documents for row in document if found.splits[row.place] == split]
-        if split != TEST:
-            copied |= {row.place for row in rows if any(found.held_out.near(text) for text in row.texts)}
-        if split == DEVELOPMENT:
-            for line in development_lines:
-                if long_enough(line):
-                    found.held_out.add(line)
-        if split != TRAIN:
-            for text in (text for row in rows for text in row.texts):
-                found.held_out.add(text)
+    rows = [row for document in found.documents for row in document]
+    for row in rows:
+        for split in _KEPT_FROM.get(found.splits[row.place], ()):
+            for text in row.texts:
+                found.held_out[split].add(text)
+    for line in development_lines:
+        if long_enough(line):
+            found.held_out[TRAIN].add(line)
+    copied = {
+        row.place
+        for row in rows
+        if (held_out := found.held_out.get(found.splits[row.place])) and any(map(held_out.near, row.texts))
+    }
     for document in found.documents:
         for index, row in enumerate(document):
             nearby = [other.place for other in document[max(0, index - context_size) : index + 1]]
@@ -122,12 +127,9 @@ def _bar(found: Survey, context_size: int, development_lines: Iterable[str]) -> 
                 found.barred.add(row.place)
 
 
-FEWEST_WORDS = 5
-
-
 def long_enough(line: str) -> bool:
     """Whether a line of plain English can be somebody's copy: "Yes, of course." is nobody's."""
-    return len(tokens(line)) >= FEWEST_WORDS
+    return len(tokens(line)) >= _FEWEST_WORDS
 
 
 class _Sample:
