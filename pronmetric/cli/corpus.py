@@ -74,7 +74,7 @@ def read(args: argparse.Namespace, note: Callable[[str], None]) -> Corpus:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL.
     """
     if args.dataset is not None:
-        return _wmt(args.dataset, args.wmt_dir, args.systems, note)
+        return read_wmt(args.dataset, args.wmt_dir, args.systems, note)
     return _files(args.translations, args.references, args.sources, args.docids, note)
 
 
@@ -125,7 +125,8 @@ def _check_docids(file: TextFile, note: Callable[[str], None]) -> None:
         note(f"{file.path}:{number}: document {doc!r} goes on after another{times}; its context starts anew there")
 
 
-def _wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
+def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
+    """A WMT test set `NAME:LP` of a folder, all its systems or those named."""
     from data_prep import wmt
 
     found = [testset for testset in wmt.find(folder) if wmt.matches(testset, dataset)]

@@ -194,8 +194,8 @@ def test_a_negative_tie_exits_2(place: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: (folder / "config.yaml").write_text("- a\n: b: c"), "broken checkpoint config"),
-        (lambda folder: (folder / "config.yaml").write_text(""), "broken checkpoint config"),
+        (lambda folder: (folder / "config.yaml").write_text("- a\n: b: c"), "config.yaml: "),
+        (lambda folder: (folder / "config.yaml").write_text(""), "config.yaml: "),
         (lambda folder: (folder / "config.yaml").write_text("format: 99\n"), "expected checkpoint format 1, got 99"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}"), "weights"),
         (lambda folder: [path.unlink() for path in folder.glob("token*")], "tokenizer"),
