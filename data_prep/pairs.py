@@ -1,4 +1,4 @@
-"""Pairs (reference, system output) of a document that differ in a pronoun, each with its context."""
+"""Pairs (reference, system output) that differ in a pronoun, each with its context."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from data_prep.mismatches import in_use, mismatches
 from pronmetric.pronouns import Occurrence
-from pronmetric.schema import Alignment, Document, Pair
+from pronmetric.schema import Alignment, Document, Mismatch, Pair, Segment
 from pronmetric.words import Word, words
 
 Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Alignment]]
@@ -18,12 +18,18 @@ Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Ali
 class _Candidate(NamedTuple):
     """One reference beside one system output, to be aligned."""
 
+    document: Document
     place: int
     ref: str
     system: str
     ref_words: Sequence[Word]
     pronouns: Sequence[Occurrence]
     hyp_words: Sequence[Word]
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that both translate."""
+        return self.document.segments[self.place]
 
 
 def lowered(text_words: Iterable[Word]) -> list[str]:
@@ -32,48 +38,34 @@ def lowered(text_words: Iterable[Word]) -> list[str]:
 
 
 def system_pairs(
-    document: Document, align: Aligner, *, forms: Collection[str], context_size: int, counts: Counter[str]
+    documents: Iterable[Document], align: Aligner, *, forms: Collection[str], context_size: int, counts: Counter[str]
 ) -> Iterator[Pair]:
-    """The pairs of one document that have a mismatch of any kind, segment by segment.
+    """The pairs of these documents that have a mismatch of any kind, segment by segment.
 
-    Context is the `context_size` previous reference sentences of the document, beside the system's own. `counts`
-    takes "compared.outputs" (system outputs, once for each reference), which are "identical" to the reference, face a
-    reference with "no pronoun", or are "aligned"; of these the ones with "no mismatch"; "empty outputs", which are not
-    compared; and "ref pronouns", the pronouns of the references compared.
+    `align` is called once, for all of them. Context is the `context_size` previous reference sentences of the
+    document, beside the system's own. `counts` takes "compared.outputs" (system outputs, once for each reference),
+    which are "identical" to the reference, face a reference with "no pronoun", or are "aligned"; of these the ones
+    with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of the references
+    compared.
     """
     sent: deque[_Candidate] = deque()  # to the aligner, which reads ahead
 
     def tokens() -> Iterator[tuple[list[str], list[str]]]:
-        for candidate in _candidates(document, forms, counts):
-            sent.append(candidate)
-            yield lowered(candidate.ref_words), lowered(candidate.hyp_words)
+        for document in documents:
+            for candidate in _candidates(document, forms, counts):
+                sent.append(candidate)
+                yield lowered(candidate.ref_words), lowered(candidate.hyp_words)
 
     for alignment in align(tokens()):
         candidate = sent.popleft()
-        segment = document.segments[candidate.place]
-        better, worse = segment.refs[candidate.ref], segment.hyps[candidate.system]
+        hyp = candidate.segment.hyps[candidate.system]
         found = tuple(
-            mismatches(candidate.ref_words, candidate.pronouns, worse, candidate.hyp_words, alignment, forms=forms)
+            mismatches(candidate.ref_words, candidate.pronouns, hyp, candidate.hyp_words, alignment, forms=forms)
         )
-        if not found:
+        if found:
+            yield _pair(candidate, found, context_size)
+        else:
             counts["compared.no mismatch"] += 1
-            continue
-        before = document.segments[max(0, candidate.place - context_size) : candidate.place]
-        yield Pair(
-            id=f"{document.testset}.{document.lp}/{candidate.ref}/{candidate.system}/{segment.seg}",
-            kind="system",
-            testset=document.testset,
-            lp=document.lp,
-            doc=document.doc,
-            seg=segment.seg,
-            ref=candidate.ref,
-            system=candidate.system,
-            better=better,
-            worse=worse,
-            context=tuple(s.refs[candidate.ref] for s in before if s.refs.get(candidate.ref)),
-            system_context=tuple(s.hyps[candidate.system] for s in before if s.hyps.get(candidate.system)),
-            mismatches=found,
-        )
 
 
 def _candidates(document: Document, forms: Collection[str], counts: Counter[str]) -> Iterator[_Candidate]:
@@ -92,4 +84,24 @@ def _candidates(document: Document, forms: Collection[str], counts: Counter[str]
                     counts["compared.no pronoun"] += 1
                 else:
                     counts["compared.aligned"] += 1
-                    yield _Candidate(place, ref, system, ref_words, found, hyp_words)
+                    yield _Candidate(document, place, ref, system, ref_words, found, hyp_words)
+
+
+def _pair(candidate: _Candidate, found: tuple[Mismatch, ...], context_size: int) -> Pair:
+    document, segment, ref, system = candidate.document, candidate.segment, candidate.ref, candidate.system
+    before = document.segments[max(0, candidate.place - context_size) : candidate.place]
+    return Pair(
+        id=f"{document.testset}.{document.lp}/{ref}/{system}/{segment.seg}",
+        kind="system",
+        testset=document.testset,
+        lp=document.lp,
+        doc=document.doc,
+        seg=segment.seg,
+        ref=ref,
+        system=system,
+        better=segment.refs[ref],
+        worse=segment.hyps[system],
+        context=tuple(text for other in before if (text := other.refs.get(ref, "")).strip()),
+        system_context=tuple(text for other in before if (text := other.hyps.get(system, "")).strip()),
+        mismatches=found,
+    )

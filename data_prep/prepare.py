@@ -174,7 +174,6 @@ class _Stages:
         self._folder = settings.out / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
         self._used: set[str] = set()
-        self._forms = INVENTORIES[settings.inventory]
         self._table = manifest.key([manifest.code(), dict(inputs), settings.align_lines, settings.seed])
         self._inputs = inputs
         self._aligner = self._trained(sample, talk)
@@ -210,17 +209,17 @@ class _Stages:
         return testset, path
 
     def _pairs(self, testset: TestSet, counts: Counter[str]) -> Iterator[Pair]:
-        for document in wmt.read(testset):
-            for pair in system_pairs(
-                document,
-                self._aligner.align_all,
-                forms=self._forms,
-                context_size=self._settings.context_size,
-                counts=counts,
-            ):
-                counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
-                yield pair
-                yield from noisy_references(pair)
+        pairs = system_pairs(
+            wmt.read(testset),
+            self._aligner.align_all,
+            forms=INVENTORIES[self._settings.inventory],
+            context_size=self._settings.context_size,
+            counts=counts,
+        )
+        for pair in pairs:
+            counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
+            yield pair
+            yield from noisy_references(pair)
 
     def forget_others(self) -> None:
         """Remove what no test set of this run uses."""

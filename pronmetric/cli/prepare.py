@@ -33,7 +33,7 @@ def _job(cfg: DictConfig) -> None:
 
     settings = preparation.Settings(
         wmt=Path(cfg.data.wmt),
-        out=Path(cfg.out),
+        out=Path(cfg.out).resolve(),
         english=None if cfg.data.english is None else Path(cfg.data.english),
         years=None if cfg.data.years is None else _several(cfg.data.years),
         pairs=None if cfg.data.pairs is None else _several(cfg.data.pairs),

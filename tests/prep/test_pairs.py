@@ -37,7 +37,7 @@ DOCUMENT = Document(
 
 def run(document: Document = DOCUMENT, size: int = 2) -> tuple[list[Pair], Counter[str]]:
     counts: Counter[str] = Counter()
-    return list(system_pairs(document, straight, forms=FORMS, context_size=size, counts=counts)), counts
+    return list(system_pairs([document], straight, forms=FORMS, context_size=size, counts=counts)), counts
 
 
 def test_each_reference_meets_each_system() -> None:
@@ -88,6 +88,10 @@ def test_context_is_of_the_document_and_as_long_as_asked() -> None:
     assert longer["set.de-en/A/N/14"].context == ("She sold it.", "It was red.", "Ann saw him.")
 
 
-def test_the_document_of_another_call_is_no_context() -> None:
-    rest = dataclasses.replace(DOCUMENT, segments=DOCUMENT.segments[3:])
-    assert all(pair.context == () for pair in run(rest)[0])
+def test_another_document_is_no_context() -> None:
+    first, rest = (
+        dataclasses.replace(DOCUMENT, segments=part) for part in (DOCUMENT.segments[:3], DOCUMENT.segments[3:])
+    )
+    pairs = list(system_pairs([first, rest], straight, forms=FORMS, context_size=2, counts=Counter()))
+    assert [pair.id for pair in pairs] == [pair.id for pair in run()[0]]
+    assert all(pair.context == () for pair in pairs if pair.seg == 14)
