@@ -28,10 +28,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _job(cfg: DictConfig) -> None:
-    import data_prep.prepare as preparation
+    from data_prep.prepare import prepare
+    from data_prep.settings import Settings, Talk
     from data_prep.splits import Rule
 
-    settings = preparation.Settings(
+    settings = Settings(
         wmt=Path(cfg.data.wmt),
         out=Path(cfg.out).resolve(),
         english=None if cfg.data.english is None else Path(cfg.data.english),
@@ -40,6 +41,7 @@ def _job(cfg: DictConfig) -> None:
         exclude=_several(cfg.data.exclude),
         inventory=cfg.inventory,
         context_size=cfg.context.size,
+        align_backend=cfg.align.backend,
         align_lines=cfg.align.lines,
         agreement=str(cfg.filter.agreement),
         min_agreement=cfg.filter.min_agreement,
@@ -54,7 +56,7 @@ def _job(cfg: DictConfig) -> None:
         pieces=cfg.passages.pieces,
         seed=cfg.seed,
     )
-    content = preparation.prepare(settings, preparation.Talk(note=_note, progress=_progress))
+    content = prepare(settings, Talk(note=_note, progress=_progress))
     confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))
 

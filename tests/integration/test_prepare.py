@@ -12,7 +12,8 @@ from typing import Any
 import datasets
 import pytest
 
-import data_prep.prepare as preparation
+from data_prep.result import Result
+from data_prep.stages import Stages
 from pronmetric.cli import main as command
 from pronmetric.cli import prepare as verb
 from pronmetric.corrupt import ConfusionTable
@@ -153,9 +154,9 @@ def test_a_stopped_run_goes_on_where_it_stood(
     monkeypatch.undo()
 
     done: list[str] = []
-    pairs_of = preparation._Stages._pairs
+    pairs_of = Stages._pairs
     monkeypatch.setattr(
-        preparation._Stages,
+        Stages,
         "_pairs",
         lambda self, testset, counts: done.append(testset.id) or pairs_of(self, testset, counts),
     )
@@ -173,7 +174,7 @@ def test_a_stop_at_the_end_leaves_the_old_folder_whole(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(preparation._Result, "_write_passages", stop)
+    monkeypatch.setattr(Result, "_write_passages", stop)
     assert prepare(out, "context.size=1") == 130
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -235,7 +236,8 @@ def test_a_filter_that_leaves_nothing_is_named(
     out = tmp_path / "out"
     assert prepare(out, f"filter.agreement={table}", wmt=tmp_path / "wmt") == 1
     assert (
-        "filter.agreement=" in (line := capsys.readouterr().err.splitlines()[-1]) and "leaves none of 1 pairs" in line
+        "filter.agreement=" in (line := capsys.readouterr().err.splitlines()[-1])
+        and "leaves none of 1 pronoun mismatches" in line
     )
     assert [path.name for path in out.iterdir()] == [".stages"]
     assert prepare(out, "filter.agreement=none", wmt=tmp_path / "wmt") == 0

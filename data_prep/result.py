@@ -1,0 +1,212 @@
+"""The folder that preparation leaves: unique pairs in their splits, passages, confusion table, manifest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from data_prep import manifest
+from data_prep.documents import EnglishDocument
+from data_prep.filters import Filter, filtered
+from data_prep.passages import passages
+from data_prep.settings import STAGES, Settings, Talk
+from data_prep.splits import DEVELOPMENT, TRAIN
+from data_prep.study import study_pair
+from data_prep.survey import Place, Survey, reference_documents
+from data_prep.testset import TestSet
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
+from pronmetric.errors import InputError
+from pronmetric.schema import Pair, Passage
+
+STUDY = "development_study"
+_TOLD = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
+"""Counts that stand in the manifest of every test set, even where they are 0."""
+
+
+@contextmanager
+def replaced(out: Path) -> Iterator[Path]:
+    """A folder beside `out` that takes its place, and its stages, when all went well; else it vanishes."""
+    new, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
+    if old.exists() and not out.exists():  # a run was killed between the two renames below
+        old.rename(out)
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        out.rename(old)
+        new.rename(out)
+        (old / STAGES).rename(out / STAGES)
+        shutil.rmtree(old)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+class Result:
+    """The final folder: unique pairs in their splits, passages, confusion table, manifest."""
+
+    def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._survey = surveyed
+        self._keep = keep
+        self._seen: set[bytes] = set()
+        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._confusion: Counter[tuple[str, str]] = Counter()
+        self._used: defaultdict[str, list[str]] = defaultdict(list)
+
+    def write(
+        self,
+        files: list[tuple[TestSet, Path]],
+        plain: list[tuple[str, EnglishDocument]],
+        inputs: Mapping[str, Mapping[str, str]],
+        talk: Talk,
+    ) -> dict[str, Any]:
+        """Write everything; returns the manifest."""
+        rows = self._write_pairs(files, talk)
+        self._refuse_nothing()
+        for split in (TRAIN, DEVELOPMENT):
+            if not rows[split]:
+                talk.note(f"split {split} has no pair")
+        rows |= self._write_passages(plain, talk)
+        arrow.finish(self._folder, rows)
+        ConfusionTable.from_counts(self._confusion).save(self._folder / "confusion.json")
+        content = manifest.manifest(
+            inputs=inputs,
+            config=self._settings.told(),
+            counts={
+                "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
+                "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
+            },
+            splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
+            notes=["documents were divided between train and development"] if self._survey.was_divided else [],
+        )
+        manifest.write(self._folder, content)
+        return content
+
+    def _write_pairs(self, files: list[tuple[TestSet, Path]], talk: Talk) -> dict[str, int]:
+        waiting = self._folder / ".rows"
+        waiting.mkdir()
+        features = arrow.pair_features()
+        with ExitStack() as stack:
+            rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS}
+            for testset, path in talk.progress(files, "unique pairs", len(files)):
+                read = self._survey.counts[testset.id].items()
+                self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
+                self._counts[testset.id].update({f"read.{name}": count for name, count in read})
+                self._counts[testset.id].update(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+                for row in arrow.read_rows(path):
+                    for split, pair in self._kept(arrow.to_pair(row), self._counts[testset.id]):
+                        rows[split].add(pair)
+                        if testset.id not in self._used[split]:
+                            self._used[split].append(testset.id)
+        for split in rows:
+            arrow.save_split(self._folder / split, waiting / split, features)
+        shutil.rmtree(waiting)
+        return {split: file.rows for split, file in rows.items()}
+
+    def _kept(self, pair: Pair, counts: Counter[str]) -> Iterator[tuple[str, Pair]]:
+        """The pair with its split, and a second time in the study's form; nothing where it is dropped, and counted."""
+        counts[f"found.{pair.kind}"] += 1
+        place = Place(pair.testset, pair.lp, pair.seg)
+        if place in self._survey.barred:
+            counts[f"dropped.{pair.kind}.copy on another side"] += 1
+            return
+        kept = filtered(pair, self._keep)
+        if kept is None:
+            counts[f"dropped.{pair.kind}.agreement filter"] += 1
+            return
+        if not self._new(pair.kind, pair.better, pair.worse):
+            counts[f"dropped.{pair.kind}.repeated"] += 1
+            return
+        split = self._survey.splits[place]
+        counts[f"kept.{pair.kind}"] += 1
+        if pair.kind == "system":
+            wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]
+            counts["kept.system with a pronoun mismatch"] += bool(wrong)
+            if split == TRAIN:
+                self._confusion.update(wrong)
+        yield split, kept
+        if split == DEVELOPMENT and pair.kind == "noisy":
+            study = study_pair(kept)
+            if study is None:
+                counts["dropped.study.not one word for one"] += 1
+            elif not self._new("study", study.better, study.worse):
+                counts["dropped.study.repeated"] += 1
+            else:
+                counts["kept.study"] += 1
+                yield STUDY, study
+
+    def _new(self, *key: str) -> bool:
+        digest = blake2b("\0".join(key).encode(), digest_size=12).digest()
+        if digest in self._seen:
+            return False
+        self._seen.add(digest)
+        return True
+
+    def _refuse_nothing(self) -> None:
+        """Raise an error that names what left no pair with a pronoun-pronoun mismatch."""
+        total = sum(self._counts.values(), Counter())
+        if total["kept.noisy"]:
+            return
+        if not total["found.noisy"]:
+            raise InputError(
+                f"data.wmt: none of {total['compared.outputs']:,} system outputs has another pronoun than its "
+                f"reference, of inventory={self._settings.inventory}",
+                file=self._settings.wmt,
+            )
+        if total["dropped.noisy.agreement filter"]:
+            raise InputError(
+                f"filter.agreement={self._settings.agreement} leaves none of {total['found.noisy']:,} pronoun "
+                "mismatches; choose another table, grammar or none"
+            )
+        raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy on another side")
+
+    def _write_passages(self, plain: list[tuple[str, EnglishDocument]], talk: Talk) -> dict[str, int]:
+        rows = {}
+        features = arrow.passage_features()
+        for split in (DEVELOPMENT, TRAIN):
+            name = f"passages_{split}"
+            docs = [doc for where, doc in plain if where == split]
+            docs += reference_documents(self._survey, split)
+            stream = self._folder / f".{name}"
+            rows[name] = arrow.write_rows(stream, self._passages(split, talk.progress(docs, name, len(docs))), features)
+            arrow.save_split(self._folder / name, stream, features)
+            stream.unlink()
+        return dict(sorted(rows.items(), reverse=True))
+
+    def _passages(self, split: str, docs: Iterable[EnglishDocument]) -> Iterator[Passage]:
+        counts = self._counts[f"passages_{split}"]
+        held_out = self._survey.held_out[split]
+        for doc in docs:
+            counts[f"documents.{doc.source}"] += 1
+            for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.pieces):
+                if not passage.spans:
+                    counts["dropped.no pronoun"] += 1
+                elif held_out.near(passage.text):
+                    counts["dropped.copy on another side"] += 1
+                elif not self._new("passage", passage.text):
+                    counts["dropped.repeated"] += 1
+                else:
+                    counts[f"kept.{doc.source}"] += 1
+                    counts["pronouns"] += len(passage.spans)
+                    yield passage
+
+
+def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Counts named "stage.what" or "stage.what.why" as a tree."""
+    tree: dict[str, Any] = {}
+    for name in sorted(counts):
+        *stages, last = name.split(".")
+        place = tree
+        for stage in stages:
+            place = place.setdefault(stage, {})
+        place[last] = counts[name]
+    return tree

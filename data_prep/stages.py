@@ -1,0 +1,99 @@
+"""The pairs of each test set, made once and kept until their inputs or settings change."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from data_prep import manifest, wmt
+from data_prep.align import AgreementAligner, Aligner, TokenPair
+from data_prep.noise import noisy_references
+from data_prep.pairs import lowered, system_pairs
+from data_prep.settings import INVENTORIES, STAGES, Settings, Talk
+from data_prep.testset import TestSet
+from pronmetric.data import arrow
+from pronmetric.schema import Pair
+from pronmetric.words import words
+
+MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
+"""Sets up another back end than the agreement EM; it is given a sample of the lines to learn from."""
+
+
+class Stages:
+    """Reads, aligns and compares test set by test set; what is done stands in OUT/.stages and is taken up again.
+
+    A file is named by a hash of all inputs, the settings that matter and the code, so that none is taken up that
+    this run would have made otherwise.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        inputs: Mapping[str, str],
+        sample: Sequence[tuple[str, str]],
+        talk: Talk,
+        make_aligner: MakeAligner | None,
+    ) -> None:
+        self._settings = settings
+        self._folder = settings.out / STAGES
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._used: set[str] = set()
+        align = [settings.align_backend, settings.align_lines, settings.seed]
+        self._key = manifest.key([manifest.code(), dict(inputs), align])
+        if make_aligner is None:
+            self._aligner: Aligner = self._trained(sample, talk)
+        else:
+            self._aligner = make_aligner(_tokens(sample))
+
+    def _trained(self, sample: Sequence[tuple[str, str]], talk: Talk) -> AgreementAligner:
+        path = self._folder / f"aligner-{self._key}.npz"
+        self._used.add(path.name)
+        if path.exists():
+            talk.note("the aligner's table is taken from an earlier run")
+            return AgreementAligner.load(path)
+        talk.note(f"training the aligner on {len(sample):,} lines")
+        aligner = AgreementAligner()
+        aligner.train(_tokens(sample))
+        aligner.save(path)
+        return aligner
+
+    def of(self, testset: TestSet) -> tuple[TestSet, Path]:
+        """The file of a test set's pairs; its counts stand beside it as JSON, written last."""
+        named = [self._key, testset.id, self._settings.inventory, self._settings.context_size]
+        path = self._folder / f"{testset.id}-{manifest.key(named)}.arrow"
+        counts_path = path.with_suffix(".json")
+        self._used |= {path.name, counts_path.name}
+        if not counts_path.exists():
+            new = path.with_name(f"new-{path.name}")
+            counts: Counter[str] = Counter()
+            arrow.write_rows(new, self._pairs(testset, counts), arrow.pair_features())
+            new.replace(path)
+            new_counts = new.with_suffix(".json")
+            new_counts.write_text(json.dumps(counts, sort_keys=True), encoding="utf-8")
+            new_counts.replace(counts_path)
+        return testset, path
+
+    def _pairs(self, testset: TestSet, counts: Counter[str]) -> Iterator[Pair]:
+        pairs = system_pairs(
+            wmt.read(testset),
+            self._aligner.align_all,
+            forms=INVENTORIES[self._settings.inventory],
+            context_size=self._settings.context_size,
+            counts=counts,
+        )
+        for pair in pairs:
+            counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
+            yield pair
+            yield from noisy_references(pair)
+
+    def forget_others(self) -> None:
+        """Remove what no test set of this run uses."""
+        for path in self._folder.iterdir():
+            if path.name not in self._used:
+                path.unlink()
+
+
+def _tokens(lines: Sequence[tuple[str, str]]) -> list[TokenPair]:
+    return [(lowered(words(ref)), lowered(words(hyp))) for ref, hyp in lines]
