@@ -54,7 +54,7 @@ class ConfusionTable:
         """Read the JSON that `save` writes."""
         try:
             return cls(json.loads(Path(path).read_text(encoding="utf-8")))
-        except (OSError, ValueError, AttributeError, TypeError) as error:
+        except (OSError, ValueError, AttributeError, TypeError, InputError) as error:
             raise InputError(
                 f"expected a confusion table (JSON: form -> wrong form -> count): {error}", file=path
             ) from error

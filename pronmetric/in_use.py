@@ -17,7 +17,7 @@ from pronmetric.words import Word
 Judge = Callable[[str, Sequence[Word], Sequence[str], int], tuple[bool, str]]
 
 _ROMAN = re.compile("[IVX]{2,}")
-_SPEAKS = frozenset("am 'm m have 've ve do don 'll 'd".split())
+_SPEAKS = frozenset("am 'm m have 've ve do don 'll 'd think hope believe guess know".split())
 _INNER = frozenset(",;:()[]\"'`\u2018\u2019\u201c\u201d\u2013\u2014-")
 _HYPHEN = frozenset("-\u2010\u2011")
 
@@ -46,7 +46,7 @@ def _is_bare(text: str) -> bool:
 
 def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
     """US, IT and WHO are names, unless their neighbours shout as well."""
-    if not words[index].text.isupper():
+    if not words[index].text.isupper() or lower[index] not in ("us", "it", "who"):
         return True, "a pronoun in this letter case"
     if index and lower[index - 1] == "the":
         return False, "name after the"
@@ -96,8 +96,9 @@ def _i(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tu
         return False, f"numeral after {before}"
     if before in LEXICON["regnal"] and index and words[index - 1].text[0].isupper() and after not in _SPEAKS:
         return False, f"numeral after {before}"
-    if _low(lower, index - 2) in LEXICON["title"] and not _may_be_said_of_me(after) and before.isalpha():
-        return before in FUNCTION, f"numeral after {before}"
+    if _low(lower, index - 2) in LEXICON["title"] and before.isalpha() and before not in FUNCTION:
+        if words[index - 1].text[0].isupper() and after not in _SPEAKS:
+            return False, f"numeral after {before}"
     return True, "a person speaks"
 
 
@@ -110,7 +111,11 @@ def _is_numbered(words: Sequence[Word], lower: Sequence[str], index: int) -> boo
     after = _low(lower, index + 1)
     if words[index - 1].text[0].isupper() and after != ",":
         return not _may_be_said_of_me(after)
-    joined = after in PREPOSITION or after in ("and", "or", "to") or after in LEXICON["numbered_noun"]
+    joined = (
+        (after in PREPOSITION and after not in BASE)
+        or after in ("and", "or", "to")
+        or after in LEXICON["numbered_noun"]
+    )
     return joined or (after != "," and not after[:1].isalnum())
 
 
@@ -140,6 +145,9 @@ def _mine(text: str, words: Sequence[Word], lower: Sequence[str], index: int) ->
         return False, f"noun after {before}"
     if before == "to" and (after in LEXICON["article"] or after in LEXICON["mined"] or after in ("bitcoin", "data")):
         return False, "verb after to"
+    if before == "that":
+        noun = that.use(lower, index - 1).kind in that.IN_USE
+        return not noun, "noun after that" if noun else "possessive"
     for k in range(index - 1, max(index - 4, -1), -1):
         if lower[k] in ("a", "the", "this", "another", "each", "every") or lower[k] in LEXICON["possessive"]:
             return False, f"noun after {lower[k]}"

@@ -34,6 +34,14 @@ _FIXED = {
 }
 _SLOT = {form: slot for slot, forms in _FIXED.items() for form in forms.split()}
 _DEMONSTRATIVE = frozenset("this that these those".split())
+_PLURAL_THERE = frozenset({"these", "those"})
+_RELATIVE = frozenset("who whom whose which that".split())
+_DETERMINERS = frozenset("what which whatever whichever".split())
+_INSIDE = frozenset(
+    "very really quite rather almost own one two three four five six seven eight nine ten first last "
+    "few many more most less much same other only then well best better home back".split()
+)
+_OPENING = frozenset("\"'\u201c\u2018(-/")
 _ALSO_CONJUNCTION = frozenset("as than since before after until till like for but".split())
 _OPENS_CLAUSE = frozenset("that which what who whom whatever where how why".split())
 _FUNCTION = (
@@ -58,22 +66,18 @@ def slot(words: Sequence[Word], index: int) -> str:
     if form in ("it", "you"):
         return role(words, index)
     if form == "her":
-        return "possessive determiner" if _noun_phrase_follows(words, index) else "object"
+        return "possessive determiner" if _noun_follows(words, index) else "object"
     if form == "his":
-        return "possessive determiner" if _noun_phrase_follows(words, index) else "possessive independent"
+        return "possessive independent" if _stands_alone(words, index) else "possessive determiner"
     if form == "that":
         kind = that.use(_lowered(words), index).kind
         return kind if kind in that.IN_USE else "demonstrative"
     if form in _DEMONSTRATIVE:
-        return "demonstrative determiner" if _noun_phrase_follows(words, index, form) else "demonstrative"
-    kind = "relative" if form in ("who", "whom", "whose", "which") and _is_relative(words, index) else "interrogative"
-    determiner = form == "whose" or (
-        form.startswith(("wh", "what"))
-        and form not in ("who", "whom", "whoever")
-        and kind == "interrogative"
-        and _noun_phrase_follows(words, index)
-    )
-    return f"{kind} determiner" if determiner else kind
+        return "demonstrative determiner" if _demonstrated(words, index, form) else "demonstrative"
+    kind = "relative" if form in _RELATIVE and _is_relative(words, index) else "interrogative"
+    if form == "whose" or (kind == "interrogative" and form in _DETERMINERS and _noun_asked(words, index)):
+        return f"{kind} determiner"
+    return kind
 
 
 def role(words: Sequence[Word], index: int) -> str:
@@ -88,6 +92,8 @@ def role(words: Sequence[Word], index: int) -> str:
         return "object" if ends and before == "," else "subject"
     if before in AUXILIARY or before in ("n't", "not"):
         return "object" if ends and before not in BE | MODAL else "subject"
+    if before in _ALSO_CONJUNCTION and before not in ("as", "than", "but"):
+        return "subject" if _is_finite(after) else "object"
     if before in CONJUNCTION or before in _OPENS_CLAUSE or before in _ALSO_CONJUNCTION:
         return "object" if ends or after in PREPOSITION else "subject"
     if ends or (after in _FUNCTION and after not in ADVERB) or after.endswith("self"):
@@ -163,24 +169,23 @@ def _demonstrative(form: str, personal: tuple[str, ...]) -> tuple[tuple[str, ...
 
 
 def agrees(words: Sequence[Word], index: int, form: str) -> bool:
-    """Whether the verb (of a subject) or the noun (of this, that, these, those) beside it fits `form` as well.
+    """Whether `form` in place of `words[index]` fits the number and person of what stands beside it.
+
+    That is the finite verb of a subject ("they is" does not agree), and the noun after this, that, these and those
+    ("these book" does not). Case is not looked at. Where the verb is not seen, it agrees.
 
     >>> from pronmetric.words import words
     >>> agrees(words("He is here."), 0, "they"), agrees(words("He was here."), 0, "it")
     (False, True)
     """
-    place = slot(words, index)
-    old = _form(words, index)
+    place, old = slot(words, index), _form(words, index)
     if place == "demonstrative determiner":
-        return (
-            not form.startswith("th") or form == "their" or (old in ("these", "those")) == (form in ("these", "those"))
-        )
-    if place == "demonstrative":
-        place = role(words, index)
-    if place != "subject":
+        return form not in _DEMONSTRATIVE or (old in _PLURAL_THERE) == (form in _PLURAL_THERE)
+    subject = place == "subject" or (place == "demonstrative" and role(words, index) == "subject")
+    if not subject and (place != "relative" or form in _RELATIVE):
         return True
     verb = _verb(words, index)
-    return not verb or _fits(form, verb)
+    return not verb or _fits(form, verb) or (subject and not _fits(old, verb))
 
 
 def _verb(words: Sequence[Word], index: int) -> str:
@@ -200,22 +205,16 @@ def _verb(words: Sequence[Word], index: int) -> str:
 
 
 def _fits(form: str, verb: str) -> bool:
+    """Whether a subject `form` goes with the finite `verb`; forms that are no subjects go with all."""
     if verb in FIRST:
         return form == "i"
+    third = verb in SINGULAR or _third_singular(verb)
+    plural = verb in PLURAL or (verb in BASE and verb not in PAST and verb not in MODAL)
     if form == "i":
-        return (
-            verb in MODAL
-            or verb in PAST
-            or verb in ("have", "do", "'ve", "ve", "was")
-            or not (verb in SINGULAR or verb in PLURAL or _third_singular(verb))
-        )
-    singular = form in ("he", "she", "it", "this", "that")
-    plural = form in ("they", "we", "you", "these", "those")
-    if verb in SINGULAR or _third_singular(verb):
+        return verb in ("was", "have", "do", "'ve", "ve") or not (third or verb in PLURAL)
+    if form in ("he", "she", "it", "this", "that"):
         return not plural
-    if verb in PLURAL or (verb in BASE and verb not in PAST and verb not in MODAL):
-        return not singular
-    return True
+    return not third or form not in ("they", "we", "you", "these", "those")
 
 
 def _third_singular(word: str) -> bool:
@@ -228,38 +227,63 @@ def _is_finite(word: str) -> bool:
     return word.endswith("s") and word not in LEXICON["not_third_singular_s"] and word not in _FUNCTION
 
 
-def _noun_phrase_follows(words: Sequence[Word], index: int, form: str = "") -> bool:
+def _noun_follows(words: Sequence[Word], index: int) -> bool:
     """Whether the word after a possible determiner can begin the rest of its noun phrase."""
+    after, third = _low(words, index + 1), _low(words, index + 2)
+    if after in ("quite", "such", "rather", "almost") and third in ("a", "an", "the"):
+        return False
+    return _is_word(after) and after not in _FUNCTION - _INSIDE
+
+
+def _stands_alone(words: Sequence[Word], index: int) -> bool:
+    """Whether "his" has no noun after it."""
+    after, third = _low(words, index + 1), _low(words, index + 2)
+    if after in ("or", "and"):
+        return third not in LEXICON["possessive"]
+    if after in ("past", "round", "outside", "inside", "opposite", "being", "having", "own", "so", "very", "not"):
+        return False
+    if after in ("once", "too", "also", "instead", "now", "then", "alone", "already", "anyway"):
+        return True
+    return not (_is_word(after) or after[:1].isdigit() or after in _OPENING) or (
+        after in AUXILIARY | PREPOSITION | CONJUNCTION
+        or after in PAST - LEXICON["past_or_adjective"]
+        or after in ("who", "which", "that", "to")
+    )
+
+
+def _demonstrated(words: Sequence[Word], index: int, form: str) -> bool:
+    """Whether this, these or those has a noun after it."""
+    after, third = _low(words, index + 1), _low(words, index + 2)
+    if after[:1].isdigit():
+        return True
+    if not _noun_follows(words, index):
+        return False
+    if form == "this":
+        return not (_third_singular(after) or after in PAST)
+    participle = after.endswith(("ing", "ed")) or after == "made"
+    return not (participle and (third in PREPOSITION or third in CONJUNCTION or not _is_word(third)))
+
+
+def _noun_asked(words: Sequence[Word], index: int) -> bool:
+    """Whether what or which has a noun after it ("what time"), and no verb or subject of its own."""
     after = _low(words, index + 1)
-    if not _is_word(after) or after in _FUNCTION - _INSIDE:
-        return False
-    if form in ("this", "that") and (_third_singular(after) or after in PAST):
-        return False
-    return True
-
-
-_INSIDE = frozenset(
-    "very really quite rather almost own one two three four five six seven eight nine ten first last "
-    "few many more most less much same other only then well best better home back".split()
-)
+    name = index + 1 < len(words) and words[index + 1].text[0].isupper() and index > 0
+    verb = _third_singular(after) or after in PAST or (after in VERB and after.endswith("ed"))
+    return _noun_follows(words, index) and not verb and not name
 
 
 def _is_relative(words: Sequence[Word], index: int) -> bool:
-    before = _low(words, index - 1)
-    if _form(words, index) == "that":
-        return (
-            _is_word(before)
-            and before not in _FUNCTION
-            and before not in VERB
-            and (not _noun_phrase_follows(words, index, "that") or _low(words, index + 1) in VERB)
-        )
-    return (
-        before == ","
-        or before in PREPOSITION
-        or (
-            _is_word(before) and before not in _FUNCTION - {"those", "these", "he", "all", "one"} and before not in BASE
-        )
-    )
+    """Whether who, whom, whose or which has an antecedent, and asks nothing."""
+    before, low = _low(words, index - 1), _low(words, index)
+    if index == 0 or before in (".", "?", "!", ":") or before in LEXICON["asking_verb"]:
+        return False
+    if before in PREPOSITION or before == "to":
+        return low in ("which", "whom", "whose")
+    if before in ('"', "\u201c", "\u2018"):
+        return index > 1 and low == "which" and _low(words, index - 2) == ","
+    if before in ("and", "or", "but"):
+        return any(_low(words, k) in (low, ",") for k in range(max(index - 12, 0), index))
+    return before not in AUXILIARY and before not in ("not", "n't", "if", "because", "when", "what")
 
 
 def _lowered(words: Sequence[Word]) -> list[str]:

@@ -66,6 +66,7 @@ _STOP = _FULL_STOP | {";", ":"}
 _DASH = frozenset("-\u2013\u2014")
 _FOR_OBJECTS = frozenset("to about of with like for at on from as".split())
 _LIKES = LEXICON["personal_subject"] | frozenset("to n't not really also do did would 'd".split())
+_AFTER_VERB = _DETERMINER | PREPOSITION | (_OBJECT - {"people"}) | ADVERB | {"to", "that", "and", "or"}
 _AFTER_GAP = frozenset("is was are were has had".split())
 _COORDINATOR = frozenset("and or but nor".split())
 
@@ -84,9 +85,10 @@ def use(words: Sequence[str], index: int, *, names: Collection[int] = (), bare: 
     'relative'
     """
     follows = _following(words, index, names)
-    doubtful = bare and not _is_certain(words, follows)
-    if follows.kind not in ("verb", "end", "fixed") and not doubtful:
+    if follows.kind not in ("verb", "end", "fixed"):
         governor = _governor(words, index, follows, near=bare)
+        if governor is not None and bare and not _is_certain(words, follows):
+            return _pronoun(words, index, follows)._replace(reason=f"in doubt: {governor.reason}")
         if governor is not None:
             return governor
     if follows.kind == "comma":
@@ -129,8 +131,8 @@ def _may_be_finite(word: str) -> bool:
     """Whether an open word looks like a finite verb, though it may be a noun or an adjective."""
     if word in LEXICON["past_or_adjective"] or word.endswith(("ates", "izes", "ises", "ifies")):
         return True
-    if word.endswith("ed"):
-        return len(word) > 4 and word not in ("hundred", "indeed")
+    if word.endswith("ed") and len(word) > 3:
+        return not word.endswith("eed") and word not in ("hundred", "sacred", "naked")
     return word in VERB and word.endswith("s") and not word.endswith("ss")
 
 
@@ -163,6 +165,7 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
         return "fixed"
     if (
         number
+        or word == "that"
         or word in _DETERMINER
         or (word in ("about", "around", "over") and (after[:1].isdigit() or after in ARTICLE - {"the", "a", "an"}))
     ):
@@ -185,12 +188,7 @@ def _following_kind(word: str, after: str, *, moved: bool) -> str:
 def _can_follow_verb(word: str) -> bool:
     if word == "of":
         return False
-    return not word[:1].isalpha() or word in _DETERMINER | PREPOSITION | (_OBJECT - {"people"}) | ADVERB | {
-        "to",
-        "that",
-        "and",
-        "or",
-    }
+    return not word[:1].isalpha() or word in _AFTER_VERB
 
 
 def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
@@ -256,7 +254,7 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
         return None
     certain = _clause_can_follow(words, follows, object_unlikely=False)
     j = _before_quotes(words, index)
-    if _modifies_governor(words, j):
+    if not near and _modifies_governor(words, j):
         j -= 1
     word, before = _at(words, j), _at(words, j - 1)
     if _opens(words, j):
@@ -341,7 +339,9 @@ def _is_noun(words: Sequence[str], j: int) -> bool:
         return False
     if before in _PRONOUN_TOO and not word.endswith("s"):
         return False
-    if before in ("this", "that") and (word.endswith("s") or word in PAST):
+    if before in ("this", "that") and word.endswith("s"):
+        return False
+    if word in PAST - LEXICON["past_or_adjective"] and word not in _CLAUSE_NOUN:
         return False
     if before in _DETERMINER:
         return before not in ("only", "both", "all", "most", "more", "much")
