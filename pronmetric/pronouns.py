@@ -58,8 +58,8 @@ class Verdict(NamedTuple):
 def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ...]:
     """Every word of `text` that has a form of the inventory, with the verdict and its reason.
 
-    >>> [(v.occurrence.form, v.in_use, v.reason) for v in explain("He said that she left.")]
-    [('he', True, 'always a pronoun'), ('that', False, 'complementizer: said takes a clause'), ('she', True, 'always a pronoun')]
+    >>> [(v.occurrence.form, v.in_use, v.reason) for v in explain("He said that all left.")]
+    [('he', True, 'always a pronoun'), ('that', False, 'complementizer: said takes a clause')]
     """
     words = split(text) if words is None else words
     lower = [word.text.lower().replace("\u2019", "'") for word in words]
