@@ -1,7 +1,7 @@
 # make demo   score a small bundled sample with the shipped checkpoint
 # make test   run the tests
 # make lint   ruff, mypy, import-linter
-# make bench  measure speed and memory
+# make bench  measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
 # make wheel  build the wheel into dist/
 #
 # Each makes VENV first. On Linux without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu saves
@@ -29,7 +29,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/scoring_speed.py
+	$(BIN)/python -m benchmarks.scoring_speed
+	$(BIN)/python -m benchmarks.precision
+	$(BIN)/python -m benchmarks.systems
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
@@ -42,9 +44,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing into $(VENV); this takes some minutes the first time."
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing the dev tools into $(VENV)."
 	$(PIP_INSTALL) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
