@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.cli import hydra_app
+from pronmetric.errors import InputError
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+    from data_prep.stages import MakeAligner
 
 DESCRIPTION = """Make training data of WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
 
@@ -56,9 +59,21 @@ def _job(cfg: DictConfig) -> None:
         pieces=cfg.passages.pieces,
         seed=cfg.seed,
     )
-    content = prepare(settings, Talk(note=_note, progress=_progress))
+    content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(cfg.align.backend))
     confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))
+
+
+def _backend(name: str) -> MakeAligner | None:
+    """What sets up the back end; None for the agreement EM, which preparation trains and keeps itself."""
+    if name == "agreement":
+        return None
+    if name == "eflomal":
+        from data_prep.align_eflomal import EflomalAligner
+
+        EflomalAligner()  # is the program there?
+        return lambda sample: EflomalAligner(train_on=sample)
+    raise InputError(f"align.backend={name}: expected agreement or eflomal")
 
 
 def _several(value: Any) -> tuple[Any, ...]:

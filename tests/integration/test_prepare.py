@@ -12,12 +12,14 @@ from typing import Any
 import datasets
 import pytest
 
+from data_prep.align import TokenPair
 from data_prep.result import Result
 from data_prep.stages import Stages
 from pronmetric.cli import main as command
 from pronmetric.cli import prepare as verb
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
+from pronmetric.schema import Alignment
 
 ENGLISH = """Ada had a dog. It barked at her brother.
 He did not like it.
@@ -208,6 +210,7 @@ def test_one_pair_of_a_new_year_alone_and_no_english(
         (["data.exclude=[wmt23,wmt31]"], "no test set is left"),
         (["filter.agreement=grammer"], "filter.agreement=grammer: expected grammar, none or the file of a table"),
         (["inventory=small"], "inventory=small: expected one of all, paper"),
+        (["align.backend=giza"], "align.backend=giza: expected agreement or eflomal"),
         (["context.size=two"], "context.size=two: expected a whole number, 0 or more"),
         (["splits.english_share=5"], "splits.english_share=5: expected a number from 0 to 1"),
         (["filter.agrement=none"], "unknown key 'filter.agrement'; did you mean 'filter.agreement'?"),
@@ -221,6 +224,30 @@ def test_a_fault_is_one_line_and_nothing_is_written(
     assert last.startswith("pronmetric: error: ") and message in last
     assert not any("Traceback" in note for note in notes)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_back_end_that_is_not_installed_is_told_before_anything_is_read(
+    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data_prep.align_eflomal.PROGRAM", "no-such-program")
+    assert prepare(tmp_path / "out", "align=eflomal") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'pip install "pronmetric[eflomal]"' in line
+
+
+def test_another_back_end_takes_the_aligners_place(corpus: Path, tmp_path: Path) -> None:
+    class Nothing:
+        """Links no word at all."""
+
+        def align_all(self, pairs: Iterable[TokenPair]) -> Iterator[Alignment]:
+            return (Alignment(()) for _ in pairs)
+
+    seen: list[int] = []
+    overrides = [f"data.wmt={corpus / 'wmt'}", f"out={tmp_path / 'out'}", "align.lines=7"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verb, "_backend", lambda name: lambda sample: seen.append(len(sample)) or Nothing())
+        assert command.main(["prepare", *overrides]) == 1, "without links no pronoun has a counterpart"
+    assert seen == [7]
 
 
 def test_a_filter_that_leaves_nothing_is_named(
