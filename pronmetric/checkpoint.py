@@ -21,6 +21,7 @@ from pronmetric.nn.scorer import PronounScorer, make_head
 
 CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
 FORMAT = 1
+KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "pronouns", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,11 @@ def build(config: Mapping[str, Any]) -> PronounScorer:
     return PronounScorer(
         encoder,
         make_head(
-            head["kind"], encoder.width, forms=len(config["pronouns"]) if head["correction"] else 0, dropout=head["dropout"], slots=head["slots"]
+            head["kind"],
+            encoder.width,
+            forms=len(config["pronouns"]) if head["correction"] else 0,
+            dropout=head["dropout"],
+            slots=head["slots"],
         ),
         word_state=config["word_state"],
     )
@@ -68,24 +73,41 @@ def load(folder: str | Path) -> Checkpoint:
             raise InputError(
                 f"no checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
             )
+    config = _config(folder / CONFIG)
     try:
-        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-        if config["format"] != FORMAT:
-            raise InputError(
-                f"expected checkpoint format {FORMAT}, got {config['format']}; install the pronmetric that wrote it",
-                file=folder / CONFIG,
-            )
         model = build(config)
-    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"broken checkpoint config ({error!r}); fetch the checkpoint again", file=folder / CONFIG) from error
+    except Exception as error:  # transformers has many ways to say that an architecture is none
+        raise _broken("config", folder / CONFIG, error) from error
     try:
         weights = load_file(folder / WEIGHTS)
         model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
     except (SafetensorError, RuntimeError) as error:
-        first = str(error).splitlines()[0]
-        raise InputError(f"weights do not fit ({first}); fetch the checkpoint again", file=folder / WEIGHTS) from error
-    tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+        raise _broken("weights", folder / WEIGHTS, error) from error
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+        Collator(tokenizer, max_pieces=config["max_pieces"])
+    except Exception as error:  # the tokenizers library raises bare Exceptions
+        raise _broken("tokenizer", folder, error) from error
     return Checkpoint(model.eval(), tokenizer, config, hash_file(folder / WEIGHTS))
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """The config of a checkpoint, its keys and format checked."""
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if config["format"] != FORMAT:
+            raise InputError(
+                f"expected checkpoint format {FORMAT}, got {config['format']}; install the pronmetric that wrote it",
+                file=path,
+            )
+        return {key: config[key] for key in KEYS} | config
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise _broken("config", path, error) from error
+
+
+def _broken(part: str, path: Path, error: Exception) -> InputError:
+    why = repr(error) if isinstance(error, KeyError) else str(error).split("\n")[0]
+    return InputError(f"broken checkpoint {part} ({why}); fetch the checkpoint again", file=path)
 
 
 def save(
@@ -104,9 +126,7 @@ def save(
         k: v.detach().to("cpu", kind if v.is_floating_point() else v.dtype).contiguous()
         for k, v in model.state_dict().items()
     }
-    (folder / CONFIG).write_text(
-        yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8"
-    )
+    (folder / CONFIG).write_text(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8")
     tokenizer.save_pretrained(str(folder))
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     return hash_file(folder / WEIGHTS)

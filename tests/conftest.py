@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jaxtyping import install_import_hook
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+    from pronmetric.schema import Pair
+
 # Before anything imports these modules: each tensor is held against the shape in its signature.
 install_import_hook(["pronmetric.nn", "pronmetric.data.collate"], "beartype.beartype")
+
+# Small tensors gain nothing from a second thread, and threads that wait for each other cost much on a busy machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # pytest-socket closes the network in this process (pyproject.toml: only loopback); these close it in its children.
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
@@ -53,17 +64,10 @@ def wmt_sample() -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Callable[..., Path]:
-    """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
-
-    Arguments: `head` ("logit", "paper", "average") and `max_pieces`.
-    """
-    import torch
+def tiny_tokenizer(sample: Path) -> PreTrainedTokenizerFast:
+    """A lower-casing WordPiece tokenizer of 300 pieces, learned from the sample."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
-
-    from pronmetric import checkpoint
-    from pronmetric.pronouns import FORMS
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
@@ -76,18 +80,54 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> C
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[(s, tokenizer.token_to_id(s)) for s in ("[CLS]", "[SEP]")]
     )
-    fast = PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
     )
-    encoder = {
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tiny_tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
+    """The architecture of an encoder of two layers, as a Hugging Face dict."""
+    return {
         "model_type": "bert",
-        "vocab_size": tokenizer.get_vocab_size(),
+        "vocab_size": len(tiny_tokenizer),
         "hidden_size": 32,
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "intermediate_size": 64,
         "max_position_embeddings": 128,
     }
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(
+    tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast, tiny_config: dict[str, Any]
+) -> Path:
+    """The Hugging Face folder of an encoder with random weights, for `encoder=huggingface encoder.name=FOLDER`."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("encoder")
+    with torch.random.fork_rng():
+        torch.manual_seed(2)
+        BertModel(BertConfig(**tiny_config)).save_pretrained(folder)
+    tiny_tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(
+    tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast, tiny_config: dict[str, Any]
+) -> Callable[..., Path]:
+    """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
+
+    Arguments: `head` ("logit", "paper", "average") and `max_pieces`.
+    """
+    import torch
+
+    from pronmetric import checkpoint
+    from pronmetric.pronouns import FORMS
+
     made: dict[tuple[str, int], Path] = {}
 
     def make(*, head: str = "logit", max_pieces: int = 64) -> Path:
@@ -95,7 +135,7 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> C
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             config = {
                 "format": checkpoint.FORMAT,
-                "encoder": encoder,
+                "encoder": tiny_config,
                 "head": {"kind": head, "dropout": 0.1, "slots": 4, "correction": True},
                 "word_state": "mean",
                 "segment": "mean",
@@ -110,8 +150,137 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> C
                 for parameter in model.parameters():
                     if parameter.dim() > 1:
                         parameter.data.normal_(std=0.3)  # scores far apart, so that a wrong slot shows
-            checkpoint.save(folder, model, fast, config, half=False)
+            checkpoint.save(folder, model, tiny_tokenizer, config, half=False)
             made[head, max_pieces] = folder
         return made[head, max_pieces]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def sample_pairs(sample: Path) -> list[Pair]:
+    """For each pronoun of the sample, one noisy pair and one with an output that has one pronoun more or fewer.
+
+    In the order of the sample, with two sentences of context; the last documents come last.
+    """
+    from pronmetric.corrupt import replace, same_slot
+    from pronmetric.pronouns import find
+    from pronmetric.schema import Mismatch, Pair
+    from pronmetric.words import words
+
+    lines = (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
+    docs = (sample / "docids.txt").read_text(encoding="utf-8").splitlines()
+    made = []
+    for at, (line, doc) in enumerate(zip(lines, docs, strict=True)):
+        context = tuple(lines[i] for i in range(max(0, at - 2), at) if docs[i] == doc)
+        for number, o in enumerate(find(line)):
+            form = next((f for f in same_slot(words(line), o.word) if f != o.form), None)
+            if form is None:
+                continue
+            wrong = replace(line, o.start, o.end, form)
+            mismatch = Mismatch("pronoun", o.form, form, o.start, o.end, o.start, o.start + len(form))
+            more = f"{wrong} They know it."
+            output = more if (at + number) % 2 else f"{wrong[: mismatch.hyp_end]} there."
+            for kind, worse in (("noisy", wrong), ("system", output)):
+                made.append(
+                    Pair(
+                        id=f"{at}-{number}-{kind}",
+                        kind=kind,
+                        testset="tiny",
+                        lp="de-en",
+                        doc=doc,
+                        seg=at + 1,
+                        ref="A",
+                        system="Alder",
+                        better=line,
+                        worse=worse,
+                        context=context,
+                        system_context=tuple(f"So {sentence}" for sentence in context),
+                        mismatches=(mismatch,),
+                    )
+                )
+    return made
+
+
+@pytest.fixture(scope="session")
+def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Writes a prepared folder, as `pronmetric prepare` would, from pairs and passages.
+
+    Arguments: `train` and `development` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns that the
+    manifest tells) and `pronouns` (that it counts).
+    """
+    from dataclasses import replace
+
+    from pronmetric.corrupt import ConfusionTable
+    from pronmetric.data import arrow
+    from pronmetric.pronouns import find
+    from pronmetric.schema import SCHEMA_VERSION, Passage
+    from pronmetric.study_form import study_form
+
+    def bare(pair: Pair) -> Pair:
+        better, worse = study_form(pair.better).split(), study_form(pair.worse).split()
+        at = next(i for i, (a, b) in enumerate(zip(better, worse, strict=True)) if a != b)
+        start = len(" ".join([*better[:at], ""]))
+        mismatch = replace(
+            pair.mismatches[0],
+            ref_start=start,
+            ref_end=start + len(better[at]),
+            hyp_start=start,
+            hyp_end=start + len(worse[at]),
+        )
+        context = tuple(map(study_form, pair.context))
+        texts = {"better": " ".join(better), "worse": " ".join(worse), "context": context, "system_context": context}
+        return replace(pair, **texts, mismatches=(mismatch,))
+
+    def passage(number: int, text: str) -> Passage:
+        found = find(text)
+        return Passage(
+            f"p{number}",
+            "tiny",
+            str(number),
+            text,
+            tuple((o.start, o.end) for o in found),
+            tuple(o.form for o in found),
+        )
+
+    def make(
+        *,
+        train: Sequence[Pair],
+        development: Sequence[Pair],
+        passages: Sequence[str] = (),
+        rate: float = 0.5,
+        pronouns: int = 1000,
+    ) -> Path:
+        folder = tmp_path_factory.mktemp("tiny") / "prepared"
+        pairs = {
+            "train": train,
+            "development": development,
+            "test": [],
+            "development_study": [bare(pair) for pair in development if pair.kind == "noisy"],
+        }
+        texts = {"passages_train": [passage(i, text) for i, text in enumerate(passages)], "passages_development": []}
+        rows = arrow.write(folder, pairs=pairs, passages=texts)
+        counts = Counter((p.mismatches[0].ref_form, p.mismatches[0].hyp_form) for p in (*train, *development))
+        ConfusionTable.from_counts(counts).save(folder / "confusion.json")
+        testset = {"compared": {"ref pronouns": pronouns}, "mismatches": {"pronoun": round(rate * pronouns)}}
+        manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "counts": {"testsets": {"tiny.de-en": testset}},
+            "splits": {split: {"rows": number, "testsets": []} for split, number in rows.items()},
+        }
+        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_prepared(make_prepared: Callable[..., Path], sample_pairs: list[Pair], sample: Path) -> Path:
+    """A prepared folder of the sample: its last two fifths are development, passages are four lines each."""
+    lines = (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
+    cut = 3 * len(lines) // 5
+    return make_prepared(
+        train=[pair for pair in sample_pairs if pair.seg <= cut],
+        development=[pair for pair in sample_pairs if pair.seg > cut],
+        passages=[" ".join(lines[i : i + 3]) for i in range(0, cut, 3)],
+    )

@@ -41,7 +41,10 @@ def _job(cfg: DictConfig) -> None:
     if options["init"] is not None:
         options["init"] = address.locate(options["init"], allow_network=False).folder
     result = train(options.pop("out"), **options)
+    if result is None:  # the first process of several says it
+        return
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
+    if options["head"]["kind"] == "logit" and result.calibration is None:
+        print("not calibrated: too few natural errors in the development set, or nothing learned", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
-

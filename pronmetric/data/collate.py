@@ -16,6 +16,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from pronmetric.errors import InputError
 from pronmetric.words import words
 
 
@@ -66,7 +67,7 @@ class Collator:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_pieces: int) -> None:
         if not tokenizer.is_fast:
-            raise ValueError("expected a fast tokenizer (with offsets), got a slow one")
+            raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
         self.tokenizer = tokenizer
         self.max_pieces = max_pieces
         marked = tokenizer("a", return_special_tokens_mask=True)
@@ -75,7 +76,7 @@ class Collator:
         self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         if max_pieces - len(self.prefix) - len(self.suffix) < 8:
-            raise ValueError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
+            raise InputError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
 
     def encode(self, examples: Sequence[Example]) -> list[Encoded]:
         """Rows of `examples`, in order.
@@ -97,12 +98,14 @@ class Collator:
         return rows
 
     def _rows(self, index: int, example: Example, text: str, ids: np.ndarray, offsets: np.ndarray) -> Iterable[Encoded]:
-        starts = np.array([w.start for w in words(text)], dtype=np.int64)
-        word = np.searchsorted(starts, offsets[:, 1] - 1, side="right") - 1  # a piece's last character tells its word
+        bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
+        last = offsets[:, 1] - 1  # a piece's last character tells its word
+        word = np.searchsorted(bounds[:, 0], last, side="right") - 1
+        word = np.where((word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1)  # white space has none
         shift = len(text) - len(example.text)
         spans = np.asarray(example.spans, dtype=np.int64).reshape(-1, 2) + shift
-        pronoun_word = np.searchsorted(starts, spans[:, 0], side="right") - 1
-        first = np.searchsorted(word, pronoun_word)  # first piece of each pronoun
+        first = np.searchsorted(offsets[:, 1], spans[:, 0], side="right")  # first piece of each pronoun
+        pronoun_word = word[first]
         text_start = int(np.searchsorted(offsets[:, 1], shift, side="right"))
         room = self.max_pieces - len(self.prefix) - len(self.suffix)
         if len(ids) - text_start <= room:
@@ -129,9 +132,9 @@ class Collator:
         cut: int,
         windows: int,
     ) -> Encoded:
-        base = word[begin] if end > begin else 0
-        base = max(int(base), 0)
-        local = np.where(word[begin:end] >= 0, word[begin:end] - base, -1)
+        inside = word[begin:end]
+        base = int(inside[inside >= 0].min(initial=len(word)))
+        local = np.where(inside >= 0, inside - base, -1)
         return Encoded(
             example=index,
             ids=np.concatenate([self.prefix, ids[begin:end], self.suffix]),

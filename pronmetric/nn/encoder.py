@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 
+WORD_STATES = ("mean", "first")
+
 
 @runtime_checkable
 class Encoder(Protocol):
@@ -30,11 +32,8 @@ class HuggingFaceEncoder(nn.Module):
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
         self.model = model
-        config = model.config
-        self.width: int = config.hidden_size
-        # RoBERTa's positions start after the padding index
-        offset = config.pad_token_id + 1 if config.model_type in {"roberta", "xlm-roberta", "camembert"} else 0
-        self.max_pieces: int = getattr(config, "max_position_embeddings", 512) - offset
+        self.width: int = model.config.hidden_size
+        self.max_pieces: int = getattr(model.config, "max_position_embeddings", 512) - _positions_unused(model)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> HuggingFaceEncoder:
@@ -55,7 +54,9 @@ class HuggingFaceEncoder(nn.Module):
     def config(self) -> dict[str, Any]:
         """The architecture as a Hugging Face dict, for `from_config`."""
         config = self.model.config
-        return config.to_diff_dict() | {"model_type": config.model_type}
+        found = config.to_diff_dict() | {"model_type": config.model_type}
+        found.pop("_name_or_path", None)  # where it lay on the machine that trained it
+        return found
 
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
@@ -69,6 +70,12 @@ class HuggingFaceEncoder(nn.Module):
         inside = [list(layer.parameters()) for layer in stack]
         known = {id(p) for layer in inside for p in layer}
         return [[p for p in self.model.parameters() if id(p) not in known], *inside]
+
+
+def _positions_unused(model: PreTrainedModel) -> int:
+    """Positions that no piece of text can have: those of RoBERTa and its kin start after the padding index."""
+    tables = (m for name, m in model.named_modules() if name.endswith("position_embeddings"))
+    return next((m.padding_idx + 1 for m in tables if getattr(m, "padding_idx", None) is not None), 0)
 
 
 def _bare(model: PreTrainedModel) -> PreTrainedModel:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from torch import nn
 
 from pronmetric.data.collate import Batch
-from pronmetric.nn.encoder import Encoder, word_states
+from pronmetric.errors import InputError
+from pronmetric.nn.encoder import WORD_STATES, Encoder, word_states
 from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PaperHead
 
 
@@ -16,10 +17,15 @@ class PronounScorer(nn.Module):
         encoder: piece ids to piece states.
         head: word states to pronoun and segment scores.
         word_state: "mean" or "first" of a word's pieces.
+
+    Raises:
+        InputError: another `word_state`.
     """
 
     def __init__(self, encoder: Encoder, head: nn.Module, *, word_state: str) -> None:
         super().__init__()
+        if word_state not in WORD_STATES:
+            raise InputError(f"expected word_state {' or '.join(WORD_STATES)}, got {word_state!r}")
         self.encoder = encoder
         self.head = head
         self.word_state = word_state
@@ -37,11 +43,11 @@ class PronounScorer(nn.Module):
 
 
 def make_head(kind: str, width: int, *, forms: int, dropout: float, slots: int) -> nn.Module:
-    """The head named "logit", "paper" or "average"."""
+    """The head named "logit", "paper" or "average"; another name is an InputError."""
     if kind == "logit":
         return LogitHead(width, forms=forms, dropout=dropout)
     if kind == "paper":
         return PaperHead(width, slots=slots)
     if kind == "average":
         return AverageHead(width)
-    raise ValueError(f'expected head "logit", "paper" or "average", got {kind!r}')
+    raise InputError(f"expected head logit, paper or average, got {kind!r}")

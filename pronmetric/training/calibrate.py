@@ -22,6 +22,7 @@ from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
 
 PIECES = 8192  # of a batch, padding included
+FEWEST = 30  # replaced pronouns that a fit needs
 
 
 class Fit(NamedTuple):
@@ -35,7 +36,7 @@ class Fit(NamedTuple):
 
 def natural_rate(manifest: Mapping[str, Any]) -> float:
     """Share of reference pronouns that the outputs have another pronoun for, over all test sets of a manifest."""
-    counts = manifest["counts"]["testsets"].values()
+    counts = manifest.get("counts", {}).get("testsets", {}).values()
     pronouns = sum(c["compared"].get("ref pronouns", 0) for c in counts)
     if not pronouns:
         raise PronmetricError("the manifest counts no reference pronoun: run `pronmetric prepare` again")
@@ -56,13 +57,23 @@ def noised(
         yield examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
 
 
-def calibrate(scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float) -> Fit:
-    """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`."""
+def calibrate(
+    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float
+) -> Fit | None:
+    """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`.
+
+    None, and the head as it was, where fewer than `FEWEST` pronouns are replaced, or where the fit would turn the
+    order of the scores around, as that of a model may that has learned nothing.
+    """
     head = scorer.head
     if not isinstance(head, LogitHead):
         raise PronmetricError("only head=logit has probabilities to calibrate")
+    if sum(right == 0 for item in items for right in item.right) < FEWEST:
+        return None
     logits, labels = _logits(scorer, collator, items)
     fit = fit_platt(logits, labels)
+    if fit.scale <= 0:
+        return None
     with torch.no_grad():
         head.logit.weight.mul_(fit.scale)
         head.logit.bias.mul_(fit.scale).add_(fit.bias)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ class TrainingSteps(Dataset[Labelled]):
 
 
 class StepSampler(Sampler[Step]):
-    """The steps of one epoch from `first` on, every `world`-th of them for this `rank`; the length is the whole's."""
+    """The steps from `first` on, every `world`-th of them for this `rank`; the length is the whole's."""
 
     def __init__(self, steps: Sequence[Step], *, first: int, rank: int, world: int) -> None:
         self.steps = steps[rank : len(steps) - len(steps) % world : world]
@@ -124,7 +125,7 @@ class StepSampler(Sampler[Step]):
         return iter(self.steps[self.first :])
 
     def __len__(self) -> int:
-        """The number of steps of the epoch."""
+        """The number of steps of this rank, those done included."""
         return len(self.steps)
 
 
@@ -164,6 +165,7 @@ class PronounData(pl.LightningDataModule):
     Args:
         folder: the prepared folder.
         collator: of the encoder.
+        epochs: how often each passage is seen.
         inventory: the forms that the head knows, in its order.
         context: "none", "respective" or "common".
         pieces: pieces of a training batch, padding included.
@@ -173,6 +175,12 @@ class PronounData(pl.LightningDataModule):
         agreeing: leave out noisy references whose verb no longer agrees.
         workers: processes that make batches; 0 makes them in the training process.
         seed: of the run.
+
+    To Lightning the whole run is one epoch, so that a run goes on from any step in the same way: from `first`, the
+    number of steps that are done.
+
+    Raises:
+        InputError: here or in `setup`, where there is nothing to train on or to validate with.
     """
 
     def __init__(
@@ -180,6 +188,7 @@ class PronounData(pl.LightningDataModule):
         folder: str | Path,
         collator: Collator,
         *,
+        epochs: int,
         inventory: Sequence[str],
         context: str,
         pieces: int,
@@ -193,7 +202,10 @@ class PronounData(pl.LightningDataModule):
         super().__init__()
         if context not in examples.CONTEXTS:
             raise InputError(f"expected context none, respective or common, got {context!r}")
+        if not 0 <= pair_share <= 1:
+            raise InputError(f"expected objective.pair_share from 0 to 1, got {pair_share}")
         self.folder = Path(folder)
+        self.epochs = epochs
         self.collator = collator
         self.labeller = Labeller(collator, inventory)
         self.context = context
@@ -205,8 +217,9 @@ class PronounData(pl.LightningDataModule):
         self.workers = workers
         self.seed = seed
         self.first = 0
-        self._done = 0
         self._sets: TrainingSteps | None = None
+        self._steps: list[Step] = []
+        self._development: list[tuple[str, Any, str]] = []
 
     def setup(self, stage: str | None = None) -> None:
         """Open the prepared folder."""
@@ -214,7 +227,7 @@ class PronounData(pl.LightningDataModule):
             return
         pairs = arrow.read_pairs(self.folder, "train", kinds=("pronoun",))
         if self.agreeing:
-            pairs = pairs.filter(lambda agrees: agrees, input_columns="agrees", keep_in_memory=True)
+            pairs = pairs.select(np.flatnonzero(pairs["agrees"]))
         passages = arrow.read_passages(self.folder, "passages_train")
         some = [i for i, forms in enumerate(passages["forms"]) if len(forms)]
         self._passages = passages.select(some)
@@ -223,19 +236,27 @@ class PronounData(pl.LightningDataModule):
         self._pair_lengths = [_pair_length(row, self.context) for row in pairs]
         if not self._lengths and self.pair_share < 1:
             raise InputError(
-                "no passages to train on: set data.pair_share=1, or prepare with data.english", file=self.folder
+                "no passages to train on: set objective.pair_share=1, or prepare with data.english", file=self.folder
             )
         if not self._pair_lengths and self.pair_share > 0:
             raise InputError(
-                "no pairs to train on: set data.pair_share=0, or prepare with more test sets", file=self.folder
+                "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
             )
+        self._development = self._development_sets()
+        if not self._development:
+            raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
         table = ConfusionTable.load(self.folder / "confusion.json")
         options = {"seed": self.seed, "context": self.context, "corruption": self.corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
 
-    def steps(self, epoch: int) -> list[Step]:
-        """The planned steps of one epoch, over all processes."""
+    def steps(self) -> list[Step]:
+        """The planned steps of the whole run, epoch after epoch, over all processes."""
         self.setup()
+        if not self._steps:
+            self._steps = list(chain.from_iterable(map(self._epoch, range(self.epochs))))
+        return self._steps
+
+    def _epoch(self, number: int) -> list[Step]:
         return plan(
             passages=self._lengths,
             pairs=self._pair_lengths,
@@ -243,21 +264,30 @@ class PronounData(pl.LightningDataModule):
             pieces=self.pieces,
             max_pieces=self.collator.max_pieces,
             seed=self.seed,
-            epoch=epoch,
+            epoch=number,
         )
 
     def train_dataloader(self) -> DataLoader[Labelled]:
-        """The batches of the trainer's current epoch that are left."""
-        trainer = self.trainer
+        """The batches that are left."""
+        trainer, steps = self.trainer, self.steps()
         assert trainer is not None and self._sets is not None
-        sampler = StepSampler(
-            self.steps(trainer.current_epoch), first=self.first, rank=trainer.global_rank, world=trainer.world_size
-        )
-        self.first = 0
+        world = trainer.world_size
+        steps = steps[: trainer.max_steps * world]
+        sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=world)
         return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.workers)
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
+        return [
+            DataLoader(
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces),
+                batch_size=None,
+            )
+            for name, rows, context in self._development
+        ]
+
+    def _development_sets(self) -> list[tuple[str, Any, str]]:
+        """Name, rows and context of each development set that has any."""
         noisy = self._sample("development", "noisy")
         sets = [
             ("noisy", noisy, self.context),
@@ -265,19 +295,12 @@ class PronounData(pl.LightningDataModule):
             ("study_form", self._sample("development_study", None), self.context),
             ("noisy_none", noisy, "none"),
         ]
-        return [
-            DataLoader(
-                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces),
-                batch_size=None,
-            )
-            for name, rows, context in sets
-            if len(rows)
-        ]
+        return [each for each in sets if len(each[1])]
 
     def _sample(self, split: str, kind: str | None) -> Any:
         rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
         if kind is not None:
-            rows = rows.filter(lambda k: k == kind, input_columns="kind", keep_in_memory=True)
+            rows = rows.select([i for i, found in enumerate(rows["kind"]) if found == kind])
         if self.development and len(rows) > self.development:
             chosen = np.random.default_rng(0).choice(len(rows), self.development, replace=False)
             rows = rows.select(np.sort(chosen))

@@ -12,6 +12,8 @@ from jaxtyping import Float
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
+from pronmetric.errors import InputError
+from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.nn import loss as losses
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
@@ -29,7 +31,13 @@ class ScorerModule(pl.LightningModule):
         optim: `{"kind": "adamw" | "sgd", "lr", "head_lr", "layer_decay", "weight_decay", "warmup", "frozen"}`;
             `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps.
         steps: optimizer steps of the whole run, for the schedule.
+        epoch: steps of one epoch, for the logs.
         seed: of the run; the dropout of each step depends on it and on the step alone.
+
+    Raises:
+        InputError: a loss or optimizer of another kind.
+
+    `figures` are those of the last validation.
     """
 
     def __init__(
@@ -40,22 +48,33 @@ class ScorerModule(pl.LightningModule):
         objective: Mapping[str, float],
         optim: Mapping[str, Any],
         steps: int,
+        epoch: float,
         seed: int,
     ) -> None:
         super().__init__()
+        for group, given, known in (("loss", loss, ("logistic", "margin")), ("optim", optim, ("adamw", "sgd"))):
+            if given["kind"] not in known:
+                raise InputError(f"expected {group}.kind {' or '.join(known)}, got {given['kind']!r}")
         self.scorer = scorer
         self.loss = dict(loss)
         self.objective = dict(objective)
         self.optim = dict(optim)
         self.steps = steps
+        self.epoch = epoch
         self.seed = seed
-        self._differences: dict[str, list[np.ndarray]] = {}
+        self.figures: dict[str, float] = {}
+        self._found: dict[str, list[np.ndarray]] = {}
+        if self.optim["frozen"]:
+            encoder = self.scorer.encoder
+            assert isinstance(encoder, HuggingFaceEncoder)
+            encoder.requires_grad_(False)
 
     def training_step(self, item: Labelled, index: int) -> Tensor:
         """The weighted loss of one batch."""
         torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
         parts = self.losses(self.scorer(item.batch), item)
         total = sum((self.objective[name] * part for name, part in parts.items()), start=parts["detection"] * 0)
+        self.log("epoch", self.global_step / self.epoch)
         self.log_dict({f"train/{name}": part.detach() for name, part in parts.items()}, batch_size=len(item.batch.ids))
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids))
         return total
@@ -78,19 +97,24 @@ class ScorerModule(pl.LightningModule):
         return parts
 
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
-        """Collect the differences of the pairs."""
-        segment = self.scorer(item.batch).segment.float()
-        difference = (segment[item.better] - segment[item.worse]).cpu().numpy()
-        self._differences.setdefault(item.name, []).append(difference)
+        """Collect the scores and the numbers of pronouns of the pairs."""
+        segment, count = self.scorer(item.batch).segment.float(), item.batch.pronoun_mask.sum(1)
+        columns = (segment[item.better], segment[item.worse], count[item.better], count[item.worse])
+        self._found.setdefault(item.name, []).append(np.stack([column.cpu().numpy() for column in columns]))
 
     def on_validation_epoch_end(self) -> None:
         """Pair accuracy of each development set (equal and null are wrong); their mean is `development/accuracy`."""
-        found = {name: float((np.concatenate(parts) > 0).mean()) for name, parts in self._differences.items()}
-        self._differences.clear()
-        if found:
-            self.log_dict({f"development/{name}": value for name, value in found.items()})
-            choice = [value for name, value in found.items() if not name.endswith("_none")]
-            self.log("development/accuracy", float(np.mean(choice)), prog_bar=True)
+        found = {name: _accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
+        self._found.clear()
+        self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
+        self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
+        accuracy = float(np.mean([parts[""] for name, parts in found.items() if not name.endswith("_none")]))
+        self.figures["development/accuracy"] = accuracy
+        self.log("development/accuracy", accuracy, prog_bar=True, sync_dist=True)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the figures with the weights that reached them."""
+        checkpoint["figures"] = self.figures
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """Adam (or SGD) with layer-wise rates, linear warm-up and linear decay to 0."""
@@ -113,14 +137,28 @@ class ScorerModule(pl.LightningModule):
         encoder = self.scorer.encoder
         assert isinstance(encoder, HuggingFaceEncoder)
         if self.optim["frozen"]:
-            for parameter in encoder.parameters():
-                parameter.requires_grad_(False)
             return groups
         layers = encoder.layers()
         for depth, parameters in enumerate(reversed(layers)):
             rate = self.optim["lr"] * self.optim["layer_decay"] ** depth
             groups += _split(parameters, rate, self.optim["weight_decay"])
         return groups
+
+
+def _accuracies(columns: np.ndarray) -> dict[str, float]:
+    """Pair accuracy by part: all pairs "", and, where a pair has unequal numbers of pronouns, the parts by count.
+
+    columns: scores of the better and the worse texts, then their numbers of pronouns (4, pairs). The share of unequal
+    pairs that the text with fewer pronouns wins says whether a score is won by dropping pronouns.
+    """
+    better, worse, more, less = columns
+    decisions = decide(better.tolist(), worse.tolist())
+    parts = accuracy_by_count(more.tolist(), less.tolist(), decisions, [0] * len(better))
+    found = {"": float(decisions.right.mean())}
+    if parts.unequal is not None and parts.fewer_won is not None:
+        found |= {"_unequal": parts.unequal.accuracy, "_fewer_won": parts.fewer_won.value}
+        found |= {"_equal": parts.equal.accuracy} if parts.equal is not None else {}
+    return found
 
 
 def _split(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:

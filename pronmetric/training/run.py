@@ -2,59 +2,62 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import logging
-import time
-from collections.abc import Mapping
+import pickle
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback, EarlyStopping, LearningRateMonitor, ModelCheckpoint, TQDMProgressBar
+from pytorch_lightning.callbacks import Callback, EarlyStopping, LearningRateMonitor, ModelCheckpoint
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 import pronmetric
 from pronmetric import checkpoint
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
 from pronmetric.training.calibrate import Fit, calibrate, natural_rate, noised
 from pronmetric.training.datamodule import PronounData
-from pronmetric.training.encoders import pretrained
+from pronmetric.training.encoders import pretrained, set_dropout
 from pronmetric.training.module import ScorerModule
+from pronmetric.training.place import Bar, Place, WholeFiles
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
+SEGMENT = {"logit": "mean", "average": "mean", "paper": "weighted"}
+FREE = ("accelerator", "threads", "workers", "save_every", "progress")  # settings that a run may go on with others of
+
+# What Lightning and torch say of this set-up and a user can do nothing about.
+EXPECTED = (
+    r"Checkpoint directory .* exists and is not empty",
+    r"You're resuming from a checkpoint that ended before the epoch ended and your dataloader is not resumable",
+    r"The number of training batches \(\d+\) is smaller than the logging interval",
+    r"The '\w+' does not have many workers",
+    r"`isinstance\(treespec, LeafSpec\)` is deprecated",
+    r"GPU available but not used",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run left: the exported folder, its weight hash, and the best development figures."""
+    """What a run left: the exported folder, its weight hash, its development figures; calibration where it could be."""
 
     folder: Path
     hash: str
     figures: dict[str, float]
-
-
-class Place(Callback):
-    """Keeps the place in the epoch in the checkpoint, so that the data module goes on from the next step."""
-
-    def on_save_checkpoint(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
-    ) -> None:
-        """Note how many batches of this epoch are done; 0 when the epoch is over."""
-        progress = trainer.fit_loop.epoch_loop.batch_progress
-        checkpoint["batches_done"] = 0 if progress.is_last_batch else progress.current.ready
-
-    def on_load_checkpoint(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
-    ) -> None:
-        """Tell the data module."""
-        trainer.datamodule.first = checkpoint["batches_done"]  # type: ignore[attr-defined]
+    calibration: Fit | None
 
 
 def train(
@@ -72,163 +75,262 @@ def train(
     init: str | Path | None,
     half: bool,
     seed: int,
-) -> Result:
+) -> Result | None:
     """Train, keep the best weights by development pair accuracy, and export them to `out`/checkpoint.
 
-    The arguments are the groups of `conf/train.yaml`, as plain values.
+    The arguments are the groups of `conf/train.yaml`, as plain values. A run that was killed goes on from
+    `out`/last.ckpt and ends with the weights it would have had. None in the further processes of a run on several
+    devices: the first one exports.
+
+    Raises:
+        PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
     """
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
+    out, folder = Path(out), Path(data["dir"])
+    settings = {
+        "data": {**data, "dir": checkpoint.hash_file(folder / "manifest.json")},
+        "encoder": dict(encoder),
+        "head": dict(head),
+        "loss": dict(loss),
+        "objective": dict(objective),
+        "context": context,
+        "optim": dict(optim),
+        "trainer": {key: value for key, value in trainer.items() if key not in FREE},
+        "word_state": word_state,
+        "init": None if init is None else str(init),
+        "seed": seed,
+    }
+    _check(trainer, head=head, objective=objective, seed=seed)
+    rate = natural_rate(_manifest(folder))
+    going_on = out / f"{LAST}.ckpt"
+    if going_on.is_file():
+        _refuse_other(going_on, settings)
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     if trainer["threads"]:
         torch.set_num_threads(trainer["threads"])
-    pl.seed_everything(seed, verbose=False)
-    scorer, tokenizer, max_pieces = _scorer(encoder, head, word_state=word_state, init=init)
-    module_data = PronounData(
-        data["dir"],
-        Collator(tokenizer, max_pieces=max_pieces),
-        inventory=FORMS,
-        context=context,
-        pieces=data["pieces"],
-        pair_share=objective["pair_share"],
-        corruption=objective["corruption"],
-        development=data["development"],
-        agreeing=data["agreeing"],
-        workers=trainer["workers"],
-        seed=seed,
-    )
-    world = max(1, _devices(trainer))
-    steps = trainer["max_steps"]
-    if steps < 0:
-        steps = sum(len(module_data.steps(epoch)) // world for epoch in range(trainer["max_epochs"]))
-    module = ScorerModule(scorer, loss=loss, objective=objective, optim=optim, steps=steps, seed=seed)
-    fit = make_trainer(out, trainer, steps=steps)
-    going_on = out / f"{LAST}.ckpt"
-    began = time.monotonic()
-    fit.fit(module, module_data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
-    best = fit.checkpoint_callback.best_model_path  # type: ignore[union-attr]
-    figures = {k: float(v) for k, v in fit.callback_metrics.items() if k.startswith("development/")}
-    if best:
-        state = torch.load(best, map_location="cpu", weights_only=True)
+    with _only_useful_warnings():
+        pl.seed_everything(seed, verbose=False)
+        scorer, tokenizer, max_pieces = _scorer(encoder, head, word_state=word_state, init=init)
+        module_data = PronounData(
+            folder,
+            Collator(tokenizer, max_pieces=max_pieces),
+            epochs=trainer["max_epochs"],
+            inventory=FORMS,
+            context=context,
+            pieces=data["pieces"],
+            pair_share=objective["pair_share"],
+            corruption=objective["corruption"],
+            development=data["development"],
+            agreeing=data["agreeing"],
+            workers=trainer["workers"],
+            seed=seed,
+        )
+        steps, epoch = _length(module_data, trainer)
+        module = ScorerModule(scorer, loss=loss, objective=objective, optim=optim, steps=steps, epoch=epoch, seed=seed)
+        best = ModelCheckpoint(
+            dirpath=out,
+            filename=BEST,
+            monitor="development/accuracy",
+            mode="max",
+            save_on_train_epoch_end=False,
+            enable_version_counter=False,
+        )
+        every = _validations(trainer["validate_every"], steps=steps, epoch=epoch)
+        place = Place(going_on, every=trainer["save_every"], validations=every, settings=settings)
+        fit = make_trainer(out, trainer, steps=steps, validations=every, callbacks=[best, place])
+        fit.fit(module, module_data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
+        if not fit.is_global_zero:
+            return None
+        state = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
         module.load_state_dict(state["state_dict"])
-        figures = {**figures, "development/accuracy": float(fit.checkpoint_callback.best_model_score)}  # type: ignore[union-attr]
-    calibration = None
-    if scorer.probability:
-        calibration = _calibrate(scorer, module_data, Path(data["dir"]), context=context, seed=seed)._asdict()
-    training = {
-        "version": pronmetric.__version__,
-        "data": _manifest(Path(data["dir"])),
-        "seed": seed,
-        "steps": int(fit.global_step),
-        "seconds": round(time.monotonic() - began),
-        "init": None if init is None else str(init),
-        "figures": figures,
-        "calibration": calibration,
-    }
+        calibration = None
+        if scorer.probability:
+            calibration = _calibrate(scorer, module_data, folder, context=context, rate=rate, seed=seed)
     config = {
         "format": checkpoint.FORMAT,
         "encoder": scorer.encoder.config,  # type: ignore[attr-defined]
         "head": dict(head),
         "word_state": word_state,
-        "segment": "mean",
+        "segment": SEGMENT[head["kind"]],
         "max_pieces": max_pieces,
         "context": context,
         "pronouns": list(FORMS),
-        "training": training,
+        "training": {
+            "version": pronmetric.__version__,
+            "data": {"manifest": settings["data"]["dir"], "splits": _manifest(folder)["splits"]},
+            "seed": seed,
+            "steps": int(fit.global_step),
+            "best_step": int(state["global_step"]),
+            "seconds": round(place.seconds),
+            "init": settings["init"],
+            "figures": state["figures"],
+            "calibration": None if calibration is None else calibration._asdict(),
+        },
     }
     digest = checkpoint.save(out / EXPORT, scorer, tokenizer, config, half=half)
-    return Result(out / EXPORT, digest, figures)
+    return Result(out / EXPORT, digest, state["figures"], calibration)
 
 
-def make_trainer(out: Path, options: Mapping[str, Any], *, steps: int) -> pl.Trainer:
-    """The Lightning trainer of one `trainer` group."""
-    every = options["validate_every"]
+def make_trainer(
+    out: Path, options: Mapping[str, Any], *, steps: int, validations: int, callbacks: list[Callback]
+) -> pl.Trainer:
+    """The Lightning trainer of one `trainer` group, for a run of `steps`, validated every `validations` of them."""
+    if not any(importlib.util.find_spec(name) for name in ("tensorboard", "tensorboardX")):
+        raise MissingExtra("tensorboard", "train", "pronmetric train")
     loggers: list[Logger] = [
-        CSVLogger(str(out), name="", version="csv"),
+        CSVLogger(str(out), name="csv"),  # a version for each start: the rows of a run that goes on stay
         TensorBoardLogger(str(out), name="", version="tensorboard"),
     ]
-    callbacks: list[Callback] = [
-        Place(),
-        ModelCheckpoint(
-            dirpath=out,
-            filename=BEST,
-            monitor="development/accuracy",
-            mode="max",
-            save_top_k=1,
-            enable_version_counter=False,
-        ),
-        ModelCheckpoint(
-            dirpath=out,
-            filename=LAST,
-            every_n_train_steps=options["save_every"],
-            save_top_k=1,
-            enable_version_counter=False,
-        ),
-        LearningRateMonitor(logging_interval="step"),
-    ]
+    callbacks = [LearningRateMonitor(logging_interval="step"), *callbacks]
     if options["patience"]:
-        callbacks.append(EarlyStopping(monitor="development/accuracy", mode="max", patience=options["patience"]))
+        callbacks.append(
+            EarlyStopping(
+                monitor="development/accuracy",
+                mode="max",
+                patience=options["patience"],
+                check_on_train_epoch_end=False,
+            )
+        )
     if options["progress"]:
-        callbacks.append(TQDMProgressBar(refresh_rate=10))
-    return pl.Trainer(
-        accelerator=options["accelerator"],
-        devices=options["devices"],
-        strategy=options["strategy"],
-        precision=PRECISION[str(options["precision"])],  # type: ignore[arg-type]
-        max_epochs=options["max_epochs"],
-        max_steps=steps,
-        gradient_clip_val=options["clip"],
-        val_check_interval=every,
-        check_val_every_n_epoch=1,
-        reload_dataloaders_every_n_epochs=1,
-        num_sanity_val_steps=0,
-        use_distributed_sampler=False,
-        enable_model_summary=False,
-        enable_progress_bar=options["progress"],
-        log_every_n_steps=10,
-        callbacks=callbacks,
-        logger=loggers,
-        default_root_dir=str(out),
-    )
+        callbacks.append(Bar(refresh_rate=10))
+    try:
+        return pl.Trainer(
+            accelerator=options["accelerator"],
+            devices=options["devices"],
+            strategy=options["strategy"],
+            precision=PRECISION[str(options["precision"])],  # type: ignore[arg-type]
+            max_epochs=1,  # all of ours
+            max_steps=steps,
+            gradient_clip_val=options["clip"],
+            val_check_interval=validations,
+            num_sanity_val_steps=0,
+            use_distributed_sampler=False,
+            enable_model_summary=False,
+            enable_progress_bar=options["progress"],
+            log_every_n_steps=10,
+            callbacks=callbacks,
+            logger=loggers,
+            plugins=[WholeFiles()],
+            default_root_dir=str(out),
+        )
+    except (MisconfigurationException, ValueError) as error:
+        raise PronmetricError(f"trainer: {error}") from error
+
+
+def _check(trainer: Mapping[str, Any], *, head: Mapping[str, Any], objective: Mapping[str, Any], seed: int) -> None:
+    """Refuse settings that would only fail, or do nothing, once training runs."""
+    if str(trainer["precision"]) not in PRECISION:
+        raise InputError(f"expected trainer.precision {', '.join(PRECISION)}, got {trainer['precision']!r}")
+    for key, least in (("max_epochs", 1), ("save_every", 1), ("workers", 0), ("patience", 0)):
+        if not isinstance(trainer[key], int) or trainer[key] < least:
+            raise InputError(f"expected trainer.{key} of at least {least}, got {trainer[key]!r}")
+    if trainer["max_steps"] != -1 and trainer["max_steps"] < 1:
+        raise InputError(f"expected trainer.max_steps of at least 1, or -1 for all, got {trainer['max_steps']!r}")
+    if trainer["validate_every"] <= 0:
+        raise InputError(f"expected trainer.validate_every above 0, got {trainer['validate_every']!r}")
+    if seed < 0:
+        raise InputError(f"expected seed of at least 0, got {seed}")
+    if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
+        raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
+    if objective["correction"] and not head["correction"]:
+        raise InputError("objective.correction needs a head that says which form belongs there: head.correction=true")
+
+
+def _refuse_other(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse to go on from `path` with settings that are not those of its run."""
+    try:
+        before = torch.load(path, map_location="cpu", weights_only=True, mmap=True)["settings"]
+    except (RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
+        raise InputError("no run that can go on: delete it, or give another out=", file=path) from error
+    now, then = dict(_flat(settings)), dict(_flat(before))
+    for key in sorted(now.keys() | then.keys()):
+        if now.get(key) != then.get(key):
+            raise InputError(
+                f"a run with {key}={then.get(key)} stands here, and {key}={now.get(key)} came: give another out=, or "
+                "delete it",
+                file=path,
+            )
+
+
+def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{parent}{key}.")
+        else:
+            yield f"{parent}{key}", value
+
+
+@contextmanager
+def _only_useful_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        for message in EXPECTED:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+def _length(data: PronounData, trainer: Mapping[str, Any]) -> tuple[int, float]:
+    """Optimizer steps of the whole run, and of an epoch."""
+    devices = trainer["devices"]
+    if not isinstance(devices, int):
+        raise InputError(f"expected a number of trainer.devices, -1 for all GPUs, got {devices!r}")
+    world = max(1, torch.cuda.device_count() if devices == -1 else devices)
+    steps = len(data.steps()) // world
+    if not steps:
+        raise InputError(f"{len(data.steps())} batches are too few for {world} devices: give a smaller data.pieces")
+    epoch = steps / trainer["max_epochs"]
+    return (steps if trainer["max_steps"] < 0 else min(steps, trainer["max_steps"])), epoch
+
+
+def _validations(every: float, *, steps: int, epoch: float) -> int:
+    """Steps from one validation to the next; a float `every` is a share of an epoch."""
+    return min(steps, max(1, round(every * epoch)) if isinstance(every, float) else every)
 
 
 def _scorer(
     encoder: Mapping[str, Any], head: Mapping[str, Any], *, word_state: str, init: str | Path | None
 ) -> tuple[PronounScorer, Any, int]:
-    if init is not None:
-        loaded = checkpoint.load(init)
-        return loaded.model.train(), loaded.tokenizer, int(loaded.config["max_pieces"])
-    model, tokenizer = pretrained(
-        encoder["name"],
-        package=encoder["package"],
-        dropout=encoder["dropout"],
-        allow_network=encoder["allow_network"],
-    )
+    """The model to start from, its tokenizer, and the pieces it takes.
+
+    With `init`, that checkpoint's encoder and tokenizer, and its head where it is one of the same kind and forms; a
+    head of another kind starts afresh.
+    """
+    loaded = None if init is None else checkpoint.load(init)
+    if loaded is None:
+        model, tokenizer = pretrained(
+            encoder["name"],
+            package=encoder["package"],
+            dropout=encoder["dropout"],
+            allow_network=encoder["allow_network"],
+        )
+    else:
+        model, tokenizer = loaded.model.encoder, loaded.tokenizer
+        assert isinstance(model, HuggingFaceEncoder)
+        set_dropout(model, encoder["dropout"])
     forms = len(FORMS) if head["correction"] else 0
     made = make_head(head["kind"], model.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
-    return (
-        PronounScorer(model, made, word_state=word_state).train(),
-        tokenizer,
-        min(encoder["max_pieces"], model.max_pieces),
-    )
+    if loaded is not None and _same_head(loaded.config, head):
+        made.load_state_dict(loaded.model.head.state_dict())
+    scorer = PronounScorer(model, made, word_state=word_state).train()
+    return scorer, tokenizer, min(encoder["max_pieces"], model.max_pieces)
 
 
-def _calibrate(scorer: PronounScorer, data: PronounData, folder: Path, *, context: str, seed: int) -> Fit:
+def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
+    """Whether the head of a checkpoint's config has the weights that `head` describes."""
+    before = {**config["head"], "dropout": head["dropout"]}
+    return before == dict(head) and (not head["correction"] or tuple(config["pronouns"]) == FORMS)
+
+
+def _calibrate(
+    scorer: PronounScorer, data: PronounData, folder: Path, *, context: str, rate: float, seed: int
+) -> Fit | None:
     """Calibrate on the development references, at the error rate that `prepare` counted."""
-    rate = natural_rate(json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
     table = ConfusionTable.load(folder / "confusion.json")
     rows = arrow.read_pairs(folder, "development")
     items = list(noised(rows, context=context, table=table, rate=rate, seed=seed))
     return calibrate(scorer, data.collator, items, rate=rate)
 
 
-def _devices(options: Mapping[str, Any]) -> int:
-    if options["devices"] == -1:
-        return torch.cuda.device_count()
-    return int(options["devices"])
-
-
 def _manifest(folder: Path) -> dict[str, Any]:
-    """What the card tells of the prepared data: its manifest's hash and split sizes."""
-    path = folder / "manifest.json"
-    return {"manifest": checkpoint.hash_file(path), "splits": json.loads(path.read_text(encoding="utf-8"))["splits"]}
+    try:
+        return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"broken manifest ({error}): prepare again", file=folder / "manifest.json") from error

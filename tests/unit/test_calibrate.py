@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pronmetric import checkpoint
+from pronmetric.checkpoint import Checkpoint
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data.arrow import to_row
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.calibration import fit_platt
+from pronmetric.schema import Pair
+from pronmetric.study_form import flatten
+from pronmetric.training import calibrate as module
+from pronmetric.training.calibrate import calibrate, natural_rate, noised
+from pronmetric.training.examples import LabelledExample
+
+WRONG = {"she": "he", "he": "she", "it": "they", "they": "it", "her": "his", "his": "her", "them": "it", "i": "we"}
+TABLE = ConfusionTable({form: {wrong: 1} for form, wrong in WRONG.items()})
+
+
+def manifest(*counts: tuple[int, int]) -> dict[str, Any]:
+    """Of test sets with these numbers of reference pronouns and of pronoun mismatches."""
+    sets = [{"compared": {"ref pronouns": n}, "mismatches": {"pronoun": wrong}} for n, wrong in counts]
+    return {"counts": {"testsets": {str(i): found for i, found in enumerate(sets)}}}
+
+
+def test_the_natural_rate_is_that_of_all_test_sets_together() -> None:
+    assert natural_rate(manifest((300, 30), (100, 2))) == 32 / 400
+    found = manifest((300, 30))
+    found["counts"]["testsets"]["more"] = {"compared": {"ref pronouns": 100}}  # none was wrong, or none is counted
+    found["counts"]["testsets"]["unread"] = {"compared": {}}
+    assert natural_rate(found) == 30 / 400
+
+
+@pytest.mark.parametrize("empty", [manifest((0, 0)), manifest(), {}])
+def test_a_manifest_without_pronouns_is_refused(empty: dict[str, Any]) -> None:
+    with pytest.raises(PronmetricError, match="counts no reference pronoun"):
+        natural_rate(empty)
+
+
+@pytest.fixture(scope="module")
+def rows(sample_pairs: list[Pair]) -> list[dict[str, Any]]:
+    return [to_row(pair) for pair in sample_pairs]
+
+
+def items_of(rows: list[dict[str, Any]], **changes: Any) -> list[LabelledExample]:
+    given = {"context": "common", "table": TABLE, "rate": 0.6, "seed": 0}
+    return list(noised(rows, **{**given, **changes}))
+
+
+def test_each_better_text_is_taken_once_with_its_context(rows: list[dict[str, Any]]) -> None:
+    items = items_of(rows)
+    texts = {(" ".join(row["context"]), row["better"]) for row in rows}
+    assert len(items) == len(texts) < len(rows)
+    assert {flatten(item.example.context) for item in items} == {flatten(context) for context, _ in texts}
+    assert {item.example.context for item in items_of(rows, context="none")} == {""}
+    plain = [item for item in items if item.example.text == item.example.text.lower()]
+    assert 0.2 < len(plain) / len(items) < 0.8
+    wrong = sum(right == 0 for item in items for right in item.right)
+    assert items == items_of(rows) != items_of(rows, seed=1)
+    assert wrong > 20 > 0 == sum(right == 0 for item in items_of(rows, rate=0.0) for right in item.right)
+
+
+@pytest.fixture
+def loaded(tiny_checkpoint: Callable[..., Path]) -> Checkpoint:
+    return checkpoint.load(tiny_checkpoint())
+
+
+def logits(loaded: Checkpoint, items: list[LabelledExample]) -> tuple[np.ndarray, np.ndarray]:
+    """Logits and labels of every pronoun, one text at a time."""
+    found, labels = [], []
+    with torch.no_grad():
+        for item in items:
+            for row in loaded.collator.encode([item.example]):
+                out = loaded.model(loaded.collator.pad([row]))
+                found += out.scores[0, : len(row.pronouns)].tolist()
+                labels += [item.right[k] for k in row.pronouns]
+    return np.array(found), np.array(labels)
+
+
+def straight(loaded: Checkpoint, items: list[LabelledExample]) -> None:
+    """Turn the untrained model around where it has the labels upside down."""
+    if fit_platt(*logits(loaded, items)).scale < 0:
+        loaded.model.head.logit.weight.data.neg_()  # type: ignore[union-attr]
+        loaded.model.head.logit.bias.data.neg_()  # type: ignore[union-attr]
+
+
+def test_the_fit_is_folded_into_the_head(
+    loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PIECES", 300)  # several batches
+    monkeypatch.setattr(module, "FEWEST", 10)
+    items = items_of(rows)
+    straight(loaded, items)
+    before, labels = logits(loaded, items)
+    fit = calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    assert fit is not None and fit.rate == 0.6 and fit.pronouns == len(labels)
+    expected = fit_platt(before, labels)
+    assert (fit.scale, fit.bias) == pytest.approx((expected.scale, expected.bias), rel=1e-3)
+    after, _ = logits(loaded, items)
+    np.testing.assert_allclose(after, fit.scale * before + fit.bias, atol=1e-4)
+    assert (1 / (1 + np.exp(-after))).mean() == pytest.approx(labels.mean(), abs=1e-3)  # of a fit with a bias
+    again = calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    assert again is not None and (again.scale, again.bias) == pytest.approx((1.0, 0.0), abs=1e-2)
+
+
+def test_too_few_errors_or_a_fit_upside_down_leave_the_head_alone(
+    loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = items_of(rows)
+    straight(loaded, items)
+    wrong = sum(right == 0 for item in items for right in item.right)
+    monkeypatch.setattr(module, "FEWEST", wrong + 1)
+    assert calibrate(loaded.model, loaded.collator, items, rate=0.1) is None
+    assert calibrate(loaded.model, loaded.collator, [], rate=0.1) is None
+    monkeypatch.setattr(module, "FEWEST", wrong)
+    upside = [item._replace(right=tuple(1 - right for right in item.right)) for item in items]
+    head = copy.deepcopy(loaded.model.head.state_dict())
+    assert calibrate(loaded.model, loaded.collator, upside, rate=0.1) is None
+    assert all(torch.equal(value, head[name]) for name, value in loaded.model.head.state_dict().items())
+
+
+def test_a_head_without_probabilities_is_refused(tiny_checkpoint: Callable[..., Path]) -> None:
+    paper = checkpoint.load(tiny_checkpoint(head="paper"))
+    with pytest.raises(PronmetricError, match="only head=logit has probabilities"):
+        calibrate(paper.model, paper.collator, [], rate=0.1)

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from pronmetric import checkpoint
+from pronmetric.data.collate import Collator, Example
+from pronmetric.errors import InputError
+from pronmetric.nn.head import LogitHead, PaperHead
+from pronmetric.pronouns import FORMS
+
+Checkpoints = Callable[..., Path]
+
+
+@pytest.fixture
+def folder(tiny_checkpoint: Checkpoints, tmp_path: Path) -> Path:
+    """A copy to damage."""
+    return shutil.copytree(tiny_checkpoint(), tmp_path / "copy")
+
+
+def test_a_checkpoint_comes_back_as_it_was_saved(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
+    first = checkpoint.load(tiny_checkpoint())
+    digest = checkpoint.save(tmp_path / "again", first.model, first.tokenizer, first.config, half=False)
+    again = checkpoint.load(tmp_path / "again")
+    assert first.hash == digest == again.hash and len(digest) == 8
+    assert again.config == first.config
+    for name, value in first.model.state_dict().items():
+        assert torch.equal(again.model.state_dict()[name], value)
+    text = ["She gave it to them."]
+    assert again.tokenizer(text)["input_ids"] == first.tokenizer(text)["input_ids"]
+
+
+def test_it_is_loaded_in_full_precision_for_evaluation(tiny_checkpoint: Checkpoints) -> None:
+    loaded = checkpoint.load(tiny_checkpoint())
+    assert not any(module.training for module in loaded.model.modules())
+    assert {p.dtype for p in loaded.model.parameters()} == {torch.float32}
+    assert isinstance(loaded.collator, Collator) and loaded.collator.max_pieces == 64
+
+
+def test_heads_are_built_as_the_config_says(tiny_checkpoint: Checkpoints) -> None:
+    logit, paper = (checkpoint.load(tiny_checkpoint(head=head)).model.head for head in ("logit", "paper"))
+    assert isinstance(logit, LogitHead) and logit.form is not None and logit.form.out_features == len(FORMS)
+    assert isinstance(paper, PaperHead) and len(paper.w) == 4
+
+
+def test_half_precision_takes_half_the_room_and_costs_little(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
+    first = checkpoint.load(tiny_checkpoint())
+    checkpoint.save(tmp_path / "half", first.model, first.tokenizer, first.config, half=True)
+    full = tiny_checkpoint() / checkpoint.WEIGHTS
+    assert (tmp_path / "half" / checkpoint.WEIGHTS).stat().st_size < 0.6 * full.stat().st_size
+    half = checkpoint.load(tmp_path / "half")
+    assert {p.dtype for p in half.model.parameters()} == {torch.float32} and half.hash != first.hash
+    batch = first.collator.pad(first.collator.encode([Example("", "She gave it.", ((0, 3), (9, 11)))]))
+    with torch.no_grad():
+        torch.testing.assert_close(half.model(batch).scores, first.model(batch).scores, atol=0.02, rtol=0.02)
+
+
+def test_nothing_in_a_checkpoint_can_be_unpickled(tiny_checkpoint: Checkpoints) -> None:
+    assert {p.suffix for p in tiny_checkpoint().iterdir()} <= {".yaml", ".json", ".txt", ".safetensors"}
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    change(config)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+
+
+def shrink(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+
+
+def rename_a_weight(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights["other"] = weights.pop("head.logit.bias")
+    save_file(weights, folder / "model.safetensors")
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "no folder": (shutil.rmtree, "", "no checkpoint: expected config.yaml in it"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "", "expected model.safetensors in it"),
+    "no YAML": (lambda f: (f / "config.yaml").write_text("a: [1"), "config.yaml", "broken checkpoint config"),
+    "no UTF-8": (lambda f: (f / "config.yaml").write_bytes(b"a: \xff"), "config.yaml", "broken checkpoint config"),
+    "a list": (lambda f: (f / "config.yaml").write_text("[1, 2]"), "config.yaml", "broken checkpoint config"),
+    "empty": (lambda f: (f / "config.yaml").write_text(""), "config.yaml", "broken checkpoint config"),
+    "another format": (
+        lambda f: rewrite(f, lambda c: c.update(format=2)),
+        "config.yaml",
+        "expected checkpoint format 1, got 2",
+    ),
+    "a key is missing": (
+        lambda f: rewrite(f, lambda c: c.pop("max_pieces")),
+        "config.yaml",
+        "broken checkpoint config (KeyError('max_pieces'))",
+    ),
+    "no such encoder": (
+        lambda f: rewrite(f, lambda c: c["encoder"].update(model_type="nonsense")),
+        "config.yaml",
+        "broken checkpoint config",
+    ),
+    "no architecture": (
+        lambda f: rewrite(f, lambda c: c["encoder"].update(num_attention_heads=5)),
+        "config.yaml",
+        "broken checkpoint config",
+    ),
+    "an encoder's word": (
+        lambda f: rewrite(f, lambda c: c["encoder"].update(hidden_size="wide")),
+        "config.yaml",
+        "broken checkpoint config",
+    ),
+    "no such head": (
+        lambda f: rewrite(f, lambda c: c["head"].update(kind="neck")),
+        "config.yaml",
+        "expected head logit, paper or average, got 'neck'",
+    ),
+    "no such word state": (
+        lambda f: rewrite(f, lambda c: c.update(word_state="last")),
+        "config.yaml",
+        "expected word_state mean or first, got 'last'",
+    ),
+    "weights of another width": (
+        lambda f: rewrite(f, lambda c: c["encoder"].update(hidden_size=64)),
+        "model.safetensors",
+        "broken checkpoint weights",
+    ),
+    "weights of another head": (
+        lambda f: rewrite(f, lambda c: c["head"].update(kind="paper")),
+        "model.safetensors",
+        "broken checkpoint weights",
+    ),
+    "a weight of another name": (rename_a_weight, "model.safetensors", "broken checkpoint weights"),
+    "weights cut off": (shrink, "model.safetensors", "broken checkpoint weights"),
+    "empty weights": (
+        lambda f: (f / "model.safetensors").write_bytes(b""),
+        "model.safetensors",
+        "broken checkpoint weights",
+    ),
+    "no tokenizer": (lambda f: [p.unlink() for p in f.glob("token*")], "", "broken checkpoint tokenizer"),
+    "a broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("{}"), "", "broken checkpoint tokenizer"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_is_an_input_error(folder: Path, damage: str) -> None:
+    act, file, message = DAMAGES[damage]
+    act(folder)
+    with pytest.raises(InputError) as error:
+        checkpoint.load(folder)
+    assert message in str(error.value) and "\n" not in str(error.value)
+    assert str(error.value).startswith(f"{folder / file if file else folder}: ")

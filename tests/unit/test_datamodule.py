@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from pronmetric.data.collate import Collator, Example
+from pronmetric.errors import InputError
+from pronmetric.pronouns import FORMS
+from pronmetric.schema import Pair
+from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
+from pronmetric.training.examples import LabelledExample
+from pronmetric.training.plan import Step
+
+CORRUPTION: dict[str, Any] = {
+    "rate": 0.3,
+    "power": 0.4,
+    "same_slot_share": 0.7,
+    "joint": 0.2,
+    "must_agree": 0.5,
+    "emphasis": {},
+    "plain": 0.5,
+    "clean": 0.05,
+}
+Make = Callable[..., PronounData]
+
+
+@pytest.fixture
+def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
+    def data(folder: Path = tiny_prepared, max_pieces: int = 128, **changes: Any) -> PronounData:
+        given: dict[str, Any] = {
+            "epochs": 2,
+            "inventory": FORMS,
+            "context": "common",
+            "pieces": 256,
+            "pair_share": 0.4,
+            "corruption": CORRUPTION,
+            "development": 0,
+            "agreeing": False,
+            "workers": 0,
+            "seed": 1,
+        }
+        return PronounData(folder, Collator(tiny_tokenizer, max_pieces=max_pieces), **{**given, **changes})
+
+    return data
+
+
+def batches(data: PronounData, *, first: int = 0, rank: int = 0, world: int = 1, most: int = 10_000) -> list[Labelled]:
+    """What a trainer would get."""
+    data.first = first
+    data.trainer = SimpleNamespace(global_rank=rank, world_size=world, max_steps=most)  # type: ignore[assignment]
+    return list(data.train_dataloader())
+
+
+def same(one: Labelled, other: Labelled) -> bool:
+    tensors = ("right", "original", "labelled", "better", "worse")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in tensors]
+    pairs += [(getattr(one.batch, name), getattr(other.batch, name)) for name in ("ids", "word", "pronoun_word")]
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+# One batch
+
+
+def labelled(text: str, *, right: Sequence[float], form: str, labels: bool = True) -> LabelledExample:
+    example = Example("", text, ((0, text.index(" ")),))
+    return LabelledExample(example, tuple(right), (form,), labels)
+
+
+def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64), FORMS)
+    items = [
+        labelled("She left.", right=[1.0], form="she"),
+        labelled("It left.", right=[0.0], form="she"),
+        labelled("They left.", right=[1.0], form="they", labels=False),
+        LabelledExample(Example("", "Yes.", ()), (), (), True),
+    ]
+    found = labeller.batch(items, pairs=True, name="x")
+    assert found.right[:, 0].tolist() == [1.0, 0.0, 1.0, 1.0]
+    assert found.original[:, 0].tolist() == [FORMS.index("she"), FORMS.index("she"), FORMS.index("they"), -1]
+    assert found.labelled[:, 0].tolist() == [True, True, False, False]
+    assert (found.better.tolist(), found.worse.tolist(), found.name) == ([0, 2], [1, 3], "x")
+    alone = labeller.batch(items, pairs=False, name="x")
+    assert len(alone.better) == len(alone.worse) == 0
+
+
+def test_a_form_outside_the_inventory_has_no_number(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64), ["he"])
+    found = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x")
+    assert found.original.tolist() == [[-1]] and found.labelled.tolist() == [[True]]
+
+
+def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=16), FORMS)
+    long = "She gave them the books and put the last of the boxes in the back of the van."
+    spans = ((0, 3), (9, 13))
+    items = [
+        LabelledExample(Example("", long, spans), (1.0, 0.0), ("she", "us"), True),
+        labelled("She left.", right=[1.0], form="she"),
+        labelled("He left.", right=[1.0], form="he"),
+        labelled("It left.", right=[0.0], form="he"),
+    ]
+    found = labeller.batch(items, pairs=True, name="x")
+    rows = len(found.batch.ids)
+    assert rows > 4
+    assert (found.better.tolist(), found.worse.tolist()) == ([rows - 2], [rows - 1])
+    mine = found.labelled[: rows - 3] & found.batch.pronoun_mask[: rows - 3]
+    assert sorted(found.right[: rows - 3][mine].tolist()) == [0.0, 1.0]
+
+
+def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64), FORMS)
+    moved = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x").to("meta")
+    tensors = [moved.right, moved.original, moved.labelled, moved.better, moved.worse, moved.batch.ids]
+    assert {tensor.device.type for tensor in tensors} == {"meta"} and moved.name == "x"
+
+
+# The steps of a run
+
+
+def test_a_run_is_its_epochs_one_after_the_other(make: Make) -> None:
+    data = make(epochs=3)
+    steps = data.steps()
+    assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
+    for epoch in range(3):
+        rows = [row for s in steps if s.epoch == epoch and s.kind == "passages" for row in s.rows]
+        assert sorted(rows) == list(range(len(data._lengths))) and rows
+    assert any(step.kind == "pairs" for step in steps)
+
+
+def test_a_run_goes_on_with_the_batches_that_are_left(make: Make) -> None:
+    whole = batches(make())
+    left = batches(make(), first=5)
+    assert len(left) == len(whole) - 5 > 0
+    assert all(same(one, other) for one, other in zip(whole[5:], left, strict=True))
+    assert not same(whole[0], whole[1])
+
+
+def test_the_loader_counts_what_is_done_too(make: Make) -> None:
+    data = make()
+    steps = len(data.steps())
+    data.first = 3
+    data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=steps - 1)  # type: ignore[assignment]
+    loader = data.train_dataloader()
+    assert len(loader) == steps - 1 and len(list(loader)) == steps - 4
+
+
+def test_ranks_share_the_steps_evenly() -> None:
+    steps = [Step("pairs", (i,), 0) for i in range(11)]
+    parts = [list(StepSampler(steps, first=0, rank=rank, world=3)) for rank in range(3)]
+    assert [len(part) for part in parts] == [3, 3, 3]
+    assert len(StepSampler(steps, first=2, rank=1, world=3)) == 3
+    assert sorted(step.rows[0] for part in parts for step in part) == list(range(9))
+    assert list(StepSampler(steps, first=2, rank=1, world=3)) == parts[1][2:]
+
+
+def test_corruption_is_drawn_anew_in_each_epoch_and_the_same_in_each_run(make: Make) -> None:
+    data = make(pair_share=0.0, epochs=2, pieces=100_000, corruption={**CORRUPTION, "rate": 0.8, "clean": 0.0})
+    first, second = batches(data)
+    assert not torch.equal(first.right.sum(), second.right.sum()) or not same(first, second)
+    assert all(same(one, other) for one, other in zip([first, second], batches(data), strict=True))
+    other = batches(make(pair_share=0.0, epochs=1, pieces=100_000, seed=2))
+    assert not same(first, other[0])
+
+
+def test_workers_make_the_same_batches(make: Make) -> None:
+    alone = batches(make())
+    assert all(same(one, other) for one, other in zip(alone, batches(make(workers=1)), strict=True))
+
+
+def test_batches_keep_about_to_their_pieces(make: Make) -> None:
+    for item in batches(make()):
+        assert item.batch.ids.numel() <= 2 * 256  # lengths are estimated from letters; the tiny vocabulary is poor
+
+
+def test_pairs_that_no_longer_agree_can_be_left_out(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    mixed = [replace(pair, agrees=i % 3 > 0) for i, pair in enumerate(sample_pairs[:12])]
+    folder = make_prepared(train=mixed, development=sample_pairs[-4:])
+    used = [make(folder, pair_share=1.0, agreeing=agreeing) for agreeing in (False, True)]
+    assert [sum(len(s.rows) for s in data.steps() if s.epoch == 0) for data in used] == [12, 8]
+
+
+# Development
+
+
+def test_development_sets(make: Make, sample_pairs: list[Pair]) -> None:
+    data = make()
+    data.setup()
+    found = {loader.dataset.name: loader.dataset for loader in data.val_dataloader()}  # type: ignore[attr-defined]
+    assert list(found) == ["noisy", "system", "study_form", "noisy_none"]
+    pairs = {name: sum(len(rows[i].better) for i in range(len(rows))) for name, rows in found.items()}
+    half = sum(pair.seg > 3 * 37 // 5 for pair in sample_pairs) // 2
+    assert set(pairs.values()) == {half}
+    assert same(found["noisy"][0], found["noisy"][0])
+    assert found["noisy_none"][0].batch.ids.shape[1] < found["noisy"][0].batch.ids.shape[1]
+    assert all(item.name == name for name, rows in found.items() for item in [rows[0]])
+
+
+def test_a_sample_of_development_pairs_is_the_same_each_time(make: Make) -> None:
+    data, again = make(development=7), make(development=7, seed=2)
+    data.setup()
+    again.setup()
+    for one, other in zip(data.val_dataloader(), again.val_dataloader(), strict=True):
+        assert sum(len(item.better) for item in one) == 7
+        assert all(same(a, b) for a, b in zip(one, other, strict=True))
+
+
+# Faults
+
+
+def test_a_wrong_setting_is_refused(make: Make) -> None:
+    with pytest.raises(InputError, match="expected context none, respective or common, got 'all'"):
+        make(context="all")
+    with pytest.raises(InputError, match=r"expected objective.pair_share from 0 to 1, got 1.5"):
+        make(pair_share=1.5)
+
+
+def test_nothing_to_train_on_or_to_validate_with_is_refused(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    texts = ["She left."]
+    some = sample_pairs[:4]
+    no_passages = make_prepared(train=some, development=some, passages=["Nothing here."])
+    no_pairs = make_prepared(train=[], development=some, passages=texts)
+    no_development = make_prepared(train=some, development=[], passages=texts)
+    for folder, message in (
+        (no_passages, r"no passages to train on: set objective.pair_share=1"),
+        (no_pairs, r"no pairs to train on: set objective.pair_share=0"),
+        (no_development, "no development pairs"),
+    ):
+        with pytest.raises(InputError, match=message) as error:
+            make(folder).setup()
+        assert str(error.value).startswith(f"{folder}: ")
+    make(no_passages, pair_share=1.0).setup()
+    make(no_pairs, pair_share=0.0).setup()
+
+
+def test_a_folder_of_another_schema_is_refused(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    folder = make_prepared(train=sample_pairs[:4], development=sample_pairs[:4])
+    info = folder / "train" / "dataset_info.json"
+    old = json.loads(info.read_text(encoding="utf-8"))
+    old["version"]["version_str"] = "0.0.0"
+    info.write_text(json.dumps(old), encoding="utf-8")
+    with pytest.raises(InputError, match=r"schema version 0.0.0 came"):
+        make(folder).setup()

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pronmetric import pronouns
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data.arrow import to_row
+from pronmetric.schema import Pair
+from pronmetric.study_form import flatten
+from pronmetric.training import examples
+from pronmetric.training.examples import LabelledExample
+
+TABLE = ConfusionTable({"she": {"he": 5, "it": 2}, "her": {"his": 4}, "it": {"he": 1, "they": 2}, "they": {"it": 3}})
+TEXT = "Ren\u00e9e says it's hers: she wouldn't sell HER boat, and they know it."
+CORRUPTION: dict[str, Any] = {
+    "rate": 0.5,
+    "power": 0.5,
+    "same_slot_share": 0.7,
+    "joint": 0.2,
+    "must_agree": 0.5,
+    "emphasis": {"she": 2.0},
+    "plain": 0.0,
+    "clean": 0.0,
+}
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def passage(seed: int, **changes: Any) -> LabelledExample:
+    return examples.passage({"text": TEXT}, rng(seed), table=TABLE, **{**CORRUPTION, **changes})
+
+
+def surface(found: LabelledExample) -> list[str]:
+    return [found.example.text[start:end].lower() for start, end in found.example.spans]
+
+
+def test_labels_say_which_pronouns_of_a_passage_were_replaced() -> None:
+    originals = [o.form for o in pronouns.find(TEXT)]
+    assert originals == ["it", "hers", "she", "her", "they", "it"]
+    replaced = 0
+    for seed in range(50):
+        found = passage(seed)
+        assert found.original == tuple(originals) and found.labelled
+        assert [r == 1.0 for r in found.right] == [s == o for s, o in zip(surface(found), originals, strict=True)]
+        replaced += found.right.count(0.0)
+    assert 0.3 < replaced / (50 * 6) < 0.8
+
+
+def test_spans_hold_in_the_plain_form_too() -> None:
+    for seed in range(20):
+        natural, plain = passage(seed), passage(seed, plain=1.0)
+        assert plain.example.text == flatten(natural.example.text)
+        assert surface(plain) == surface(natural) and plain.right == natural.right
+    assert "'" not in plain.example.text and plain.example.text == plain.example.text.lower()
+
+
+def test_a_clean_passage_is_as_written() -> None:
+    found = passage(3, clean=1.0, rate=1.0, joint=1.0)
+    assert found.example.text == TEXT and set(found.right) == {1.0}
+
+
+def test_the_same_generator_gives_the_same_passage() -> None:
+    assert passage(4, plain=0.5) == passage(4, plain=0.5)
+    assert len({passage(seed).example.text for seed in range(20)}) > 5
+
+
+def test_a_passage_stands_without_context() -> None:
+    assert passage(1).example.context == ""
+
+
+def test_natural_noise_is_drawn_from_the_counts() -> None:
+    seen = set()
+    for seed in range(60):
+        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
+        assert found.example.context == "Who?"
+        for form, original, right in zip(surface(found), found.original, found.right, strict=True):
+            assert (form == original) == (right == 1.0)
+            if not right:
+                assert TABLE.count(original, form) > 0
+                seen.add((original, form))
+    assert seen == {("she", "he"), ("she", "it"), ("her", "his"), ("it", "he"), ("it", "they"), ("they", "it")}
+    plain = examples.noised("Who?", TEXT, rng(0), table=TABLE, rate=0.5, plain=1.0).example
+    assert plain.context == "who?" and plain.text == plain.text.lower()
+
+
+@pytest.fixture
+def rows(sample_pairs: list[Pair]) -> dict[str, dict[str, Any]]:
+    """A noisy pair and a system pair of the same pronoun, with context."""
+    return {
+        kind: to_row(next(p for p in sample_pairs if p.kind == kind and len(p.context) == 2))
+        for kind in ("noisy", "system")
+    }
+
+
+def test_of_a_noisy_reference_one_pronoun_is_labelled_wrong(rows: dict[str, dict[str, Any]]) -> None:
+    row = rows["noisy"]
+    better, worse = examples.pair(row, rng(0), context="common", plain=0.0)
+    assert (better.example.text, worse.example.text) == (row["better"], row["worse"])
+    assert set(better.right) == {1.0} and better.labelled and worse.labelled
+    assert worse.right.count(0.0) == 1
+    at = worse.right.index(0.0)
+    assert worse.example.spans[at] == (row["mismatches"][0]["hyp_start"], row["mismatches"][0]["hyp_end"])
+    assert worse.original[at] == row["mismatches"][0]["ref_form"] != surface(worse)[at]
+    assert worse.original == better.original
+
+
+def test_of_a_system_output_nothing_is_labelled(rows: dict[str, dict[str, Any]]) -> None:
+    better, worse = examples.pair(rows["system"], rng(0), context="common", plain=0.0)
+    assert better.labelled and not worse.labelled
+    assert set(better.right) == set(worse.right) == {1.0}
+    assert surface(worse) == list(worse.original)
+
+
+def test_contexts_of_a_pair(rows: dict[str, dict[str, Any]]) -> None:
+    row = rows["noisy"]
+    common, own = " ".join(row["context"]), " ".join(row["system_context"])
+    assert common != own
+    for context, expected in (("none", ("", "")), ("common", (common, common)), ("respective", (common, own))):
+        pair = examples.pair(row, rng(0), context=context, plain=0.0)
+        assert (pair[0].example.context, pair[1].example.context) == expected
+
+
+def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) -> None:
+    natural, plain = (examples.pair(rows["noisy"], rng(0), context="common", plain=p) for p in (0.0, 1.0))
+    for one, other in zip(natural, plain, strict=True):
+        assert other.example == (flatten(one.example.context), flatten(one.example.text), one.example.spans)
+        assert (one.right, one.original, one.labelled) == (other.right, other.original, other.labelled)

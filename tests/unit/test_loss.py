@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, tensor
+
+from pronmetric.nn import loss
+
+NAN = float("nan")
+
+
+def value(found: Tensor) -> float:
+    assert found.shape == ()
+    return found.item()
+
+
+def test_margin_is_the_papers_hinge() -> None:
+    better, worse = tensor([1.0, 0.25, 0.5]), tensor([0.0, 0.5, 0.45])
+    # max(0, 0.1 - 1 + 0) = 0, max(0, 0.1 - 0.25 + 0.5) = 0.35, max(0, 0.1 - 0.5 + 0.45) = 0.05
+    assert value(loss.margin(better, worse, margin=0.1)) == pytest.approx((0 + 0.35 + 0.05) / 3)
+
+
+def test_logistic_is_the_log_of_the_odds_lost() -> None:
+    # log(1 + e^(worse - better)): gaps 0 and 2
+    expected = (math.log(2) + math.log(1 + math.exp(-2))) / 2
+    assert value(loss.logistic(tensor([1.0, 3.0]), tensor([1.0, 1.0]))) == pytest.approx(expected)
+
+
+def test_detection_is_cross_entropy_of_the_real_pronouns() -> None:
+    logits, right = tensor([[0.0, 2.0], [-1.0, 50.0]]), tensor([[1.0, 0.0], [1.0, 0.0]])
+    mask = tensor([[True, True], [True, False]])
+    # -log sigmoid(0) = log 2; -log(1 - sigmoid(2)) = log(1 + e^2); -log sigmoid(-1) = log(1 + e)
+    expected = (math.log(2) + math.log(1 + math.exp(2)) + math.log(1 + math.e)) / 3
+    assert value(loss.detection(logits, right, mask)) == pytest.approx(expected)
+
+
+def test_correction_is_cross_entropy_over_the_forms() -> None:
+    forms = tensor([[[0.0, 0.0, 0.0], [5.0, 5.0, 5.0]], [[math.log(2.0), 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    original, mask = tensor([[1, -1], [0, -1]]), tensor([[True, False], [True, False]])
+    # three forms alike: 1/3; then 2 / (2 + 1 + 1) = 1/2
+    assert value(loss.correction(forms, original, mask)) == pytest.approx((math.log(3) + math.log(2)) / 2)
+
+
+@pytest.mark.parametrize("pair_loss", [lambda b, w: loss.margin(b, w, margin=0.1), loss.logistic])
+def test_a_pair_without_a_score_is_left_out(pair_loss) -> None:  # type: ignore[no-untyped-def]
+    better = tensor([0.3, NAN, 0.1], requires_grad=True)
+    found = pair_loss(better, tensor([0.5, 0.5, NAN]))
+    assert value(found) == pytest.approx(value(pair_loss(tensor([0.3]), tensor([0.5]))))
+    found.backward()
+    assert better.grad is not None and better.grad[0] < 0 and (better.grad[1:] == 0).all()
+
+
+def test_where_all_is_masked_the_loss_is_zero_and_can_go_back() -> None:
+    scores = torch.full((2,), NAN, requires_grad=True)
+    logits, forms = torch.randn(2, 3, requires_grad=True), torch.randn(2, 3, 4, requires_grad=True)
+    nothing = torch.zeros(2, 3, dtype=torch.bool)
+    losses = [
+        loss.margin(scores, scores, margin=0.1),
+        loss.logistic(scores, scores),
+        loss.detection(logits, torch.zeros(2, 3), nothing),
+        loss.correction(forms, torch.full((2, 3), -1), nothing),
+    ]
+    assert [value(found) for found in losses] == [0, 0, 0, 0]
+    sum(losses, start=torch.zeros(())).backward()
+    for leaf in (scores, logits, forms):
+        assert leaf.grad is not None and (leaf.grad == 0).all()

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, tensor
+
+from pronmetric import checkpoint
+from pronmetric.data.collate import Collator, Example
+from pronmetric.errors import InputError
+from pronmetric.nn.head import HeadOutput
+from pronmetric.pronouns import FORMS
+from pronmetric.training.datamodule import Labelled, Labeller
+from pronmetric.training.examples import LabelledExample
+from pronmetric.training.module import ScorerModule, _accuracies
+
+OPTIM: dict[str, Any] = {
+    "kind": "adamw",
+    "lr": 0.1,
+    "head_lr": 0.4,
+    "layer_decay": 0.5,
+    "weight_decay": 0.01,
+    "beta2": 0.98,
+    "warmup": 0.1,
+    "frozen": False,
+}
+OBJECTIVE = {"pair": 1.0, "detection": 1.0, "correction": 0.0}
+Make = Callable[..., ScorerModule]
+Text = tuple[str, tuple[float, ...], tuple[str, ...], bool]  # with labels, forms, and whether they are learned from
+
+
+@pytest.fixture
+def make(tiny_checkpoint: Callable[..., Path]) -> Make:
+    def module(head: str = "logit", **changes: Any) -> ScorerModule:
+        given: dict[str, Any] = {
+            "loss": {"kind": "logistic", "margin": 0.0},
+            "objective": OBJECTIVE,
+            "optim": OPTIM,
+            "steps": 100,
+            "epoch": 50.0,
+            "seed": 1,
+        }
+        changes["optim"] = OPTIM | changes.get("optim", {})
+        return ScorerModule(checkpoint.load(tiny_checkpoint(head=head)).model, **{**given, **changes})
+
+    return module
+
+
+@pytest.fixture(scope="module")
+def item(tiny_checkpoint: Callable[..., Path]) -> Labelled:
+    """Two pairs; of the second, the worse text has no pronoun."""
+    collator = checkpoint.load(tiny_checkpoint()).collator
+    return labelled(
+        collator,
+        [
+            ("She left her there.", (1.0, 1.0), ("she", "her"), True),
+            ("It left her there.", (0.0, 1.0), ("she", "her"), True),
+            ("They left.", (1.0,), ("they",), True),
+            ("All left.", (), (), False),
+        ],
+        pairs=True,
+    )
+
+
+def labelled(collator: Collator, texts: list[Text], *, pairs: bool) -> Labelled:
+    items = []
+    for text, right, forms, labels in texts:
+        starts = [0, text.find(" her ") + 1][: len(right)]
+        spans = tuple((s, s + len(text[s:].split()[0])) for s in starts)
+        items.append(LabelledExample(Example("", text, spans), right, forms, labels))
+    return Labeller(collator, FORMS).batch(items, pairs=pairs, name="train")
+
+
+def output(scores: list[list[float]], segment: list[float], forms: Tensor | None = None) -> HeadOutput:
+    return HeadOutput(tensor(scores), tensor(segment), None, forms)
+
+
+NAN = float("nan")
+SCORES, SEGMENTS = [[1.0, 2.0], [3.0, -1.0], [0.5, 0.0], [0.0, 0.0]], [0.8, 0.6, 0.7, NAN]
+
+
+def test_the_losses_of_a_batch(make: Make, item: Labelled) -> None:
+    found = make().losses(output(SCORES, SEGMENTS), item)
+    assert set(found) == {"detection", "pair"}
+    # labelled: 1 and 2 right, 3 wrong, -1 right, 0.5 right
+    expected = sum(math.log1p(math.exp(-z)) for z in (1.0, 2.0, -3.0, -1.0, 0.5)) / 5
+    assert found["detection"].item() == pytest.approx(expected)
+    # one pair has two scores; its gap on the logit scale
+    gap = math.log(0.8 / 0.2) - math.log(0.6 / 0.4)
+    assert found["pair"].item() == pytest.approx(math.log1p(math.exp(-gap)))
+
+
+def test_the_margin_is_taken_on_the_scores_as_they_are(make: Make, item: Labelled) -> None:
+    found = make(loss={"kind": "margin", "margin": 0.5}).losses(output(SCORES, SEGMENTS), item)
+    assert found["pair"].item() == pytest.approx(0.5 - 0.8 + 0.6)
+
+
+def test_an_unbounded_score_is_its_own_logit_and_has_no_detection(make: Make, item: Labelled) -> None:
+    found = make(head="paper").losses(output(SCORES, [5.0, 2.0, 0.0, NAN]), item)
+    assert found["pair"].item() == pytest.approx(math.log1p(math.exp(-3.0)))
+    assert found["detection"].item() == 0
+
+
+def test_correction_is_of_the_form_that_stood_there(make: Make, item: Labelled) -> None:
+    forms = torch.zeros(4, 2, len(FORMS))
+    forms[1, 0, FORMS.index("she")] = 50.0
+    found = make().losses(output(SCORES, SEGMENTS, forms), item)
+    assert found["correction"].item() == pytest.approx(4 * math.log(len(FORMS)) / 5, rel=1e-5)
+
+
+@pytest.mark.parametrize("head", ["logit", "paper", "average"])
+def test_a_batch_without_labels_and_whole_pairs_can_go_back(make: Make, item: Labelled, head: str) -> None:
+    module = make(head=head)
+    nothing = replace(item, labelled=torch.zeros_like(item.labelled), better=item.better[1:], worse=item.worse[1:])
+    parts = module.losses(module.scorer(nothing.batch), nothing)
+    total = sum(parts.values(), start=torch.zeros(()))
+    total.backward()
+    grads = [p.grad for p in module.parameters() if p.grad is not None]
+    assert total.item() == 0 and grads and all((g == 0).all() for g in grads)
+
+
+def test_a_pair_without_a_score_sends_back_no_nan(make: Make, item: Labelled) -> None:
+    module = make()
+    sum(module.losses(module.scorer(item.batch), item).values(), start=torch.zeros(())).backward()
+    grads = [p.grad for p in module.parameters() if p.grad is not None]
+    assert grads and all(g.isfinite().all() for g in grads) and any((g != 0).any() for g in grads)
+
+
+def rates(module: ScorerModule) -> dict[str, set[tuple[float, float]]]:
+    """Rate and weight decay of the parameters of each part of the model."""
+    names = {id(p): name for name, p in module.named_parameters()}
+    found: dict[str, set[tuple[float, float]]] = {}
+    for group in module._groups():
+        for p in group["params"]:
+            name = names[id(p)]
+            part = "head" if ".head." in name else name.split("layer.")[1][0] if "layer." in name else "embeddings"
+            kind = "matrix" if p.ndim > 1 else "vector"
+            found.setdefault(f"{part} {kind}", set()).add((group["lr"], group["weight_decay"]))
+    return found
+
+
+def test_rates_fall_from_the_head_down_and_vectors_are_not_decayed(make: Make) -> None:
+    assert rates(make()) == {
+        "head matrix": {(0.4, 0.01)},
+        "head vector": {(0.4, 0.0)},
+        "1 matrix": {(0.1, 0.01)},
+        "1 vector": {(0.1, 0.0)},
+        "0 matrix": {(0.05, 0.01)},
+        "0 vector": {(0.05, 0.0)},
+        "embeddings matrix": {(0.025, 0.01)},
+        "embeddings vector": {(0.025, 0.0)},
+    }
+
+
+def test_every_parameter_is_in_one_group(make: Make) -> None:
+    module = make()
+    ids = [id(p) for group in module._groups() for p in group["params"]]
+    assert sorted(ids) == sorted(id(p) for p in module.parameters())
+
+
+def test_a_frozen_encoder_learns_nothing(make: Make, item: Labelled) -> None:
+    module = make(optim={"frozen": True})
+    assert set(rates(module)) == {"head matrix", "head vector"}
+    sum(module.losses(module.scorer(item.batch), item).values(), start=torch.zeros(())).backward()
+    assert all(p.grad is None for p in module.scorer.encoder.parameters())  # type: ignore[attr-defined]
+    assert any(p.grad is not None for p in module.scorer.head.parameters())
+
+
+def schedule(module: ScorerModule) -> list[float]:
+    """The head's rate at each step of the run and one beyond."""
+    made: Any = module.configure_optimizers()
+    assert made["lr_scheduler"]["interval"] == "step"
+    found = []
+    for _ in range(module.steps + 1):
+        found.append(made["optimizer"].param_groups[0]["lr"])
+        made["optimizer"].step()
+        made["lr_scheduler"]["scheduler"].step()
+    return found
+
+
+def test_the_rate_warms_up_and_falls_to_nothing(make: Make) -> None:
+    found = schedule(make(steps=100))  # a tenth of them warm up
+    assert found[:3] == pytest.approx([0.04, 0.08, 0.12])
+    assert found[9] == found[10] == pytest.approx(0.4)
+    assert found[55] == pytest.approx(0.2) and found[99] == pytest.approx(0.4 / 90) and found[100] == 0
+    assert schedule(make(steps=4, optim={"warmup": 0.0}))[:2] == pytest.approx([0.4, 0.4])
+
+
+def test_optimizers_by_name(make: Make) -> None:
+    made: Any = make().configure_optimizers()
+    assert type(made["optimizer"]) is torch.optim.AdamW and made["optimizer"].defaults["betas"] == (0.9, 0.98)
+    made = make(optim={"kind": "sgd"}).configure_optimizers()
+    assert type(made["optimizer"]) is torch.optim.SGD
+    with pytest.raises(InputError, match=r"expected optim.kind adamw or sgd, got 'adam'"):
+        make(optim={"kind": "adam"})
+    with pytest.raises(InputError, match=r"expected loss.kind logistic or margin, got 'hinge'"):
+        make(loss={"kind": "hinge", "margin": 0.1})
+
+
+def test_accuracies_by_the_number_of_pronouns() -> None:
+    better = [0.9, 0.9, 0.5, 0.9, 0.2, 0.3, NAN]
+    worse = [0.1, 0.1, 0.5, 0.1, 0.8, 0.8, 0.5]
+    more = [1, 2, 2, 3, 1, 2, 2]
+    less = [1, 2, 2, 1, 2, 1, 1]
+    # equal: two of three won; unequal: (3, 1) won by the better, which has more; (1, 2) lost to it; (2, 1) lost to
+    # fewer; the last has no score
+    found = _accuracies(np.array([better, worse, more, less], dtype=float))
+    assert found == pytest.approx({"": 3 / 7, "_equal": 2 / 3, "_unequal": 1 / 4, "_fewer_won": 1 / 4})
+
+
+def test_pairs_of_equal_numbers_have_one_figure() -> None:
+    assert _accuracies(np.array([[0.9, 0.1], [0.1, 0.9], [1, 1], [1, 1]])) == {"": 0.5}
+
+
+def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item: Labelled) -> None:
+    module, logged = make(), {}
+    module.eval()
+    module.log = lambda name, value, **_: logged.update({name: value})  # type: ignore[method-assign, assignment]
+    module.log_dict = lambda values, **_: logged.update(values)  # type: ignore[method-assign, assignment]
+    module.scorer.forward = lambda batch: output(SCORES, SEGMENTS)  # type: ignore[method-assign]
+    swapped = replace(item, better=item.worse, worse=item.better)
+    for name, batches in {"noisy": [item], "system": [item, swapped], "noisy_none": [swapped]}.items():
+        for batch in batches:
+            module.validation_step(replace(batch, name=name), 0)
+    module.on_validation_epoch_end()
+    # of item the first pair is won, the second has no score; swapped, the first is lost
+    assert module.figures["development/noisy"] == 1 / 2 and module.figures["development/noisy_none"] == 0
+    assert module.figures["development/system"] == 1 / 4
+    assert module.figures["development/accuracy"] == (1 / 2 + 1 / 4) / 2
+    assert {**module.figures, "epoch": 0} == logged and not module._found
+    kept: dict[str, Any] = {}
+    module.on_save_checkpoint(kept)
+    assert kept == {"figures": module.figures}
