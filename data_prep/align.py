@@ -359,7 +359,7 @@ class _Lexicon:
         return ((keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> self._shift).astype(np.int64)
 
 
-def common_subsequence(a: Sequence[int], b: Sequence[int]) -> list[Link]:
+def common_subsequence(a: Sequence[Any], b: Sequence[Any]) -> list[Link]:
     """The places of a longest common subsequence; swapping the sides swaps the places and changes nothing else.
 
     Bit-parallel (Hyyro 2004): one row of the table is one integer, in which a zero marks a step up.
@@ -372,7 +372,7 @@ def common_subsequence(a: Sequence[int], b: Sequence[int]) -> list[Link]:
     same = 0
     while same < len(a) and a[same] == b[same]:
         same += 1
-    bits: dict[int, int] = {}
+    bits: dict[Any, int] = {}
     for j in range(same, len(b)):
         bits[b[j]] = bits.get(b[j], 0) | 1 << (j - same)
     full = (1 << (len(b) - same)) - 1
@@ -413,9 +413,9 @@ def _axis(sides: Sequence[Sequence[int]]) -> tuple[Array, Array, Array]:
     """Sides end to end with a BOUNDARY before, between and after them; where each starts, and its length."""
     sizes = np.array([len(side) for side in sides], np.int64)
     starts = np.cumsum(sizes + 1) - sizes
-    axis = np.full(int(sizes.sum()) + len(sides) + 1, BOUNDARY, np.int64)
+    axis = np.full(int(sizes.sum()) + len(sides) + 1, BOUNDARY, np.int32)
     _, places = _ranges(starts, starts + sizes)
-    axis[places] = np.fromiter(chain.from_iterable(sides), np.int64, len(places))
+    axis[places] = np.fromiter(chain.from_iterable(sides), np.int32, len(places))
     return axis, starts, sizes
 
 
@@ -452,7 +452,7 @@ _PRIME = 2**61 - 1
 
 def _keys(cells: _Cells) -> Array:
     """A number for the two words of each cell."""
-    return cells.a[cells.row] * KEY_BASE + cells.b[cells.col]
+    return cells.a[cells.row].astype(np.int64) * KEY_BASE + cells.b[cells.col]
 
 
 def _distinct(parts: Sequence[Array]) -> Array:

@@ -45,9 +45,11 @@ def iter_lines(path: str | Path, *, tally: Counter[str] | None = None) -> Iterat
 def open_bytes(path: str | Path) -> BinaryIO:
     """Open a file for reading bytes, unpacked where it is gzip; an InputError where that can't be done."""
     try:
-        with open(path, "rb") as stream:
-            zipped = stream.read(2) == GZIP_MAGIC
-        return gzip.open(path, "rb") if zipped else open(path, "rb")  # type: ignore[return-value]
+        stream = open(path, "rb")
+        if not stream.peek(2).startswith(GZIP_MAGIC):  # nothing is taken off: a pipe can't be opened again
+            return stream
+        stream.close()
+        return gzip.open(path, "rb")  # type: ignore[return-value]
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except IsADirectoryError:
