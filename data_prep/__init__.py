@@ -1,0 +1,1 @@
+"""Preparation: WMT system outputs and English documents to training pairs and passages; no torch."""

@@ -1,0 +1,1 @@
+"""Records as Arrow (arrow.py), and as batches of tensors (collate.py)."""
