@@ -117,7 +117,7 @@ def _aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenP
 
         return EflomalAligner(train_on=more, symmetrize=args.symmetrize or "mutual")
     if args.backend == "embedding":
-        return _embedding()
+        return embedding()
     if args.backend == "precomputed":
         from data_prep.align_precomputed import PrecomputedAligner
 
@@ -140,7 +140,8 @@ def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAli
     return aligner
 
 
-def _embedding() -> Aligner:
+def embedding() -> Aligner:
+    """The aligner by word vectors of the small encoder; `prepare` has it too."""
     from data_prep.align_embedding import EmbeddingAligner
     from pronmetric.nn.word_vectors import WordVectors
     from pronmetric.training.encoders import pretrained

@@ -73,7 +73,12 @@ def _backend(name: str) -> MakeAligner | None:
 
         EflomalAligner()  # is the program there?
         return lambda sample: EflomalAligner(train_on=sample)
-    raise InputError(f"align.backend={name}: expected agreement or eflomal")
+    if name == "embedding":
+        from pronmetric.cli.align import embedding
+
+        aligner = embedding()
+        return lambda _: aligner
+    raise InputError(f"align.backend={name}: expected agreement, eflomal or embedding")
 
 
 def _several(value: Any) -> tuple[Any, ...]:

@@ -210,7 +210,7 @@ def test_one_pair_of_a_new_year_alone_and_no_english(
         (["data.exclude=[wmt23,wmt31]"], "no test set is left"),
         (["filter.agreement=grammer"], "filter.agreement=grammer: expected grammar, none or the file of a table"),
         (["inventory=small"], "inventory=small: expected one of all, paper"),
-        (["align.backend=giza"], "align.backend=giza: expected agreement or eflomal"),
+        (["align.backend=giza"], "align.backend=giza: expected agreement, eflomal or embedding"),
         (["context.size=two"], "context.size=two: expected a whole number, 0 or more"),
         (["splits.english_share=5"], "splits.english_share=5: expected a number from 0 to 1"),
         (["filter.agrement=none"], "unknown key 'filter.agrement'; did you mean 'filter.agreement'?"),
