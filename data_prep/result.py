@@ -86,10 +86,16 @@ class Result:
                 "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
             },
             splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
-            notes=["documents were divided between train and development"] if self._survey.was_divided else [],
+            notes=self._notes(),
         )
         manifest.write(self._folder, content)
         return content
+
+    def _notes(self) -> Iterator[str]:
+        if self._settings.align_backend != "embedding":
+            yield f"the aligner learned from {len(self._survey.sample)} lines of all splits, without any label"
+        if self._survey.was_divided:
+            yield "documents were divided between train and development"
 
     def _write_pairs(self, files: list[tuple[TestSet, Path]], talk: Talk) -> dict[str, int]:
         waiting = self._folder / ".rows"
