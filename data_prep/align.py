@@ -162,14 +162,15 @@ class AgreementAligner:
         return next(self.align_all([(a, b)]))
 
     def align_all(self, pairs: Iterable[TokenPair]) -> Iterator[Alignment]:
-        """Yield the links of each pair, in order; `pairs` is read batch by batch."""
+        """Yield the links of each pair, in order; `pairs` is read batch by batch. Equal lines get the diagonal."""
         for batch in _batches(pairs, self.window):
             cells = self._cells(batch)
             cells.kind = self._lexicon.find(_keys(cells))
             cells.keep((cells.kind >= 0) | (cells.bonus > 0))
             for _ in range(self.rounds - 1):
                 cells.distance = self._distance_from_links(cells, self._product(cells))
-            yield from self._links(cells)
+            for (a, b), links in zip(batch, self._links(cells), strict=True):
+                yield _diagonal(len(a)) if _same(a, b) else links
 
     def save(self, path: str | Path) -> None:
         """Write the settings and all that was learned to one file; the same content gives the same bytes."""
@@ -199,12 +200,13 @@ class AgreementAligner:
                 words = json.loads(stored["words"].tobytes())
                 occurrences, keys, counts = stored["occurrences"], stored["keys"], stored["counts"]
             if of_file.pop("format") != FORMAT or not _is_table(words, occurrences, keys, counts):
-                raise ValueError(f"format {FORMAT} was expected")
+                raise ValueError
             aligner = cls(**{**of_file, **settings})
         except FileNotFoundError:
             raise InputError("no such file", file=path) from None
-        except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-            raise InputError(f"is no table that this aligner saved ({error})", file=path) from None
+        except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile):
+            message = f"is no table that `pronmetric align --save-table` wrote (format {FORMAT})"
+            raise InputError(message, file=path) from None
         aligner._learn_words(*(Counter(dict(zip(words, side.tolist(), strict=True))) for side in occurrences))
         aligner._learn_counts(_Lexicon(keys), counts)
         return aligner
@@ -407,6 +409,14 @@ def _batches(pairs: Iterable[TokenPair], window: int) -> Iterator[list[TokenPair
             batch, cells = [], 0
     if batch:
         yield batch
+
+
+def _same(a: Sequence[str], b: Sequence[str]) -> bool:
+    return len(a) == len(b) and all(word.lower() == other.lower() for word, other in zip(a, b, strict=True))
+
+
+def _diagonal(size: int) -> Alignment:
+    return Alignment(tuple((place, place) for place in range(size)))
 
 
 def _axis(sides: Sequence[Sequence[int]]) -> tuple[Array, Array, Array]:

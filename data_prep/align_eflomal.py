@@ -16,6 +16,7 @@ from pronmetric.lines import read_lines
 from pronmetric.schema import Alignment
 
 PROGRAM = "eflomal-align"
+LONGEST = 1024
 
 
 class EflomalAligner:
@@ -47,8 +48,10 @@ class EflomalAligner:
         pairs = list(pairs)
         with tempfile.TemporaryDirectory(prefix="pronmetric-") as folder:
             forward, backward = self._run(Path(folder), [*pairs, *self._train_on])
-        for number in range(len(pairs)):
-            yield joined(forward[number].links, backward[number].links, self._symmetrize)
+        for pair, *ways in zip(pairs, forward, backward, strict=False):  # without those of train_on
+            if not any(way.links for way in ways) and max(map(len, pair)) > LONGEST and all(pair):
+                raise PronmetricError(f"{PROGRAM} links no word of a line of more than {LONGEST} words; split the line")
+            yield joined(ways[0].links, ways[1].links, self._symmetrize)
 
     def _run(self, folder: Path, pairs: Sequence[TokenPair]) -> tuple[list[Alignment], list[Alignment]]:
         """Both directions. The program sees words as numbers: it splits at white space that a word may hold here."""
