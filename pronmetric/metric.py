@@ -27,6 +27,7 @@ from pronmetric.checkpoint import Checkpoint
 from pronmetric.comparison import Comparison, Duel, average
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.errors import PronmetricError
+from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import Occurrence
 from pronmetric.records import Text, text_of
@@ -73,7 +74,10 @@ class PronounMetric:
         self.hash = loaded.hash
         self.config: Mapping[str, Any] = loaded.config
         self._collator = Collator(loaded.tokenizer, max_pieces=loaded.config["max_pieces"])
-        model = loaded.model.eval().requires_grad_(False).to(PRECISIONS[self.precision])
+        model: Any = loaded.model.eval().requires_grad_(False)
+        ready = packed.pack(model.encoder) if devices == ["cpu"] and self.precision == "bf16" else None
+        # the head stays in fp32: it costs little and would round much
+        model.encoder = model.encoder.to(PRECISIONS[self.precision]) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
         self._replicas = [replica.to(device) for replica, device in zip(copies, devices, strict=True)]
 

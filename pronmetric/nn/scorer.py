@@ -39,6 +39,7 @@ class PronounScorer(nn.Module):
         """Scores of each pronoun and row of `batch`."""
         pieces = self.encoder(batch.ids, batch.piece_mask)  # (batch, pieces, width)
         states = word_states(pieces, batch.word, batch.word_mask.shape[1], how=self.word_state)
+        states = states.to(next(self.head.parameters()).dtype)  # a bf16 encoder may have an fp32 head
         return self.head(states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask)
 
 

@@ -1,0 +1,77 @@
+"""The packed BERT against the one it is made of."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from pronmetric.nn import packed
+from pronmetric.nn.encoder import HuggingFaceEncoder
+
+CONFIG = {
+    "model_type": "bert",
+    "vocab_size": 100,
+    "hidden_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 96,
+    "max_position_embeddings": 64,
+}
+
+
+@pytest.fixture
+def encoder() -> HuggingFaceEncoder:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        made = HuggingFaceEncoder.from_config(CONFIG)
+        for parameter in made.parameters():
+            parameter.data += 0.1 * torch.randn_like(parameter)  # biases and norms too
+    return made.eval().requires_grad_(False)
+
+
+@pytest.fixture
+def made(encoder: HuggingFaceEncoder) -> packed.PackedBert:
+    made = packed.pack(encoder)
+    if made is None:
+        pytest.skip("this CPU or PyTorch has no packed bf16 products")
+    return made
+
+
+def batch(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random pieces, padded on the right."""
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    ids = torch.randint(1, 100, mask.shape, generator=torch.Generator().manual_seed(1))
+    return ids.masked_fill(~mask, 0), mask
+
+
+def test_states_are_near_and_nearer_than_a_cast(encoder: HuggingFaceEncoder, made: packed.PackedBert) -> None:
+    ids, mask = batch([5, 30, 1, 17])
+    with torch.inference_mode():
+        exact, found = encoder(ids, mask)[mask], made(ids, mask)[mask]
+        cast = encoder.to(torch.bfloat16)(ids, mask)[mask].float()
+    assert found.dtype == torch.float32
+    gap, gap_of_cast = (found - exact).abs().mean().item(), (cast - exact).abs().mean().item()
+    assert exact.abs().mean() > 0.5
+    assert 0 < gap < gap_of_cast < 0.05
+
+
+def test_padding_changes_nothing(made: packed.PackedBert) -> None:
+    ids, mask = batch([12, 40])
+    with torch.inference_mode():
+        together, alone = made(ids, mask)[0, :12], made(ids[:1, :12], mask[:1, :12])[0]
+    assert (together - alone).abs().max() < 0.05  # one rounding to bf16 may turn
+
+
+def test_the_encoder_stays_as_it_was(encoder: HuggingFaceEncoder, made: packed.PackedBert) -> None:
+    assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+    assert (made.width, made.max_pieces) == (encoder.width, encoder.max_pieces)
+
+
+@pytest.mark.parametrize("other", [{"model_type": "roberta"}, {"hidden_act": "relu"}, {"is_decoder": True}])
+def test_other_architectures_are_left_alone(other: dict[str, object]) -> None:
+    assert packed.pack(HuggingFaceEncoder.from_config({**CONFIG, **other})) is None
+
+
+def test_without_the_operators_nothing_is_packed(encoder: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    assert packed.pack(encoder) is None
