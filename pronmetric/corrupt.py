@@ -6,6 +6,7 @@ Numpy only; used by data_prep.noise, training and suggest.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,6 +162,7 @@ def corrupt(
     joint: float = 0.0,
     must_agree: float = 0.0,
     emphasis: Mapping[str, float] | None = None,
+    frequency: Mapping[str, float] | None = None,
 ) -> Corrupted:
     """Replace about `rate` of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
@@ -171,12 +173,14 @@ def corrupt(
     together by another's, on top of the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
     emphasis: factors of `rate` by form (lower-cased); 1 for a form that is not named.
+    frequency: how often each form is right; forms drawn from the slot, and referents, are then drawn by it instead of
+    by `table`. Without it a rare form is wrong too often: seen in place of a common one, it is learned to be wrong.
     """
     words = split(text)
     emphasis = emphasis or {}
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < joint:
-        _replace_referent(words, occurrences, rng, wrong)
+        _replace_referent(words, occurrences, rng, wrong, frequency)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
         if wrong[k] is not None or hit >= rate * emphasis.get(occurrence.form, 1.0):
@@ -186,7 +190,10 @@ def corrupt(
             allowed = next(iter(grades(words, occurrence.word)), ())
         if strict < must_agree:
             allowed = [f for f in (FORMS if allowed is None else allowed) if agrees(words, occurrence.word, f)]
-        wrong[k] = table.draw(rng, occurrence.form, power=power, allowed=allowed, smoothing=smoothing)
+        if frequency is not None and whole < same_slot_share:
+            wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], frequency)
+        else:
+            wrong[k] = table.draw(rng, occurrence.form, power=power, allowed=allowed, smoothing=smoothing)
     return _write(text, occurrences, wrong)
 
 
@@ -198,7 +205,11 @@ _PARADIGM = {
 
 
 def _replace_referent(
-    words: Sequence[Word], occurrences: Sequence[Occurrence], rng: np.random.Generator, wrong: list[str | None]
+    words: Sequence[Word],
+    occurrences: Sequence[Occurrence],
+    rng: np.random.Generator,
+    wrong: list[str | None],
+    frequency: Mapping[str, float] | None,
 ) -> None:
     """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
     present = sorted({_PARADIGM[o.form] for o in occurrences if o.form in _PARADIGM})
@@ -206,11 +217,23 @@ def _replace_referent(
         return
     old = present[rng.integers(len(present))]
     others = sorted(set(_PARADIGM.values()) - {old})
-    new = others[rng.integers(len(others))]
+    shares = Counter(others)  # each at least once
+    for form, paradigm in _PARADIGM.items():
+        if frequency is not None and paradigm in shares:
+            shares[paradigm] += frequency.get(form, 0)
+    new = _draw(rng, others, shares)
     for k, occurrence in enumerate(occurrences):
         if _PARADIGM.get(occurrence.form) == old:
             fitting = (f for f in next(iter(grades(words, occurrence.word)), ()) if _PARADIGM.get(f) == new)
             wrong[k] = next(fitting, None)
+
+
+def _draw(rng: np.random.Generator, forms: Sequence[str], weights: Mapping[str, float]) -> str | None:
+    """One of `forms` by weight; None where none weighs anything."""
+    edges = np.cumsum([weights.get(form, 0) for form in forms])
+    if not len(edges) or edges[-1] <= 0:
+        return None
+    return forms[min(int(np.searchsorted(edges, rng.random() * edges[-1], side="right")), len(forms) - 1)]
 
 
 def _write(text: str, occurrences: Sequence[Occurrence], wrong: Sequence[str | None]) -> Corrupted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -97,7 +98,10 @@ class TrainingSteps(Dataset[Labelled]):
     def __init__(
         self, passages: Any, pairs: Any, labeller: Labeller, *, table: ConfusionTable, options: Mapping[str, Any]
     ) -> None:
-        self.passages, self.pairs, self.labeller, self.table, self.options = passages, pairs, labeller, table, options
+        self.passages, self.pairs, self.labeller, self.options = passages, pairs, labeller, options
+        corruption = dict(options["corruption"])
+        frequency = Counter(form for forms in passages["forms"] for form in forms)
+        self.corruption = {"table": table, "frequency": frequency if corruption.pop("balanced") else None, **corruption}
 
     def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
@@ -106,7 +110,7 @@ class TrainingSteps(Dataset[Labelled]):
         for index in step.rows:
             rng = np.random.default_rng([o["seed"], step.epoch, index, len(step.kind)])
             if step.kind == "passages":
-                items.append(examples.passage(self.passages[index], rng, table=self.table, **o["corruption"]))
+                items.append(examples.passage(self.passages[index], rng, **self.corruption))
             else:
                 row = self.pairs[index]
                 items += examples.pair(row, rng, context=o["context"], plain=o["corruption"]["plain"])

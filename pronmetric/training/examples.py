@@ -39,6 +39,7 @@ def passage(
     joint: float,
     must_agree: float,
     emphasis: Mapping[str, float],
+    frequency: Mapping[str, float] | None,
     plain: float,
     clean: float,
 ) -> LabelledExample:
@@ -63,6 +64,7 @@ def passage(
         joint=joint,
         must_agree=must_agree,
         emphasis=emphasis,
+        frequency=frequency,
     )
     text = flatten(result.text) if rng.random() < plain else result.text
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)

@@ -248,3 +248,21 @@ def test_an_empty_table_still_confuses_within_the_slot() -> None:
     result = corrupt(text, find(text), np.random.default_rng(0), rate=1.0, table=ConfusionTable({}))
     assert result.replaced == (True,)
     assert result.forms[0] in {"she", "it", "they"}
+
+
+def test_by_frequency_a_rare_form_is_replaced_for_a_common_one_as_seldom_as_it_is_right() -> None:
+    text = "He left."
+    drawn = Counter(
+        corrupt(
+            text,
+            find(text),
+            np.random.default_rng(seed),
+            rate=1.0,
+            table=ConfusionTable({}),
+            same_slot_share=1.0,
+            frequency={"it": 8, "she": 2, "they": 0},
+        ).forms[0]
+        for seed in range(400)
+    )
+    assert set(drawn) == {"it", "she"}
+    assert 0.7 < drawn["it"] / 400 < 0.9

@@ -24,6 +24,7 @@ CORRUPTION: dict[str, Any] = {
     "power": 0.4,
     "same_slot_share": 0.7,
     "joint": 0.2,
+    "balanced": True,
     "must_agree": 0.5,
     "emphasis": {},
     "plain": 0.5,
@@ -170,6 +171,7 @@ def test_corruption_is_drawn_anew_in_each_epoch_and_the_same_in_each_run(make: M
     assert not same(first, other[0])
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12
 def test_workers_make_the_same_batches(make: Make) -> None:
     alone = batches(make())
     assert all(same(one, other) for one, other in zip(alone, batches(make(workers=1)), strict=True))

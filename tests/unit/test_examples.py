@@ -22,6 +22,7 @@ CORRUPTION: dict[str, Any] = {
     "joint": 0.2,
     "must_agree": 0.5,
     "emphasis": {"she": 2.0},
+    "frequency": None,
     "plain": 0.0,
     "clean": 0.0,
 }
