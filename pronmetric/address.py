@@ -21,7 +21,7 @@ class Address(NamedTuple):
 
 
 def locate(model: str | Path | None = None, *, allow_network: bool = False) -> Address:
-    """Find the checkpoint `model`: None is the shipped default; else a folder, a shipped name or a hub name.
+    """Find the checkpoint `model`: None is the shipped default; else a shipped name, a folder or a hub name.
 
     A hub name is read from the local cache, and fetched only where `allow_network` is given.
 
@@ -29,12 +29,12 @@ def locate(model: str | Path | None = None, *, allow_network: bool = False) -> A
         PronmetricError: there is no such checkpoint, or the folder is none.
     """
     name = DEFAULT if model is None else str(model)
-    if model is not None and Path(model).exists():
-        return Address(Path(model).resolve().name, _checked(Path(model)))
     shelf = Path(str(files("pronmetric.checkpoints")))
     shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
     if name in shipped:
         return Address(name, _checked(shelf / name))
+    if Path(name).exists():
+        return Address(Path(name).resolve().name, _checked(Path(name)))
     if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name):
         return Address(name, _checked(_fetch(name, allow_network=allow_network)))
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"

@@ -39,7 +39,7 @@ SEED = 12345
 BATCH_SIZE = {"cpu": 32, "cuda": 1024}
 TIE = 0.01
 _BATCH_PIECES = 32  # pieces that one text of `batch_size` stands for
-_WINDOW = 4096  # distinct texts with a pronoun that are sorted by length together
+_WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
 _REMEMBERED = 2**17  # distinct texts whose scores are kept, so that none of them is encoded again
 
 
@@ -73,6 +73,7 @@ class PronounMetric:
         self.name, self.folder = place
         self.hash = loaded.hash
         self.config: Mapping[str, Any] = loaded.config
+        self._forms = frozenset(loaded.config["pronouns"])
         self._collator = Collator(loaded.tokenizer, max_pieces=loaded.config["max_pieces"])
         model: Any = loaded.model.eval().requires_grad_(False)
         ready = packed.pack(model.encoder) if devices == ["cpu"] and self.precision == "bf16" else None
@@ -226,7 +227,7 @@ class PronounMetric:
                 del known[key]
 
         for context, text in texts:
-            found = pronouns.find(text)
+            found = tuple(p for p in pronouns.find(text) if p.form in self._forms)
             key = blake2b(f"{context}\0{text}".encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])

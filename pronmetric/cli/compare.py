@@ -64,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     scoring.check_flags(parser, args)
-    scoring.check_targets(args.to_json, args.to_tsv)
+    scoring.check_targets(args)
     if args.translations is not None and len(args.translations) < 2:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"

@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     parser = scoring.parser("score", DESCRIPTION, EPILOG, jsonl=True)
     args = parser.parse_args(argv)
     scoring.check_flags(parser, args)
-    scoring.check_targets(args.to_json, args.to_tsv)
+    scoring.check_targets(args)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     if args.jsonl is not None:

@@ -107,9 +107,14 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
         made.error("--context common needs -t with -r, or -d; a record of --jsonl brings its own context")
 
 
-def check_targets(*paths: str | None) -> None:
-    """Refuse an output file that could not be written, before any work is done."""
-    for path in filter(None, paths):
+def check_targets(args: argparse.Namespace) -> None:
+    """Refuse an output file that could not be written or is read as well, before any work is done."""
+    read = [*(args.translations or []), args.references, args.sources, args.docids, getattr(args, "jsonl", None)]
+    taken = {os.path.realpath(path) for path in read if path is not None}
+    for path in filter(None, (args.to_json, args.to_tsv)):
+        if os.path.realpath(path) in taken:
+            raise InputError("would be overwritten: it is named for something else too", file=path)
+        taken.add(os.path.realpath(path))
         folder = Path(path).parent
         if Path(path).is_dir():
             raise InputError("is a folder; give the name of a file to write", file=path)

@@ -82,6 +82,8 @@ BAD = {
     "file as checkpoint": (["score", "-t", A, "--model", REF], "ref.txt: no checkpoint"),
     "output folder missing": (["score", "-t", A, "--to_json", "nix/out.json"], "the folder nix is not there"),
     "output is a folder": (["compare", "-t", A, A, "--to_tsv", "folder"], "folder: is a folder"),
+    "output is an input": (["score", "-t", A, "--to_json", A], "system-a.txt: would be overwritten"),
+    "outputs are one": (["score", "-t", A, "--to_json", "o", "--to_tsv", "./o"], "./o: would be overwritten"),
     "no JSON file": (["score", "--jsonl", "nix.jsonl"], "nix.jsonl: no such file"),
     "folder as JSON": (["score", "--jsonl", "folder"], "folder"),
     "empty JSON file": (["score", "--jsonl", "empty.txt"], "empty.txt: is empty"),

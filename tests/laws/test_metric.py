@@ -151,6 +151,13 @@ def test_a_text_without_a_pronoun_has_no_score_and_costs_nothing(metric: Pronoun
     assert metric.predict([]).scores == []
 
 
+def test_only_the_pronouns_of_the_checkpoint_are_scored(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {"text": "It was hers, not theirs.", "context": []}
+    assert [p.text for p in metric.predict([record]).pronouns[0]] == ["It", "hers", "theirs"]
+    monkeypatch.setattr(metric, "_forms", metric._forms - {"theirs"})
+    assert [p.text for p in metric.predict([record]).pronouns[0]] == ["It", "hers"]
+
+
 def test_spans_are_code_points_of_the_text(metric: PronounMetric) -> None:
     text = "\U0001f600 \u201cShe\u201d sees that it\u2019s his."
     (pronouns,) = metric.predict([{"text": text, "context": ["\U0001f600\U0001f600 A."]}]).pronouns
