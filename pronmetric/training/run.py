@@ -37,6 +37,7 @@ from pronmetric.training.place import Bar, Place, WholeFiles
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 SEGMENT = {"logit": "mean", "average": "mean", "paper": "weighted"}
+LOG = logging.getLogger(__name__)
 FREE = ("accelerator", "threads", "workers", "save_every", "progress")  # settings that a run may go on with others of
 
 # What Lightning and torch say of this set-up and a user can do nothing about.
@@ -47,6 +48,7 @@ EXPECTED = (
     r"The '\w+' does not have many workers",
     r"`isinstance\(treespec, LeafSpec\)` is deprecated",
     r"GPU available but not used",
+    r"This process .* is multi-threaded, use of fork\(\) may lead to deadlocks",
 )
 
 
@@ -302,13 +304,15 @@ def _scorer(
             allow_network=encoder["allow_network"],
         )
     else:
+        assert isinstance(loaded.model.encoder, HuggingFaceEncoder)
         model, tokenizer = loaded.model.encoder, loaded.tokenizer
-        assert isinstance(model, HuggingFaceEncoder)
         set_dropout(model, encoder["dropout"])
     forms = len(FORMS) if head["correction"] else 0
     made = make_head(head["kind"], model.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
+    elif loaded is not None:
+        LOG.warning("init=%s has another head than this run: the encoder is taken, the head starts afresh", init)
     scorer = PronounScorer(model, made, word_state=word_state).train()
     return scorer, tokenizer, min(encoder["max_pieces"], model.max_pieces)
 

@@ -1,0 +1,548 @@
+"""`pronmetric train` from a prepared folder to a checkpoint that scores: choices, kills, devices, faults."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from pronmetric import checkpoint
+from pronmetric.cli.main import main
+from pronmetric.nn.head import AverageHead, PaperHead
+from pronmetric.schema import Pair
+from pronmetric.training import calibrate
+
+Arguments = Callable[..., list[str]]
+Train = Callable[..., int]
+
+EXPORTED = {"config.yaml", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+
+
+@pytest.fixture(scope="module")
+def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Arguments:
+    """The command line of a run on the tiny encoder and data, in fp32 with small batches; later overrides win."""
+
+    def command(out: Path, *overrides: str, folder: Path = tiny_prepared) -> list[str]:
+        given = {
+            "data.dir": folder,
+            "out": out,
+            "encoder": "huggingface",
+            "encoder.name": tiny_encoder,
+            "data.pieces": 512,
+            "data.development": 12,
+            "trainer.validate_every": 1.0,
+            "trainer.precision": 32,
+            "trainer.threads": 1,
+            "trainer.progress": "false",
+        }
+        later = {override.split("=")[0] for override in overrides}
+        return ["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides]
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def train(arguments: Arguments) -> Train:
+    """Runs it in this process; the exit code."""
+
+    def run(out: Path, *overrides: str, **more: Any) -> int:
+        return main(arguments(out, *overrides, **more))
+
+    return run
+
+
+def config(out: Path) -> dict[str, Any]:
+    return yaml.safe_load((out / "checkpoint" / "config.yaml").read_text(encoding="utf-8"))
+
+
+def weights(out: Path) -> bytes:
+    return (out / "checkpoint" / "model.safetensors").read_bytes()
+
+
+def rows(out: Path, version: int = 0) -> list[dict[str, str]]:
+    with (out / "csv" / f"version_{version}" / "metrics.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def files(out: Path) -> set[str]:
+    """What a run leaves, event files by one name."""
+    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    return {re.sub(r"events\.out\.tfevents\..*", "events", name) for name in found}
+
+
+LEFT = {
+    "best.ckpt",
+    "last.ckpt",
+    "csv/version_0/metrics.csv",
+    "tensorboard/events",
+    "tensorboard/hparams.yaml",
+    *(f"checkpoint/{name}" for name in EXPORTED),
+}
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def command(arguments: Arguments, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A run of twenty steps as a user starts it, with its bar and in the default precision: OUT, stdout, stderr."""
+    out = tmp_path_factory.mktemp("command") / "out"
+    given = ["trainer.max_steps=20", "trainer.max_epochs=30", "trainer.progress=true", "trainer.precision=bf16"]
+    line = [sys.executable, "-m", "pronmetric.cli.main", *arguments(out, *given)]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent)
+    assert done.returncode == 0, done.stderr
+    return out, done.stdout, done.stderr
+
+
+def test_stdout_holds_the_figures_and_stderr_the_rest(command: tuple[Path, str, str]) -> None:
+    out, told, notes = command
+    lines = dict(line.split("\t") for line in told.splitlines())
+    assert {name: float(value) for name, value in lines.items()} == pytest.approx(
+        config(out)["training"]["figures"], abs=1e-4
+    )
+    names = {"accuracy", "noisy", "noisy_none", "study_form", "system", "system_equal", "system_unequal"}
+    assert set(lines) == {f"development/{name}" for name in (*names, "system_fewer_won")}
+    assert "20/20" in notes and f"checkpoint {out / 'checkpoint'} (" in notes
+    assert "warn" not in notes.lower() and "Traceback" not in notes
+
+
+def test_a_run_leaves_its_logs_its_places_and_its_checkpoint(command: tuple[Path, str, str]) -> None:
+    out, _, _ = command
+    assert files(out) == LEFT and {path.name for path in out.parent.iterdir()} == {"out"}
+
+
+def test_the_checkpoint_scores(
+    command: tuple[Path, str, str], sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _, _ = command
+    model = str(out / "checkpoint")
+    assert main(["score", "-t", str(sample / "system-a.txt"), "--model", model, "--quiet", "--only_system"]) == 0
+    assert 0 < float(capsys.readouterr().out.split("score:")[1]) < 100
+    found = config(out)
+    assert found["training"]["steps"] == 20 and found["max_pieces"] == 128 and found["segment"] == "mean"
+    assert found["training"]["figures"].keys() > {"development/accuracy"} and found["training"]["seconds"] >= 0
+
+
+def test_logs_tell_each_validation_and_the_losses(command: tuple[Path, str, str]) -> None:
+    out, _, _ = command
+    found = rows(out)
+    assert [row["step"] for row in found if row["development/accuracy"]] and found[-1]["step"] == "19"
+    (last,) = [row for row in found if row["train/loss"] and row["step"] == "19"]
+    assert {"train/detection", "train/loss", "epoch"} <= {name for name, value in last.items() if value}
+    assert any(name.startswith("lr-") for name in found[0])
+    events = EventAccumulator(str(out / "tensorboard")).Reload()
+    assert {"development/accuracy", "train/loss", "epoch"} <= set(events.Tags()["scalars"])
+
+
+def test_the_config_is_printed_and_nothing_runs(
+    arguments: Arguments, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments(tmp_path / "out", "seed=7", "head=paper"), "--cfg", "job"]) == 0
+    told = yaml.safe_load(capsys.readouterr().out)
+    assert (told["seed"], told["head"]["kind"], told["out"]) == (7, "paper", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_runs_once_for_each_value(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train(tmp_path / "out", "--multirun", "seed=1,2", "trainer.max_steps=2") == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"0", "1", "multirun.yaml"}
+    assert [config(tmp_path / "out" / n)["training"]["seed"] for n in "01"] == [1, 2]
+    assert weights(tmp_path / "out" / "0") != weights(tmp_path / "out" / "1")
+    assert {path.name for path in tmp_path.iterdir()} == {"out"}
+
+
+# What is learned and what is kept
+
+
+def test_eight_pairs_are_learned_by_heart(
+    train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], tmp_path: Path
+) -> None:
+    eight = [pair for pair in sample_pairs if pair.kind == "noisy"][:16:2]
+    folder = make_prepared(train=eight, development=eight)
+    learn = ["optim.lr=3e-3", "optim.head_lr=3e-3", "head.dropout=0.0", "encoder.dropout=0.0", "trainer.max_epochs=40"]
+    assert train(tmp_path, "objective=pairs", "trainer.validate_every=40", *learn, folder=folder) == 0
+    assert config(tmp_path)["training"]["figures"]["development/noisy"] == 1
+
+
+def test_labels_are_learned_too(
+    train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], tmp_path: Path
+) -> None:
+    """Detection alone, on passages whose pronouns are replaced: it falls well below the entropy of the labels."""
+    few = sample_pairs[:16]
+    folder = make_prepared(train=few, development=few, passages=[pair.better for pair in few[::4]])
+    learn = ["optim.lr=3e-3", "head.dropout=0.0", "encoder.dropout=0.0", "trainer.max_epochs=60", "data.pieces=256"]
+    assert train(tmp_path, "objective.pair_share=0", "trainer.validate_every=60", *learn, folder=folder) == 0
+    losses = [float(row["train/detection"]) for row in rows(tmp_path) if row["train/detection"]]
+    assert min(losses[-2:]) < 0.35 < 0.6 < losses[0]
+
+
+def test_the_export_is_the_best_by_development_accuracy(train: Train, tmp_path: Path) -> None:
+    assert train(tmp_path, "half=false", "trainer.max_epochs=4", "optim.lr=3e-3", "trainer.validate_every=1") == 0
+    found = {int(row["step"]): row for row in rows(tmp_path) if row["development/accuracy"]}
+    accuracies = [float(row["development/accuracy"]) for row in found.values()]
+    best = accuracies.index(max(accuracies))  # the first of them
+    assert list(found) == list(range(len(found))) and len(set(accuracies)) > 1
+    told = config(tmp_path)["training"]
+    assert told["best_step"] == best + 1 and told["steps"] == len(found)
+    assert told["figures"] == pytest.approx({name: float(found[best][name]) for name in told["figures"]})
+    kept = torch.load(tmp_path / "best.ckpt", weights_only=True)["state_dict"]
+    exported = load_file(tmp_path / "checkpoint" / "model.safetensors")
+    assert kept.keys() == {f"scorer.{name}" for name in exported}
+    assert all(torch.equal(kept[f"scorer.{name}"], value) for name, value in exported.items())
+
+
+def test_a_calibrated_run_says_so(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "not", "trainer.max_steps=2") == 0
+    assert config(tmp_path / "not")["training"]["calibration"] is None
+    assert "not calibrated" in capsys.readouterr().err
+    monkeypatch.setattr(calibrate, "FEWEST", 5)
+    learn = ["optim.lr=3e-3", "trainer.max_epochs=10", "half=false", "trainer.validate_every=20"]
+    assert train(tmp_path / "out", *learn) == 0
+    told = config(tmp_path / "out")["training"]["calibration"]
+    assert told is not None  # the tiny model has learned something that holds elsewhere
+    assert told["rate"] == 0.5 and told["scale"] > 0 and "not calibrated" not in capsys.readouterr().err
+    kept = torch.load(tmp_path / "out" / "best.ckpt", weights_only=True)["state_dict"]["scorer.head.logit.weight"]
+    exported = load_file(tmp_path / "out" / "checkpoint" / "model.safetensors")["head.logit.weight"]
+    torch.testing.assert_close(exported, told["scale"] * kept)
+
+
+def test_a_run_without_a_gain_stops_early(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    still = ["optim.lr=0", "optim.head_lr=0", "trainer.max_epochs=50", "trainer.validate_every=2", "trainer.patience=3"]
+    assert train(tmp_path, *still) == 0
+    assert config(tmp_path)["training"]["steps"] == 2 * (1 + 3)
+    before = weights(tmp_path)
+    assert train(tmp_path, *still) == 0  # it is over, and stays so
+    assert config(tmp_path)["training"]["steps"] == 2 * (1 + 3) and weights(tmp_path) == before
+
+
+CHOICES = [
+    (["loss=margin", "optim=sgd", "context=common", "head=paper"], PaperHead, "weighted"),
+    (["loss=logistic", "word_state=first", "context=none", "head=average"], AverageHead, "mean"),
+]
+
+
+@pytest.mark.parametrize(("choices", "kind", "segment"), CHOICES)
+def test_the_papers_choices(train: Train, tmp_path: Path, choices: list[str], kind: type, segment: str) -> None:
+    assert train(tmp_path, *choices, "objective=pairs", "half=false", "trainer.max_epochs=2") == 0
+    loaded = checkpoint.load(tmp_path / "checkpoint")
+    assert isinstance(loaded.model.head, kind) and loaded.config["segment"] == segment
+    assert loaded.config["context"] == choices[2].split("=")[1]
+    assert any(row.get("train/pair") for row in rows(tmp_path))
+    assert loaded.config["training"]["calibration"] is None
+
+
+def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    forms = ["head.correction=true", "objective.correction=0.5", "optim.head_lr=1e-2", "trainer.max_epochs=4"]
+    assert train(tmp_path, "context=respective", "data.agreeing=true", "optim.frozen=true", *forms, "half=false") == 0
+    loaded = checkpoint.load(tmp_path / "checkpoint")
+    assert loaded.config["context"] == "respective" and loaded.model.head.form is not None  # type: ignore[union-attr]
+    assert any(row.get("train/correction") for row in rows(tmp_path))
+    last = torch.load(tmp_path / "last.ckpt", weights_only=True)["state_dict"]
+    encoder = {k: v for k, v in load_file(tiny_encoder / "model.safetensors").items() if "pooler" not in k}
+    assert all(torch.equal(last[f"scorer.encoder.model.{name}"], value) for name, value in encoder.items())
+
+
+def test_training_starts_from_a_checkpoint(
+    train: Train, tiny_checkpoint: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    still = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1", f"init={tiny_checkpoint()}"]
+    source = load_file(tiny_checkpoint() / "model.safetensors")
+    assert train(tmp_path / "same", *still, "head.correction=true", "head.slots=4") == 0
+    found = load_file(tmp_path / "same" / "checkpoint" / "model.safetensors")
+    assert all(torch.equal(found[key], source[key]) for key in source) and caplog.text == ""
+    assert config(tmp_path / "same")["training"]["init"] == str(tiny_checkpoint())
+    assert config(tmp_path / "same")["max_pieces"] == 128
+    assert train(tmp_path / "other", *still, "head=paper", "objective=pairs") == 0
+    found = load_file(tmp_path / "other" / "checkpoint" / "model.safetensors")
+    assert all(torch.equal(found[key], source[key]) for key in source if key.startswith("encoder."))
+    assert isinstance(checkpoint.load(tmp_path / "other" / "checkpoint").model.head, PaperHead)
+    assert "the encoder is taken, the head starts afresh" in caplog.text
+
+
+# Kills
+
+# Imports all once, then forks a process for each job (a line of JSON: argv, log, and where to die); answers with its
+# exit code, negative for a signal. `poll` is killed from outside as soon as the file is there.
+SERVER = """
+import json, os, signal, sys, time
+from pathlib import Path
+import datasets, hydra, pytorch_lightning.loggers, transformers
+from torch.utils import tensorboard
+from pronmetric import checkpoint, study_form
+from pronmetric.cli.main import main
+from pronmetric.training import run
+from pronmetric.training.module import ScorerModule
+from pronmetric.training.place import Place, WholeFiles
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def before(owner, name, when):
+    real = getattr(owner, name)
+    setattr(owner, name, lambda self, *args, **more: die() if when(self, *args) else real(self, *args, **more))
+
+def half_written(number):
+    def save(self, checkpoint, path, storage_options=None):
+        if checkpoint["global_step"] >= number and "last" in str(path):
+            Path(f"{path}.part").write_bytes(b"PK" * 1000)
+            die()
+        real(self, checkpoint, path)
+    real, WholeFiles.save_checkpoint = WholeFiles.save_checkpoint, save
+
+DEATHS = {
+    "step": lambda n: before(ScorerModule, "training_step", lambda module, *_: module.global_step == n),
+    "validation": lambda n: before(ScorerModule, "on_validation_epoch_end", lambda module: module.global_step >= n),
+    "best": lambda n: before(Place, "on_validation_end", lambda place, trainer, *_: trainer.global_step >= n),
+    "write": half_written,
+    "export": lambda n: setattr(run.checkpoint, "save_file", lambda *_, **__: die()),
+}
+
+for line in sys.stdin:
+    job = json.loads(line)
+    pid = os.fork()
+    if pid == 0:
+        log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1), os.dup2(log, 2)
+        if job["death"]:
+            DEATHS[job["death"]](job["number"])
+        sys.argv = ["pronmetric", *job["argv"]]
+        code = main(job["argv"])
+        sys.stdout.flush()
+        os._exit(code)
+    if job["poll"]:
+        while not Path(job["poll"]).exists():
+            time.sleep(0.02)
+        time.sleep(job["number"])
+        os.kill(pid, signal.SIGKILL)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(arguments: Arguments) -> Iterator[Callable[..., int]]:
+    """Runs a command line in a process of its own that dies where it is told to; its exit code."""
+    line = [sys.executable, "-c", SERVER]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+
+        def run(out: Path, *overrides: str, death: str = "", number: float = 0, poll: Path | str = "") -> int:
+            log, argv = out.with_suffix(".log"), arguments(out, *overrides)
+            job = {"argv": argv, "log": str(log), "death": death, "number": number, "poll": str(poll)}
+            print(json.dumps(job), file=server.stdin, flush=True)
+            code = int(server.stdout.readline())
+            assert code in (0, -signal.SIGKILL), log.read_text(encoding="utf-8")
+            return code
+
+        yield run
+        server.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def long(make_prepared: Callable[..., Path], sample_pairs: list[Pair], sample: Path) -> list[str]:
+    """A run of four epochs that learns its development pairs by heart, so that late weights are the best."""
+    pairs, lines = sample_pairs[:24], (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
+    folder = make_prepared(
+        train=pairs, development=pairs, passages=[" ".join(lines[i : i + 2]) for i in range(0, 12, 2)]
+    )
+    given = ["data.pieces=128", "data.development=0", "objective.pair_share=0.5", "optim.lr=1e-2", "head.dropout=0.2"]
+    return [f"data.dir={folder}", "trainer.max_epochs=4", "trainer.validate_every=3", *given]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(run: Callable[..., int], long: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    assert run(out, *long, "trainer.save_every=2") == 0
+    told = config(out)["training"]
+    # else the deaths below are not where they mean to be
+    assert told["steps"] / 4 >= 4 and told["best_step"] > 3
+    return out
+
+
+def ended_alike(out: Path, other: Path) -> None:
+    """Same weights exported, same weights at the end, same choice; nothing lies about."""
+    assert weights(out) == weights(other)
+    one, two = (torch.load(path / "last.ckpt", weights_only=True) for path in (out, other))
+    assert one["global_step"] == two["global_step"]
+    assert all(torch.equal(value, two["state_dict"][name]) for name, value in one["state_dict"].items())
+    for state, again in zip(one["optimizer_states"], two["optimizer_states"], strict=True):
+        for key, moments in state["state"].items():
+            assert all(torch.equal(value, again["state"][key][name]) for name, value in moments.items())
+    first, second = config(out)["training"], config(other)["training"]
+    for key in ("steps", "best_step", "figures", "calibration"):
+        assert first[key] == second[key]
+    starts = {name for name in files(out) if re.fullmatch(r"csv/version_\d+/metrics.csv", name)}
+    assert files(out) - starts == LEFT - {"csv/version_0/metrics.csv"}
+
+
+@pytest.mark.parametrize(
+    ("every", "deaths"),
+    [
+        (2, [("step", 5), ("best", 6)]),  # within an epoch; when best.ckpt is written and last.ckpt is not
+        (1, [("validation", 3), ("step", 7)]),  # in a validation; right after a place was kept
+        (3, [("write", 7), ("export", 0)]),  # when last.ckpt is half written; when all is done but the export
+        (50, [("step", 2), ("validation", 6)]),  # before anything is kept; in a later validation
+    ],
+)
+def test_a_run_killed_twice_ends_with_the_same_weights(
+    run: Callable[..., int],
+    long: list[str],
+    undisturbed: Path,
+    tmp_path: Path,
+    every: int,
+    deaths: list[tuple[str, int]],
+) -> None:
+    out, given = tmp_path / "out", [*long, f"trainer.save_every={every}"]
+    for death, number in deaths:
+        assert run(out, *given, death=death, number=number) == -signal.SIGKILL
+    assert run(out, *given) == 0
+    ended_alike(out, undisturbed)
+    assert "Traceback" not in (log := out.with_suffix(".log").read_text(encoding="utf-8")) and "warn" not in log.lower()
+
+
+def test_a_run_killed_from_outside_twice_ends_with_the_same_weights(
+    run: Callable[..., int], long: list[str], undisturbed: Path, tmp_path: Path
+) -> None:
+    out, given = tmp_path / "out", [*long, "trainer.save_every=1"]
+    assert run(out, *given, poll=out / "last.ckpt") == -signal.SIGKILL
+    assert run(out, *given, poll=out / "csv" / "version_1", number=0.05) == -signal.SIGKILL
+    assert not (out / "checkpoint").exists()
+    assert run(out, *given) == 0
+    ended_alike(out, undisturbed)
+
+
+def test_a_finished_run_stays_as_it_is(
+    run: Callable[..., int], long: list[str], undisturbed: Path, tmp_path: Path
+) -> None:
+    last = (undisturbed / "last.ckpt").read_bytes()
+    assert run(undisturbed, *long, "trainer.save_every=2", "trainer.workers=1") == 0
+    assert (undisturbed / "last.ckpt").read_bytes() == last
+
+
+def test_a_run_of_other_settings_is_not_gone_on_with(
+    train: Train, long: list[str], undisturbed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = weights(undisturbed)
+    for change, said in (("seed=2", "seed=1 stands here, and seed=2 came"), ("optim.lr=1e-3", "optim.lr=0.01 stands")):
+        others = [given for given in long if given.split("=")[0] != change.split("=")[0]]
+        assert train(undisturbed, *others, change) == 1
+        told, notes = capsys.readouterr()
+        assert told == "" and notes.count("\n") == 1
+        assert notes.startswith(f"pronmetric: error: {undisturbed / 'last.ckpt'}: ") and said in notes
+    assert weights(undisturbed) == before
+
+
+def test_a_place_that_is_none_is_refused(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for content in (b"", b"nothing", b"PK\x03\x04"):
+        (tmp_path / "last.ckpt").write_bytes(content)
+        assert train(tmp_path) == 1
+        assert "last.ckpt: no run that can go on: delete it" in capsys.readouterr().err
+
+
+# Devices
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12
+def test_the_settings_of_the_gpu_on_a_cpu(train: Train, tmp_path: Path) -> None:
+    """All of trainer=gpu but the device itself; the batches of its workers give the weights of a run without."""
+    gpu = ["trainer=gpu", "trainer.accelerator=cpu", "trainer.workers=2"]
+    gpu += ["trainer.precision=bf16", "trainer.max_epochs=1"]
+    assert train(tmp_path / "gpu", *gpu) == 0
+    assert train(tmp_path / "cpu", "trainer.precision=bf16", "trainer.max_epochs=1") == 0
+    assert weights(tmp_path / "gpu") == weights(tmp_path / "cpu")
+
+
+def test_two_processes_take_the_steps_by_turns(arguments: Arguments, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
+    line = [sys.executable, "-m", "pronmetric.cli.main", *arguments(out, *ddp, "data.pieces=256")]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("development/accuracy\t") == 1 and "warn" not in done.stderr.lower()
+    assert files(out) == LEFT and {path.name for path in tmp_path.iterdir()} == {"out"}
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["trainer.max_step=3"], "unknown key 'trainer.max_step'; did you mean 'trainer.max_steps'?"),
+        (["lr=1"], "unknown key 'lr'; did you mean 'optim.lr'?"),
+        (["head=papers"], "did you mean head=paper?"),
+        (["head=paper"], "head=paper has no probabilities and learns from pairs alone: add objective=pairs"),
+        (["objective.correction=1"], "head.correction=true"),
+        (["head.kind=neck"], "expected head logit, paper or average, got 'neck'"),
+        (["word_state=last"], "expected word_state mean or first, got 'last'"),
+        (["loss.kind=hinge"], "expected loss.kind logistic or margin, got 'hinge'"),
+        (["optim.kind=adam"], "expected optim.kind adamw or sgd, got 'adam'"),
+        (["objective.pair_share=2"], "expected objective.pair_share from 0 to 1, got 2"),
+        (["trainer.precision=8"], "expected trainer.precision 32, bf16, 16, got 8"),
+        (["trainer.max_epochs=0"], "expected trainer.max_epochs of at least 1, got 0"),
+        (["trainer.max_steps=0"], "expected trainer.max_steps of at least 1, or -1 for all, got 0"),
+        (["trainer.validate_every=0"], "expected trainer.validate_every above 0, got 0"),
+        (["trainer.save_every=0"], "expected trainer.save_every of at least 1, got 0"),
+        (["trainer.devices=auto"], "expected a number of trainer.devices"),
+        (["trainer.devices=99", "data.pieces=4096"], "are too few for 99 devices"),
+        (["trainer.accelerator=abacus"], "trainer: "),
+        (["seed=-1"], "expected seed of at least 0, got -1"),
+        (["encoder.max_pieces=5"], "expected max_pieces that leave room for 8 pieces of text, got 5"),
+        (["encoder.name=/no/such/folder"], "no encoder at /no/such/folder"),
+        (["init=/no/such/folder"], "no checkpoint '/no/such/folder'"),
+        (["data.dir=/no/such/folder"], "/no/such/folder: no prepared data"),
+        (["out=/proc/none/out"], "/proc/none"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_fault_is_one_line(
+    train: Train, tmp_path: Path, overrides: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "out", *overrides) == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and notes.count("\n") == 1 and notes.startswith("pronmetric: error: ") and said in notes, notes
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_one_line(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(tmp_path / "out", "trainer=gpu") == 1
+    notes = capsys.readouterr().err
+    assert notes.count("\n") == 1 and notes.startswith("pronmetric: error: trainer: "), notes
+
+
+def test_a_folder_that_lacks_something_is_one_line(
+    train: Train,
+    make_prepared: Callable[..., Path],
+    sample_pairs: list[Pair],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    some, texts = sample_pairs[:4], ["She left."]
+    damaged = make_prepared(train=some, development=some, passages=texts)
+    (damaged / "manifest.json").write_text("{")
+    for folder, said in (
+        (make_prepared(train=some, development=some), "no passages to train on: set objective.pair_share=1"),
+        (make_prepared(train=[], development=some, passages=texts), "no pairs to train on"),
+        (make_prepared(train=some, development=[], passages=texts), "no development pairs"),
+        (make_prepared(train=some, development=some, passages=texts, pronouns=0), "counts no reference pronoun"),
+        (damaged, "broken manifest"),
+    ):
+        assert train(tmp_path / "out", folder=folder) == 1
+        told, notes = capsys.readouterr()
+        assert told == "" and notes.count("\n") == 1 and said in notes, notes
+    assert list(tmp_path.iterdir()) == []
