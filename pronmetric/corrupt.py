@@ -6,7 +6,6 @@ Numpy only; used by data_prep.noise, training and suggest.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,7 +216,7 @@ def _replace_referent(
         return
     old = present[rng.integers(len(present))]
     others = sorted(set(_PARADIGM.values()) - {old})
-    shares = Counter(others)  # each at least once
+    shares = dict.fromkeys(others, 1.0)  # each at least once
     for form, paradigm in _PARADIGM.items():
         if frequency is not None and paradigm in shares:
             shares[paradigm] += frequency.get(form, 0)
