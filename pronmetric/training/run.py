@@ -88,7 +88,7 @@ def train(
         PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
     """
     out, folder = Path(out), Path(data["dir"])
-    settings = {
+    settings: dict[str, Any] = {
         "data": {**data, "dir": checkpoint.hash_file(folder / "manifest.json")},
         "encoder": dict(encoder),
         "head": dict(head),
