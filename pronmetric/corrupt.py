@@ -216,11 +216,14 @@ def _replace_referent(
         return
     old = present[rng.integers(len(present))]
     others = sorted(set(_PARADIGM.values()) - {old})
-    shares = dict.fromkeys(others, 1.0)  # each at least once
-    for form, paradigm in _PARADIGM.items():
-        if frequency is not None and paradigm in shares:
-            shares[paradigm] += frequency.get(form, 0)
-    new = _draw(rng, others, shares)
+    if frequency is None:
+        new = others[rng.integers(len(others))]
+    else:
+        shares = dict.fromkeys(others, 1.0)
+        for form, paradigm in _PARADIGM.items():
+            if paradigm in shares:
+                shares[paradigm] += frequency.get(form, 0)
+        new = _draw(rng, others, shares) or others[0]
     for k, occurrence in enumerate(occurrences):
         if _PARADIGM.get(occurrence.form) == old:
             fitting = (f for f in next(iter(grades(words, occurrence.word)), ()) if _PARADIGM.get(f) == new)
