@@ -470,7 +470,7 @@ def test_two_processes_take_the_steps_by_turns(arguments: Arguments, tmp_path: P
     out = tmp_path / "out"
     ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
     line = [sys.executable, "-m", "pronmetric.cli.main", *arguments(out, *ddp, "data.pieces=256")]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=580)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("development/accuracy\t") == 1 and "warn" not in done.stderr.lower()
     assert files(out) == LEFT and {path.name for path in tmp_path.iterdir()} == {"out"}
