@@ -231,7 +231,7 @@ class AgreementAligner:
         self._b_mass = (1 + np.bincount(b, counts, len(self._ids) + 1)).astype(np.float32)
 
     def _coded(self, pairs: Sequence[TokenPair]) -> tuple[list[CodedPair], Array]:
-        """Words as numbers in the order of the alphabet, unknown words after known ones; the stem of each number."""
+        """Words as numbers in alphabetic order, unknown words last; the stem of each number, and BOUNDARY's."""
         lowered = [([word.lower() for word in a], [word.lower() for word in b]) for a, b in pairs]
         known = self._ids
         unknown = sorted({word for pair in lowered for side in pair for word in side if word not in known})
@@ -240,7 +240,7 @@ class AgreementAligner:
         def code(side: list[str]) -> list[int]:
             return [known[word] if word in known else more[word] for word in side]
 
-        return [(code(a), code(b)) for a, b in lowered], np.append(self._stems, _stems(unknown))
+        return [(code(a), code(b)) for a, b in lowered], np.concatenate([self._stems, _stems(unknown), [-1]])
 
     def _cells(self, batch: Sequence[TokenPair]) -> _Cells:
         """The cells of a batch: those in the window around the shared words, and identical words beyond it."""
@@ -274,7 +274,7 @@ class AgreementAligner:
         row, col = np.concatenate([near_row, far_row[far]]), np.concatenate([near_col, far_col[far]])
 
         distance = (np.abs(col - expected_col[row]) + np.abs(row - expected_row[col])) / 2
-        alike = stems[a[row]] == stems[b[col]]
+        alike = stems[a][row] == stems[b][col]
         bonus = np.where(a[row] == b[col], self.identical, np.where(alike, self.prefix, 0))
         return _Cells(
             a=a,
@@ -294,8 +294,8 @@ class AgreementAligner:
         a, b = np.minimum(cells.a, unknown), np.minimum(cells.b, unknown)
         prior = np.exp(np.float32(-self.decay) * np.minimum(cells.distance, np.float32(self.reach)))
         weight = prior * (self._weight[cells.kind] + cells.bonus + np.float32(self.additive))
-        forward = weight / self._a_mass[a[cells.row]]
-        backward = weight / self._b_mass[b[cells.col]]
+        forward = weight / self._a_mass[a][cells.row]
+        backward = weight / self._b_mass[b][cells.col]
         of_col = np.bincount(cells.col, forward, len(b)) + np.bincount(cells.col, prior, len(b)) * self._b_null[b]
         of_row = np.bincount(cells.row, backward, len(a)) + np.bincount(cells.row, prior, len(a)) * self._a_null[a]
         return forward / of_col.astype(np.float32)[cells.col], backward / of_row.astype(np.float32)[cells.row]
@@ -462,7 +462,7 @@ _PRIME = 2**61 - 1
 
 def _keys(cells: _Cells) -> Array:
     """A number for the two words of each cell."""
-    return cells.a[cells.row].astype(np.int64) * KEY_BASE + cells.b[cells.col]
+    return (cells.a.astype(np.int64) * KEY_BASE)[cells.row] + cells.b[cells.col]
 
 
 def _distinct(parts: Sequence[Array]) -> Array:
