@@ -22,6 +22,7 @@ from pronmetric.data.collate import Batch, Collator, Encoded
 from pronmetric.errors import InputError
 from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.names import Names, common
 from pronmetric.training.plan import Step, plan
 
 LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planning of batches rests on it
@@ -99,16 +100,14 @@ class TrainingSteps(Dataset[Labelled]):
         self, passages: Any, pairs: Any, labeller: Labeller, *, table: ConfusionTable, options: Mapping[str, Any]
     ) -> None:
         self.passages, self.pairs, self.labeller, self.options = passages, pairs, labeller, options
-        corruption = dict(options["corruption"])
-        frequency = Counter(form for forms in passages["forms"] for form in forms)
-        self.corruption = {"table": table, "frequency": frequency if corruption.pop("balanced") else None, **corruption}
+        self.corruption = {"table": table, **options["corruption"]}
 
     def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
         o = self.options
         items: list[LabelledExample] = []
-        for index in step.rows:
-            rng = np.random.default_rng([o["seed"], step.epoch, index, len(step.kind)])
+        for index, turn in zip(step.rows, step.turns, strict=True):
+            rng = np.random.default_rng([o["seed"], turn, index, len(step.kind)])
             if step.kind == "passages":
                 items.append(examples.passage(self.passages[index], rng, **self.corruption))
             else:
@@ -174,7 +173,12 @@ class PronounData(pl.LightningDataModule):
         context: "none", "respective" or "common".
         pieces: pieces of a training batch, padding included.
         pair_share: share of the pieces that pairs make up; 0 trains on passages alone, 1 on pairs alone.
-        corruption: arguments of `pronmetric.training.examples.passage`.
+        system_share: share of the pieces of pairs that (reference, system output) make up beside (reference, noisy
+            reference), where there are both; None takes all alike.
+        source_weight, form_weight: how often a passage comes against one of weight 1, by its source and by the form
+            of highest weight in it; 1 for what is not named.
+        corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
+            are given to it, `swap` above 0 needs the extra "train" (Faker).
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
         workers: processes that make batches; 0 makes them in the training process.
@@ -197,6 +201,9 @@ class PronounData(pl.LightningDataModule):
         context: str,
         pieces: int,
         pair_share: float,
+        system_share: float | None,
+        source_weight: Mapping[str, float] | None,
+        form_weight: Mapping[str, float] | None,
         corruption: Mapping[str, Any],
         development: int,
         agreeing: bool,
@@ -208,6 +215,12 @@ class PronounData(pl.LightningDataModule):
             raise InputError(f"expected context none, respective or common, got {context!r}")
         if not 0 <= pair_share <= 1:
             raise InputError(f"expected objective.pair_share from 0 to 1, got {pair_share}")
+        if system_share is not None and not 0 < system_share < 1:
+            raise InputError(f"expected objective.system_share between 0 and 1, or null for all, got {system_share}")
+        for key, weights in (("source_weight", source_weight), ("form_weight", form_weight)):
+            for name, weight in (weights or {}).items():
+                if not weight > 0:
+                    raise InputError(f"expected objective.{key}.{name} above 0, got {weight}")
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator
@@ -215,6 +228,9 @@ class PronounData(pl.LightningDataModule):
         self.context = context
         self.pieces = pieces
         self.pair_share = pair_share
+        self.system_share = system_share
+        self.source_weight = dict(source_weight or {})
+        self.form_weight = dict(form_weight or {})
         self.corruption = dict(corruption)
         self.development = development
         self.agreeing = agreeing
@@ -249,8 +265,14 @@ class PronounData(pl.LightningDataModule):
         self._development = self._development_sets()
         if not self._development:
             raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
+        self._weights = self._passage_weights()
+        self._pair_weights = self._weights_by_kind()
         table = ConfusionTable.load(self.folder / "confusion.json")
-        options = {"seed": self.seed, "context": self.context, "corruption": self.corruption}
+        corruption = {key: value for key, value in self.corruption.items() if key != "balanced"}
+        corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
+        if self.corruption["swap"]:
+            corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
+        options = {"seed": self.seed, "context": self.context, "corruption": corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
 
     def steps(self) -> list[Step]:
@@ -269,7 +291,35 @@ class PronounData(pl.LightningDataModule):
             max_pieces=self.collator.max_pieces,
             seed=self.seed,
             epoch=number,
+            passage_weights=self._weights,
+            pair_weights=self._pair_weights,
         )
+
+    def _passage_weights(self) -> list[float]:
+        rows = zip(self._passages["source"], self._passages["forms"], strict=True)
+        return [
+            self.source_weight.get(source, 1.0) * max(self.form_weight.get(form, 1.0) for form in forms)
+            for source, forms in rows
+        ]
+
+    def _weights_by_kind(self) -> list[float] | None:
+        """Weights under which `system_share` of the pieces are of system outputs; None for all alike."""
+        if self.system_share is None:
+            return None
+        system = np.array(self._pairs["kind"]) == "system"
+        pieces = np.array(self._pair_lengths, dtype=float)
+        if system.all() or not system.any():
+            return None
+        shares = self.system_share / pieces[system].sum(), (1 - self.system_share) / pieces[~system].sum()
+        return np.where(system, *shares).tolist()
+
+    def _frequency(self) -> Counter[str]:
+        """How often each form is met, as written, in a passage that is drawn by its weight."""
+        found: Counter[str] = Counter()
+        for forms, weight in zip(self._passages["forms"], self._weights, strict=True):
+            for form in forms:
+                found[form] += weight  # type: ignore[assignment]
+        return found
 
     def train_dataloader(self) -> DataLoader[Labelled]:
         """The batches that are left."""

@@ -11,6 +11,7 @@ from pronmetric import pronouns
 from pronmetric.corrupt import ConfusionTable, corrupt
 from pronmetric.data.collate import Example
 from pronmetric.study_form import flatten
+from pronmetric.training.names import Names
 
 CONTEXTS = ("none", "respective", "common")
 
@@ -35,6 +36,7 @@ def passage(
     table: ConfusionTable,
     rate: float,
     power: float,
+    smoothing: float,
     same_slot_share: float,
     joint: float,
     must_agree: float,
@@ -42,13 +44,18 @@ def passage(
     frequency: Mapping[str, float] | None,
     plain: float,
     clean: float,
+    swap: float = 0.0,
+    names: Names | None = None,
 ) -> LabelledExample:
     """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
 
+    swap: chance that its first names are replaced by others of their gender, from `names`.
     plain: chance of the study's form (lower case, no punctuation but sentence ends).
     clean: chance that nothing is replaced.
     """
     text = row["text"]
+    if names is not None and rng.random() < swap:
+        text = names.swap(text, rng)
     found = pronouns.find(text)
     if rng.random() < clean:
         rate = joint = 0.0
@@ -60,6 +67,7 @@ def passage(
         rate=rate * float(rng.uniform(0.5, 1.5)),
         table=table,
         power=power,
+        smoothing=smoothing,
         same_slot_share=same_slot_share,
         joint=joint,
         must_agree=must_agree,

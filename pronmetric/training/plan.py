@@ -11,11 +11,14 @@ CHUNK = 64  # steps whose rows are sorted by length together
 
 
 class Step(NamedTuple):
-    """The rows of one step. kind: "passages" or "pairs". rows: indices into that kind's data."""
+    """The rows of one step.
+
+    kind: "passages" or "pairs". rows: indices into that kind's data. turns: how often each was drawn before in the run.
+    """
 
     kind: str
     rows: tuple[int, ...]
-    epoch: int
+    turns: tuple[int, ...]
 
 
 def plan(
@@ -27,8 +30,13 @@ def plan(
     max_pieces: int,
     seed: int,
     epoch: int,
+    passage_weights: Sequence[float] | None = None,
+    pair_weights: Sequence[float] | None = None,
 ) -> list[Step]:
     """The steps of one epoch: every passage once, and as many pairs as make `pair_share` of the pieces.
+
+    With weights a row is drawn so many times as often as one of weight 1, and an epoch keeps its pieces; how often two
+    rows of one weight were drawn by the end of any epoch differs by one at most.
 
     Args:
         passages: estimated pieces of each passage.
@@ -37,51 +45,56 @@ def plan(
         pieces: pieces of a step, padding included.
         max_pieces: a row is no longer than this.
         seed: of the run.
-        epoch: counted from 0; pairs go on where the epoch before stopped.
+        epoch: counted from 0.
+        passage_weights: above 0, one for each passage; without them all are 1.
+        pair_weights: the same for the pairs.
     """
     rng = np.random.default_rng([seed, epoch])
     lengths = np.minimum(np.asarray(passages, dtype=np.int64), max_pieces)
     pair_lengths = np.minimum(np.asarray(pairs, dtype=np.int64), 2 * max_pieces)
     steps: list[Step] = []
-    if pair_share < 1:
-        steps += _steps("passages", rng.permutation(len(lengths)), lengths, pieces, epoch, rng)
+    if len(lengths) and pair_share < 1:
+        rates = _rates(lengths, passage_weights, lengths.sum())
+        steps += _steps("passages", _draw(rates, seed, epoch, rng), lengths, pieces)
     if len(pair_lengths) and pair_share > 0:
-        if pair_share < 1:
-            wanted = lengths.sum() * pair_share / (1 - pair_share)
-            count = max(1, round(wanted / max(1.0, float(pair_lengths.mean()))))
-        else:
-            count = len(pair_lengths)
-        steps += _steps("pairs", _stretch(len(pair_lengths), count, seed, epoch), pair_lengths, pieces, epoch, rng)
+        wanted = lengths.sum() * pair_share / (1 - pair_share) if pair_share < 1 else pair_lengths.sum()
+        rates = _rates(pair_lengths, pair_weights, wanted)
+        steps += _steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces)
     return [steps[i] for i in rng.permutation(len(steps))]
 
 
-def _stretch(size: int, count: int, seed: int, epoch: int) -> np.ndarray:
-    """Items `epoch * count` to `(epoch + 1) * count` of an endless row of permutations of `size` items."""
-    first = epoch * count
-    turns = range(first // size, (first + count - 1) // size + 1)
-    row = np.concatenate([np.random.default_rng([seed, 7919, turn]).permutation(size) for turn in turns])
-    return row[first - turns[0] * size :][:count]
+def _rates(lengths: np.ndarray, weights: Sequence[float] | None, pieces: float) -> np.ndarray:
+    """How often each row is drawn in an epoch, by its weight, so that the epoch has about `pieces`."""
+    shares = np.ones(len(lengths)) if weights is None else np.asarray(weights, dtype=float)
+    return shares * (pieces / max(1.0, float((shares * lengths).sum())))
 
 
-def _steps(
-    kind: str, order: np.ndarray, lengths: np.ndarray, pieces: int, epoch: int, rng: np.random.Generator
-) -> list[Step]:
-    """Cut `order` into steps of about `pieces` padded pieces, of rows of like length."""
-    if not len(order):
+def _draw(rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator) -> np.ndarray:
+    """Row and turn (rows, 2) of an epoch's draws, shuffled; over the epochs each row comes at its rate, evenly."""
+    start = np.random.default_rng([seed, 7919]).random(len(rates)) + 1e-9  # a rate of 1 is once, whatever it rounds to
+    before, after = np.floor(rates * epoch + start), np.floor(rates * (epoch + 1) + start)
+    draws = [(row, turn) for row in np.flatnonzero(after > before) for turn in range(int(before[row]), int(after[row]))]
+    return rng.permutation(np.array(draws, dtype=np.int64).reshape(-1, 2))
+
+
+def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int) -> list[Step]:
+    """Cut `draws` into steps of about `pieces` padded pieces, of rows of like length."""
+    if not len(draws):
         return []
-    chunk = max(1, int(CHUNK * pieces / max(1.0, float(lengths[order].mean()))))
+    chunk = max(1, int(CHUNK * pieces / max(1.0, float(lengths[draws[:, 0]].mean()))))
     steps = []
-    for begin in range(0, len(order), chunk):
-        part = order[begin : begin + chunk]
-        part = part[np.argsort(lengths[part], kind="stable")]
-        rows: list[int] = []
-        longest = 0
-        for row in part.tolist():
-            length = int(lengths[row])
-            if rows and max(longest, length) * (len(rows) + 1) > pieces:
-                steps.append(Step(kind, tuple(rows), epoch))
-                rows, longest = [], 0
-            rows.append(row)
-            longest = max(longest, length)
-        steps.append(Step(kind, tuple(rows), epoch))
+    for begin in range(0, len(draws), chunk):
+        part = draws[begin : begin + chunk]
+        part = part[np.argsort(lengths[part[:, 0]], kind="stable")]
+        first, longest = 0, 0
+        for at, row in enumerate(part[:, 0].tolist()):
+            longest = max(longest, int(lengths[row]))
+            if at > first and longest * (at - first + 1) > pieces:
+                steps.append(_step(kind, part[first:at]))
+                first, longest = at, int(lengths[row])
+        steps.append(_step(kind, part[first:]))
     return steps
+
+
+def _step(kind: str, draws: np.ndarray) -> Step:
+    return Step(kind, tuple(draws[:, 0].tolist()), tuple(draws[:, 1].tolist()))

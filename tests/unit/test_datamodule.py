@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from pronmetric.training.plan import Step
 CORRUPTION: dict[str, Any] = {
     "rate": 0.3,
     "power": 0.4,
+    "smoothing": 1.0,
     "same_slot_share": 0.7,
     "joint": 0.2,
     "balanced": True,
@@ -29,6 +31,7 @@ CORRUPTION: dict[str, Any] = {
     "emphasis": {},
     "plain": 0.5,
     "clean": 0.05,
+    "swap": 0.0,
 }
 Make = Callable[..., PronounData]
 
@@ -42,6 +45,9 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
             "context": "common",
             "pieces": 256,
             "pair_share": 0.4,
+            "system_share": None,
+            "source_weight": None,
+            "form_weight": None,
             "corruption": CORRUPTION,
             "development": 0,
             "agreeing": False,
@@ -129,10 +135,10 @@ def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> No
 def test_a_run_is_its_epochs_one_after_the_other(make: Make) -> None:
     data = make(epochs=3)
     steps = data.steps()
-    assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
+    drawn = [(turn, row) for s in steps if s.kind == "passages" for row, turn in zip(s.rows, s.turns, strict=True)]
+    count = len(drawn) // 3
     for epoch in range(3):
-        rows = [row for s in steps if s.epoch == epoch and s.kind == "passages" for row in s.rows]
-        assert sorted(rows) == list(range(len(data._lengths))) and rows
+        assert sorted(drawn[epoch * count : (epoch + 1) * count]) == [(epoch, row) for row in range(count)] and count
     assert any(step.kind == "pairs" for step in steps)
 
 
@@ -154,7 +160,7 @@ def test_the_loader_counts_what_is_done_too(make: Make) -> None:
 
 
 def test_ranks_share_the_steps_evenly() -> None:
-    steps = [Step("pairs", (i,), 0) for i in range(11)]
+    steps = [Step("pairs", (i,), (0,)) for i in range(11)]
     parts = [list(StepSampler(steps, first=0, rank=rank, world=3)) for rank in range(3)]
     assert [len(part) for part in parts] == [3, 3, 3]
     assert len(StepSampler(steps, first=2, rank=1, world=3)) == 3
@@ -187,8 +193,40 @@ def test_pairs_that_no_longer_agree_can_be_left_out(
 ) -> None:
     mixed = [replace(pair, agrees=i % 3 > 0) for i, pair in enumerate(sample_pairs[:12])]
     folder = make_prepared(train=mixed, development=sample_pairs[-4:])
-    used = [make(folder, pair_share=1.0, agreeing=agreeing) for agreeing in (False, True)]
-    assert [sum(len(s.rows) for s in data.steps() if s.epoch == 0) for data in used] == [12, 8]
+    used = [make(folder, pair_share=1.0, agreeing=agreeing, epochs=1) for agreeing in (False, True)]
+    assert [sum(len(s.rows) for s in data.steps()) for data in used] == [12, 8]
+
+
+def test_system_outputs_make_up_their_share_of_the_pairs(make: Make) -> None:
+    for share in (0.1, 0.6):
+        data = make(pair_share=1.0, system_share=share, epochs=20)
+        drawn = Counter(row for step in data.steps() for row in step.rows)
+        pieces: Counter[str] = Counter()
+        for row, times in drawn.items():
+            pieces[data._pairs[row]["kind"]] += times * data._pair_lengths[row]
+        assert pieces["system"] / pieces.total() == pytest.approx(share, abs=0.05)
+
+
+def test_passages_come_by_the_weight_of_their_source_and_forms(make: Make) -> None:
+    data = make(pair_share=0.0, epochs=20, source_weight={"wmt": 2.0}, form_weight={"she": 3.0, "he": 0.5})
+    drawn = Counter(row for step in data.steps() for row in step.rows)
+    unit = {}
+    for row, passage in enumerate(data._passages):
+        weight = (2.0 if passage["source"] == "wmt" else 1.0) * max(
+            {"she": 3.0, "he": 0.5}.get(form, 1.0) for form in passage["forms"]
+        )
+        unit[row] = drawn[row] / weight
+    assert max(unit.values()) - min(unit.values()) <= 2 and max(drawn.values()) >= 2 * min(drawn.values())
+
+
+def test_the_frequency_of_forms_is_that_of_the_passages_drawn(make: Make) -> None:
+    data = make(form_weight={"she": 3.0}, corruption={**CORRUPTION, "balanced": True})
+    data.setup()
+    expected: Counter[str] = Counter()
+    for forms in data._passages["forms"]:
+        for form in forms:
+            expected[form] += 3 if "she" in forms else 1
+    assert data._sets is not None and dict(data._sets.corruption["frequency"]) == dict(expected)
 
 
 # Development
@@ -224,6 +262,10 @@ def test_a_wrong_setting_is_refused(make: Make) -> None:
         make(context="all")
     with pytest.raises(InputError, match=r"expected objective.pair_share from 0 to 1, got 1.5"):
         make(pair_share=1.5)
+    with pytest.raises(InputError, match=r"expected objective.system_share between 0 and 1, or null for all, got 1"):
+        make(system_share=1)
+    with pytest.raises(InputError, match=r"expected objective.form_weight.she above 0, got 0"):
+        make(form_weight={"she": 0})
 
 
 def test_nothing_to_train_on_or_to_validate_with_is_refused(

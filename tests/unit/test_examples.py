@@ -18,6 +18,7 @@ TEXT = "Ren\u00e9e says it's hers: she wouldn't sell HER boat, and they know it.
 CORRUPTION: dict[str, Any] = {
     "rate": 0.5,
     "power": 0.5,
+    "smoothing": 1.0,
     "same_slot_share": 0.7,
     "joint": 0.2,
     "must_agree": 0.5,

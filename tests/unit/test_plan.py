@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pronmetric.training.plan import Step, _stretch, plan
+from pronmetric.training.plan import Step, plan
 
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()
@@ -33,7 +33,7 @@ def test_an_epoch_holds_every_passage_once() -> None:
     for epoch in range(3):
         found = steps(epoch=epoch)
         assert sorted(rows(found, "passages")) == list(range(len(PASSAGES)))
-        assert {step.epoch for step in found} == {epoch}
+        assert {turn for step in found if step.kind == "passages" for turn in step.turns} == {epoch}
 
 
 def test_the_same_seed_and_epoch_give_the_same_steps_and_others_others() -> None:
@@ -49,23 +49,29 @@ def test_pairs_make_up_their_share_of_the_pieces() -> None:
         assert pairs / (passages + pairs) == pytest.approx(share, abs=0.03)
 
 
-def test_pairs_go_on_where_the_epoch_before_stopped() -> None:
-    found = [rows(steps(epoch=epoch), "pairs") for epoch in range(4)]
-    count = len(found[0])
-    assert {len(part) for part in found} == {count} and count < len(PAIRS) < 4 * count
-    seen = Counter(row for part in found for row in part)
-    whole, rest = divmod(4 * count, len(PAIRS))
-    assert sorted(Counter(seen.values()).items()) == [(whole, len(PAIRS) - rest), (whole + 1, rest)]
+def test_pairs_come_evenly_over_the_epochs() -> None:
+    found = [step for epoch in range(4) for step in steps(epoch=epoch) if step.kind == "pairs"]
+    turns = [(row, turn) for step in found for row, turn in zip(step.rows, step.turns, strict=True)]
+    seen = Counter(row for row, _ in turns)
+    assert len(turns) == len(set(turns))  # no draw is made twice
+    assert set(seen.values()) <= {len(turns) // len(PAIRS), len(turns) // len(PAIRS) + 1}
 
 
-def test_a_stretch_is_a_part_of_an_endless_row_of_permutations() -> None:
-    row = np.concatenate([_stretch(5, 4, 7, epoch) for epoch in range(5)])
-    assert len(row) == 20
-    for turn in range(4):
-        assert sorted(row[5 * turn : 5 * turn + 5]) == [0, 1, 2, 3, 4]
-    assert len({tuple(row[5 * turn : 5 * turn + 5]) for turn in range(4)}) > 1
-    long = _stretch(3, 8, 7, 0)  # longer than there are items
-    assert sorted(long[:3]) == sorted(long[3:6]) == [0, 1, 2] and len(set(long[6:])) == 2
+def test_rows_come_by_their_weights_and_an_epoch_keeps_its_pieces() -> None:
+    weights = [3.0 if i % 2 else 1.0 for i in range(len(PASSAGES))]
+    found = [steps(pairs=[], epoch=epoch, passage_weights=weights) for epoch in range(8)]
+    drawn = [row for part in found for row in rows(part, "passages")]
+    assert sum(PASSAGES[i] for i in drawn) == pytest.approx(8 * sum(PASSAGES), rel=0.01)
+    often, seldom = (sum(row % 2 == odd for row in drawn) for odd in (1, 0))
+    assert often / seldom == pytest.approx(3.0, rel=0.01)
+    turns = [draw for part in found for step in part for draw in zip(step.rows, step.turns, strict=True)]
+    assert len(turns) == len(set(turns))
+
+
+def test_pairs_have_weights_too() -> None:
+    weights = [0.1 if i < 200 else 1.0 for i in range(len(PAIRS))]
+    drawn = [row for epoch in range(9) for row in rows(steps(epoch=epoch, pair_weights=weights), "pairs")]
+    assert sum(i >= 200 for i in drawn) / sum(i < 200 for i in drawn) == pytest.approx(10.0, rel=0.1)
 
 
 def test_all_or_none_of_the_steps_may_be_pairs() -> None:
