@@ -166,7 +166,7 @@ def train(
             "steps": int(fit.global_step),
             "best_step": int(state["global_step"]),
             "seconds": round(place.seconds),
-            "init": settings["init"],
+            "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
             "figures": state["figures"],
             "calibration": None if calibration is None else calibration._asdict(),
         },
