@@ -100,7 +100,9 @@ class TrainingSteps(Dataset[Labelled]):
         self, passages: Any, pairs: Any, labeller: Labeller, *, table: ConfusionTable, options: Mapping[str, Any]
     ) -> None:
         self.passages, self.pairs, self.labeller, self.options = passages, pairs, labeller, options
+        self.table = table
         self.corruption = {"table": table, **options["corruption"]}
+        self.fresh = self.corruption.pop("fresh")
 
     def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
@@ -112,7 +114,8 @@ class TrainingSteps(Dataset[Labelled]):
                 items.append(examples.passage(self.passages[index], rng, **self.corruption))
             else:
                 row = self.pairs[index]
-                items += examples.pair(row, rng, context=o["context"], plain=o["corruption"]["plain"])
+                plain = self.corruption["plain"]
+                items += examples.pair(row, rng, context=o["context"], plain=plain, fresh=self.fresh, table=self.table)
         return self.labeller.batch(items, pairs=step.kind == "pairs", name="train")
 
 
@@ -178,7 +181,8 @@ class PronounData(pl.LightningDataModule):
         source_weight, form_weight: how often a passage comes against one of weight 1, by its source and by the form
             of highest weight in it; 1 for what is not named.
         corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
-            are given to it, `swap` above 0 needs the extra "train" (Faker).
+            are given to it, `swap` above 0 needs the extra "train" (Faker);
+            `fresh` is that of `pronmetric.training.examples.pair`.
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
         workers: processes that make batches; 0 makes them in the training process.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pronmetric import pronouns
-from pronmetric.corrupt import ConfusionTable, corrupt
+from pronmetric.corrupt import ConfusionTable, corrupt, replace
 from pronmetric.data.collate import Example
 from pronmetric.study_form import flatten
 from pronmetric.training.names import Names
@@ -93,13 +93,24 @@ def noised(
 
 
 def pair(
-    row: Mapping[str, Any], rng: np.random.Generator, *, context: str, plain: float
+    row: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    context: str,
+    plain: float,
+    fresh: float = 0.0,
+    table: ConfusionTable | None = None,
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
     For kind "noisy" the replaced pronoun is labelled wrong and all others right; of a system output nothing
     is known pronoun by pronoun, so that only the reference has labels.
+
+    fresh: chance that the worse text gives way to a noisy reference made anew: one pronoun of the better text, drawn
+    evenly, replaced by one from its counts in `table`.
     """
+    if table is not None and rng.random() < fresh:
+        row = _noisy_anew(row, rng, table)
     common = " ".join(row["context"])
     own = " ".join(row["system_context"])
     contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
@@ -126,6 +137,18 @@ def pair(
             noisy,
         ),
     )
+
+
+def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:
+    """A row of kind "noisy" with one pronoun of the better text replaced; `row` where none can be."""
+    found = [occurrence for occurrence in pronouns.find(row["better"]) if table.probability(occurrence.form)]
+    if not found:
+        return row
+    old = found[int(rng.integers(len(found)))]
+    new = table.draw(rng, old.form)
+    assert new is not None
+    worse = replace(row["better"], old.start, old.end, new)
+    return {**row, "kind": "noisy", "worse": worse, "mismatches": [{"hyp_start": old.start, "ref_form": old.form}]}
 
 
 def _spans(found: Sequence[pronouns.Occurrence]) -> tuple[tuple[int, int], ...]:

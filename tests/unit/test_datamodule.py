@@ -32,6 +32,7 @@ CORRUPTION: dict[str, Any] = {
     "plain": 0.5,
     "clean": 0.05,
     "swap": 0.0,
+    "fresh": 0.0,
 }
 Make = Callable[..., PronounData]
 

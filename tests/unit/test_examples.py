@@ -111,6 +111,29 @@ def test_of_a_noisy_reference_one_pronoun_is_labelled_wrong(rows: dict[str, dict
     assert worse.original == better.original
 
 
+def test_a_noisy_reference_can_be_made_anew(rows: dict[str, dict[str, Any]]) -> None:
+    table = ConfusionTable({"it": {"he": 1, "they": 2}, "she": {"he": 5}, "he": {"she": 1}, "her": {"his": 1}})
+    for row in rows.values():
+        seen = set()
+        for seed in range(30):
+            better, worse = examples.pair(row, rng(seed), context="common", plain=0.0, fresh=1.0, table=table)
+            assert better.example.text == row["better"] and better.example.context == worse.example.context
+            assert set(better.right) == {1.0} and better.labelled and worse.labelled
+            changed = [k for k, right in enumerate(worse.right) if not right]
+            assert len(changed) == 1
+            (k,) = changed
+            assert worse.original[k] == better.original[k] == surface(better)[k] != surface(worse)[k]
+            assert table.count(worse.original[k], surface(worse)[k]) > 0
+            assert [form for i, form in enumerate(surface(better)) if i != k] == [
+                form for i, form in enumerate(surface(worse)) if i != k
+            ]
+            seen.add(worse.example.text)
+        assert len(seen) > 1
+    empty = ConfusionTable({})
+    kept = examples.pair(rows["noisy"], rng(0), context="common", plain=0.0, fresh=1.0, table=empty)
+    assert kept == examples.pair(rows["noisy"], rng(0), context="common", plain=0.0)
+
+
 def test_of_a_system_output_nothing_is_labelled(rows: dict[str, dict[str, Any]]) -> None:
     better, worse = examples.pair(rows["system"], rng(0), context="common", plain=0.0)
     assert better.labelled and not worse.labelled
