@@ -44,7 +44,7 @@ def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = 0.95) 
     >>> round(gwet_ac1([[2, 0], [2, 0], [1, 1]]).ac1, 4)
     0.5385
     """
-    r = _checked(ratings)
+    r = checked_ratings(ratings)
     r = r[r.sum(axis=1) > 0]
     if not declared:
         r = r[:, r.sum(axis=0) > 0]
@@ -91,13 +91,38 @@ def gwet_ac1_table(table: ArrayLike, *, level: float = 0.95) -> Agreement:
     return replace(found, error=error, low=low, high=high)
 
 
+def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
+    """The agreement that the files of Jwalapuram et al. 2019 give as AC1: chance is not summed over the items.
+
+    Relative to Gwet's AC1: there a category's share pi_k is its mean share over all N items. The published figures
+    behave as if the share of one single item had been divided by N, the other items being forgotten: pi_k =
+    r_ik / (r_i N), with i the last item here, as a sum would give that is overwritten instead of added to. (The file
+    holds no single ratings, so that which item it was cannot be known; that it was one item can.) The shares then sum
+    to 1 / N, chance is too low or too high by how the items differ, and the figure depends on the order of the items.
+    Every column is a category: the study has three (reference, tie, system). No standard error goes with it: none was
+    published, and Gwet's is that of another quantity.
+
+    >>> round(gwet_ac1_published([[5, 0, 0], [4, 0, 1], [5, 0, 0]]).ac1, 4)  # the file's line his -> its, 14 : 0 : 1
+    0.85
+    """
+    r = checked_ratings(ratings)
+    r = r[r.sum(axis=1) > 0]
+    plain = gwet_ac1(r)
+    if plain.categories == 1:
+        return plain
+    share = r[-1] / r[-1].sum() / len(r)
+    chance = float((share * (1 - share)).sum() / (plain.categories - 1))
+    ac1 = (plain.observed - chance) / (1 - chance)
+    return replace(plain, ac1=ac1, chance=chance, error=None, low=None, high=None)
+
+
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
     """Ratings (items, categories) of two raters from their square table: row = the first, column = the second.
 
     >>> confusion_ratings([[1, 0], [2, 0]]).tolist()
     [[2, 0], [1, 1], [1, 1]]
     """
-    cells = _checked(table)
+    cells = checked_ratings(table)
     if cells.shape[0] != cells.shape[1]:
         raise PronmetricError(
             f"a table of two raters is square, got {cells.shape[0]} rows and {cells.shape[1]} columns"
@@ -140,7 +165,8 @@ def _within(t: float, freedom: int) -> float:
     return float(2 / np.pi * (angle + (np.sin(angle) * np.cos(angle) * series if freedom > 1 else 0.0)))
 
 
-def _checked(counts: ArrayLike) -> NDArray[np.float64]:
+def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:
+    """The counts as a table of numbers; a PronmetricError where it is no table, or holds anything but whole numbers."""
     r = np.asarray(counts, dtype=float)
     if r.ndim != 2 or not r.size:
         raise PronmetricError(f"ratings are a table of items and categories, got the shape {r.shape}")

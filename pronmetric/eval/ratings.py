@@ -1,0 +1,153 @@
+"""Who put what into which category: items x raters with gaps, and every figure of agreement on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.agreement import Agreement, gwet_ac1, gwet_ac1_published, gwet_ac1_table
+from pronmetric.eval.kappa import Coefficient, cohen_kappa, fleiss_kappa, krippendorff_alpha, raw_agreement
+
+Variant = Literal["gwet", "published"]
+Formula = Literal["auto", "ratings"]
+_MISSING = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratings:
+    """codes[item, rater] is the index of the category, or -1 where the rater did not rate the item."""
+
+    raters: tuple[str, ...]
+    categories: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        ratings: Mapping[str, Mapping[Hashable, object]],
+        *,
+        categories: Iterable[str] | None = None,
+        order: Iterable[Hashable] = (),
+    ) -> Ratings:
+        """From each rater's {item: category}, None being no rating.
+
+        order: items that come first, in this order; the others follow as they first appear. categories: those that count even if
+        nobody used them; used ones that are not among them are added in alphabetical order.
+        """
+        answers = {rater: {i: str(c) for i, c in own.items() if c is not None} for rater, own in ratings.items()}
+        names = list(dict.fromkeys(categories or ()))
+        names += sorted({c for own in answers.values() for c in own.values()} - set(names))
+        rated = dict.fromkeys(item for own in answers.values() for item in own)
+        first = dict.fromkeys(item for item in order if item in rated)
+        items = {item: number for number, item in enumerate(first | rated)}
+        codes = np.full((len(items), len(answers)), _MISSING, dtype=np.int64)
+        for rater, own in enumerate(answers.values()):
+            for item, category in own.items():
+                codes[items[item], rater] = names.index(category)
+        return cls(tuple(answers), tuple(names), codes)
+
+    def without(self, category: str) -> Ratings:
+        """The same without that category: its ratings become missing, and it is no longer a category."""
+        if category not in self.categories:
+            return self
+        gone = self.categories.index(category)
+        codes = np.where(self.codes == gone, _MISSING, self.codes - (self.codes > gone))
+        return Ratings(self.raters, self.categories[:gone] + self.categories[gone + 1 :], codes)
+
+    def only(self, raters: Collection[str]) -> Ratings:
+        """The ratings of some of the raters, in their order here."""
+        kept = [i for i, rater in enumerate(self.raters) if rater in raters]
+        return Ratings(tuple(self.raters[i] for i in kept), self.categories, self.codes[:, kept])
+
+    def counts(self) -> NDArray[np.int64]:
+        """(items, categories): how many raters put the item into the category; items without a rating are left out."""
+        if not self.categories:
+            return np.zeros((0, 1), dtype=np.int64)
+        found = np.stack([(self.codes == k).sum(axis=1) for k in range(len(self.categories))], axis=1)
+        return found[found.sum(axis=1) > 0]
+
+    def table(self, first: int, second: int) -> NDArray[np.int64]:
+        """The square table of two raters (row = the first's category), of the items that both rated."""
+        a, b = self.codes[:, first], self.codes[:, second]
+        both = (a != _MISSING) & (b != _MISSING)
+        cells = np.zeros((len(self.categories),) * 2, dtype=np.int64)
+        np.add.at(cells, (a[both], b[both]), 1)
+        return cells
+
+    def complete(self) -> bool:
+        """Whether each rater rated each item."""
+        return bool((self.codes != _MISSING).all())
+
+    def overlap(self) -> bool:
+        """Whether any item has two ratings."""
+        return bool(((self.codes != _MISSING).sum(axis=1) >= 2).any())
+
+
+@dataclass(frozen=True, slots=True)
+class Agreements:
+    """Every figure of one set of ratings.
+
+    ac1: Gwet's, or the published variant. formula: which standard error ac1 has, "table" or "ratings" (see
+    `agreement`), None where it has none. cohen: of the two raters; of more, the mean over the pairs of raters that
+    share items (Light's kappa), None where no pair has one. by_pair: Cohen's kappa of each such pair.
+    """
+
+    raters: tuple[str, ...]
+    categories: tuple[str, ...]
+    ac1: Agreement
+    formula: str | None
+    raw: float
+    fleiss: Coefficient
+    krippendorff: Coefficient
+    cohen: float | None
+    by_pair: tuple[tuple[str, str, Coefficient], ...]
+
+
+def agreement(ratings: Ratings, *, variant: Variant = "gwet", formula: Formula = "auto") -> Agreements:
+    """How far the raters agree, by each coefficient.
+
+    AC1's standard error has two published formulas. For single ratings Gwet divides the sum of squares by N (N - 1)
+    (Gwet 2008; irrCAC's `raw`); for two raters who both rated every item, which is a square table, by N * N (Gwet's
+    Handbook; irrCAC's `table`): smaller by sqrt((N - 1) / N). With "auto" such ratings get the table's, so that a table
+    gives the same interval in whatever form it comes, all others the single ratings'; with "ratings" all get the
+    latter.
+
+    Raises:
+        PronmetricError: fewer than two raters, or no item that two of them rated.
+    """
+    if len(ratings.raters) < 2:
+        raise PronmetricError(f"agreement needs at least two raters, got {len(ratings.raters)}")
+    counts = ratings.counts()
+    if not ratings.overlap():
+        raise PronmetricError(
+            f"agreement needs an item that two raters rated: none of the {len(counts)} items has two ratings"
+        )
+    as_table = formula == "auto" and len(ratings.raters) == 2 and ratings.complete()
+    if variant == "published":
+        ac1 = gwet_ac1_published(counts)
+    else:
+        ac1 = gwet_ac1_table(ratings.table(0, 1)) if as_table else gwet_ac1(counts)
+    by_pair = _by_pair(ratings)
+    estimates = [found.estimate for _, _, found in by_pair if found.estimate is not None]
+    return Agreements(
+        raters=ratings.raters,
+        categories=ratings.categories,
+        ac1=ac1,
+        formula=None if ac1.error is None else "table" if as_table else "ratings",
+        raw=raw_agreement(counts),
+        fleiss=fleiss_kappa(counts),
+        krippendorff=krippendorff_alpha(counts),
+        cohen=sum(estimates) / len(estimates) if estimates else None,
+        by_pair=by_pair,
+    )
+
+
+def _by_pair(ratings: Ratings) -> tuple[tuple[str, str, Coefficient], ...]:
+    tables = ((a, b, ratings.table(a, b)) for a, b in combinations(range(len(ratings.raters)), 2))
+    return tuple((ratings.raters[a], ratings.raters[b], cohen_kappa(cells)) for a, b, cells in tables if cells.any())
