@@ -80,7 +80,8 @@ def torchless() -> list[str]:
     files = [
         *modules("data_prep"),
         *modules("pronmetric/eval"),
-        *[ROOT / f"pronmetric/{name}.py" for name in ("corrupt", "pronouns", "words", "signature", "lines")],
+        *modules("pronmetric/baselines"),
+        *[ROOT / f"pronmetric/{name}.py" for name in ("corrupt", "pronouns", "words", "signature", "lines", "score_files")],
         ROOT / "pronmetric/data/arrow.py",
     ]
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in files)

@@ -10,10 +10,29 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
+from pronmetric.errors import InputError
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
 
 _DIGITS = 6
 _TSV_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
+
+
+def check_targets(targets: Iterable[str | None], *, read: Iterable[str | None]) -> None:
+    """Refuse an output file that could not be written, or is named twice or `read` as well, before any work is done."""
+    taken = {os.path.realpath(path) for path in read if path is not None}
+    for path in targets:
+        if path is None:
+            continue
+        if os.path.realpath(path) in taken:
+            raise InputError("would be overwritten: it is named for something else too", file=path)
+        taken.add(os.path.realpath(path))
+        folder = Path(path).parent
+        if Path(path).is_dir():
+            raise InputError("is a folder; give the name of a file to write", file=path)
+        if not folder.is_dir():
+            raise InputError(f"the folder {folder} is not there; make it first", file=path)
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"the folder {folder} cannot be written", file=path)
 
 
 class AtomicFile:

@@ -18,6 +18,8 @@ VERBS = {
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "align": "align the words of two line-parallel English texts",
+    "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
+    "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
 }
 
 

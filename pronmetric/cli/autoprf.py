@@ -1,0 +1,149 @@
+"""`pronmetric autoprf`: precision and recall of pronoun translation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pronmetric.baselines import autoprf
+from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
+from pronmetric.cli import exports, scoring
+
+DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words linked to
+each "it" and "they" of the source in a candidate are compared with those linked to it in the reference.
+
+A stem names three files: STEM.en, the source; STEM.fr, the translation; STEM.en-fr.alig, the links s-t between their
+words, counted from 0. Words stand between single blanks. Where STEM.en-fr.lines-retained is there, it holds the numbers
+(from 1, ascending) of the lines that the lines of links belong to. --documents has a line for each document: the number
+of its first sentence, from 0, and after one blank its name."""
+EPILOG = """Precision is matches / candidate words, recall matches / reference words; a word matches as often as it
+stands on both sides; letter case counts. Higher is better. A dash, in JSON null, stands for 0/0.
+
+--compat does as the original program where it is odd: a pronoun linked to nothing in the whole candidate leaves the
+table and the total; a target index past the end of its line runs on into the next line; a source index above the length
+of each line before is an error; figures are rounded from single precision.
+
+example:
+  pronmetric autoprf --reference data/ref --candidate data/sys --documents data/docs.txt --src en --tgt fr"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    args = _arguments(argv)
+    ends = (args.src, args.tgt, f"{args.src}-{args.tgt}.alig", f"{args.src}-{args.tgt}.lines-retained")
+    read = [f"{stem}.{end}" for stem in (args.reference, args.candidate) for end in ends]
+    exports.check_targets([args.to_json], read=[*read, args.documents])
+    scoring.open_stdout()
+    reference = autoprf.read_corpus(args.reference, src=args.src, tgt=args.tgt, compat=args.compat)
+    candidate = autoprf.read_corpus(args.candidate, src=args.src, tgt=args.tgt, compat=args.compat)
+    differing = autoprf.check_sources(reference, candidate)
+    documents = autoprf.read_documents(args.documents, sentences=len(reference.source))
+    result = autoprf.tally(
+        autoprf.instances(reference, candidate, documents), documents=len(documents.names), compat=args.compat
+    )
+    if args.to_json is not None:
+        content = _json(result, documents, reference, candidate, differing=differing, compat=args.compat)
+        with exports.AtomicFile(args.to_json) as file:
+            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    print("\n".join(_table(result, documents, compat=args.compat)))
+    _say(reference, candidate, differing, scoring.Notes(quiet=args.quiet))
+    return 0
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="pronmetric autoprf",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--reference", metavar="STEM", required=True, help="the reference translation")
+    parser.add_argument("--candidate", metavar="STEM", required=True, help="the translation that is judged")
+    parser.add_argument("--documents", metavar="FILE", required=True, help="where the documents begin")
+    parser.add_argument("--src", metavar="L", type=_language, default="en", help="source (default: %(default)s)")
+    parser.add_argument("--tgt", metavar="L", type=_language, default="fr", help="target (default: %(default)s)")
+    parser.add_argument("--compat", action="store_true", help="keep the oddities of the original program")
+    parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write all figures as fractions")
+    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
+    args = parser.parse_args(argv)
+    if args.src == args.tgt:
+        parser.error(f"--src and --tgt are both {args.src!r}: the two texts have different names")
+    return args
+
+
+def _language(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]+", text):
+        raise argparse.ArgumentTypeError(f"expected the end of a file name such as en, got {text!r}")
+    return text
+
+
+def _table(result: Result, documents: Documents, *, compat: bool) -> list[str]:
+    """What a person reads: pronouns and total, then documents."""
+    rows = {**result.pronouns, "total": result.total}
+    width = max(map(len, rows))
+    lines = [f"{'':<{width}}  precision  recall      F1  matches  reference  candidate"]
+    for name, counts in rows.items():
+        p, r, f1 = _figures(counts, compat=compat)
+        numbers = f"{counts.matches:>7}  {counts.reference:>9}  {counts.candidate:>9}"
+        lines.append(f"{name:<{width}}  {p:>9}  {r:>6}  {f1:>6}  {numbers}")
+    width = max(len("document"), *map(len, documents.names))
+    lines += ["", f"{'document':<{width}}  recall  matches  reference"]
+    for name, counts in zip(documents.names, result.documents, strict=True):
+        recall = _figures(counts, compat=compat)[1]
+        lines.append(f"{name:<{width}}  {recall:>6}  {counts.matches:>7}  {counts.reference:>9}")
+    return lines
+
+
+def _figures(counts: Counts, *, compat: bool) -> tuple[str, ...]:
+    if compat:
+        return autoprf.printed(counts)
+    return tuple("-" if x is None else f"{x:.4f}" for x in (counts.precision, counts.recall, counts.f1))
+
+
+def _json(
+    result: Result, documents: Documents, reference: Corpus, candidate: Corpus, *, differing: int, compat: bool
+) -> dict[str, Any]:
+    return {
+        **_content(result.total),
+        "by_pronoun": {pronoun: _content(counts) for pronoun, counts in result.pronouns.items()},
+        "by_document": [
+            {"document": name, "first": first, **_content(counts)}
+            for name, first, counts in zip(documents.names, documents.starts, result.documents, strict=True)
+        ],
+        "ignored": {"reference": _ignored(reference), "candidate": _ignored(candidate)},
+        "source_words_differing": differing,
+        "compat": compat,
+    }
+
+
+def _content(counts: Counts) -> dict[str, Any]:
+    return {
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "f1": counts.f1,
+        "instances": counts.instances,
+        "matches": counts.matches,
+        "reference_words": counts.reference,
+        "candidate_words": counts.candidate,
+    }
+
+
+def _ignored(corpus: Corpus) -> dict[str, int]:
+    return {what: corpus.ignored[what] for what in autoprf.IGNORED}
+
+
+def _say(reference: Corpus, candidate: Corpus, differing: int, note: scoring.Notes) -> None:
+    """What was left out, on stderr."""
+    note.begin()
+    if not any(word in autoprf.TRIGGERS for words in reference.source for word in words):
+        note(f"{reference.source_file}: there is no {', '.join(sorted(autoprf.TRIGGERS))}; nothing was judged")
+    for corpus in (reference, candidate):
+        for what, number in _ignored(corpus).items():
+            if number:
+                note(f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})")
+    if differing:
+        note(f"{candidate.source_file}: {differing} words differ from {reference.source_file}, whose it and they count")

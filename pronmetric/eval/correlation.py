@@ -1,0 +1,261 @@
+"""How far a metric's scores of systems agree with people's scores of the same systems; numpy only.
+
+Pearson's r, Spearman's rho (average ranks), Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), each with a
+percentile interval of the bootstrap. What is drawn with replacement: by `correlate` the systems, which says what other
+systems might have given; by `correlate_segments` the segments, the same for all systems, which says what another text
+might have given for these very systems. Both sides: higher is better.
+
+Relative to Kocmi et al.: two systems to which people gave the same score have no order to be found; such pairs are left
+out of pairwise accuracy. Equal scores of the metric on another pair are wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.significance import Totals
+
+RESAMPLES = 2000
+LEVEL = 0.95
+MINIMUM = 5  # drawn systems or segments below which an interval would say too little
+_BLOCK = 1_000_000  # numbers held at a time
+
+_Array = NDArray[np.float64]
+_Draw = Callable[[np.random.Generator, int], tuple[_Array, _Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A figure and its interval; None where it is undefined, as for equal scores of all systems."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlations:
+    """Four figures of agreement, the first three in [-1, 1], pairwise accuracy in [0, 1]; higher is better.
+
+    systems: those compared. left_out: those without a score on one side. resampled: "systems" or "segments", of which
+    there are `units`. No figure has an interval with fewer than `MINIMUM` units. With two systems the first three
+    are 1 or -1 whatever the scores.
+    """
+
+    pearson: Correlation
+    spearman: Correlation
+    kendall: Correlation
+    pairwise: Correlation
+    systems: tuple[str, ...]
+    left_out: tuple[str, ...]
+    resampled: str
+    units: int
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
+    """Pearson's r along the last axis; NaN where one side is constant.
+
+    >>> float(pearson([1.0, 2.0, 4.0], [2.0, 4.0, 8.0]))
+    1.0
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    dx, dy = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
+    norm = np.sqrt((dx**2).sum(axis=-1) * (dy**2).sum(axis=-1))
+    constant = (np.ptp(x, axis=-1) == 0) | (np.ptp(y, axis=-1) == 0)  # rounding may leave them a variance
+    return np.clip(_ratio((dx * dy).sum(axis=-1), np.where(constant, 0, norm)), -1, 1)
+
+
+def spearman(x: ArrayLike, y: ArrayLike) -> _Array:
+    """Spearman's rho along the last axis: Pearson's r of the ranks, of which equal values share the average.
+
+    >>> float(spearman([1.0, 2.0, 4.0], [10.0, 11.0, 50.0]))
+    1.0
+    """
+    return pearson(_orders(x).sum(axis=-1), _orders(y).sum(axis=-1))  # twice the average rank, less a constant
+
+
+def kendall(x: ArrayLike, y: ArrayLike) -> _Array:
+    """Kendall's tau-b along the last axis; NaN where one side is constant.
+
+    >>> round(float(kendall([1.0, 2.0, 3.0], [1.0, 3.0, 2.0])), 4)
+    0.3333
+    """
+    a, b = _orders(x), _orders(y)
+    both = (-2, -1)
+    return _ratio((a * b).sum(axis=both), np.sqrt((a**2).sum(axis=both) * (b**2).sum(axis=both)))
+
+
+def pairwise(metric: ArrayLike, human: ArrayLike) -> _Array:
+    """Share of the pairs that people ordered which the metric orders alike; NaN where they ordered none.
+
+    >>> round(float(pairwise([0.1, 0.3, 0.2], [1.0, 2.0, 3.0])), 4)
+    0.6667
+    """
+    a, b = _orders(metric), _orders(human)
+    return _ratio((a * b > 0).sum(axis=(-2, -1)), (b != 0).sum(axis=(-2, -1)))
+
+
+_FIGURES = (pearson, spearman, kendall, pairwise)
+
+
+def correlate(
+    metric: Mapping[str, float | None],
+    human: Mapping[str, float | None],
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int,
+) -> Correlations:
+    """Correlate two scores of each system, and draw systems for the intervals.
+
+    A draw that leaves a figure undefined, such as one system many times, is left out of that figure's interval.
+
+    Raises:
+        PronmetricError: fewer than two systems have a score on both sides, or a score is infinite.
+    """
+    systems, left_out = _common(metric, human)
+    x, y = (np.array([scores[system] for system in systems], dtype=float) for scores in (metric, human))
+
+    def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
+        drawn = rng.integers(len(systems), size=(draws, len(systems)))
+        return x[drawn], y[drawn]
+
+    r, rho, tau, pairs = _figures(x, y, draw, units=len(systems), width=0, resamples=resamples, level=level, seed=seed)
+    return Correlations(r, rho, tau, pairs, systems, left_out, resampled="systems", units=len(systems))
+
+
+def correlate_segments(
+    metric: Mapping[str, Totals],
+    human: Mapping[str, Totals] | Mapping[str, float | None],
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int,
+) -> Correlations:
+    """Correlate systems whose scores are means over segments, and draw segments for the intervals.
+
+    `metric` holds the sum and the number of scores in each segment (1 of 1, or several pronouns; 0 of 0 where there is
+    none), and a system's score is the sum of its sums over the sum of its numbers. `human` holds the same for the
+    same segments, or one score a system, which then stays in each draw.
+
+    A draw in which some system has no score at all is left out of the intervals.
+
+    Raises:
+        PronmetricError: fewer than two systems have a score on both sides, a score is infinite, or the systems have
+            other numbers of segments.
+    """
+    systems, left_out = _common(metric, human)
+    a = [metric[system] for system in systems]
+    b = [human[system] for system in systems]
+    lengths = {len(part) for side in (*a, *b) if isinstance(side, Totals) for part in side}
+    if len(lengths) != 1:
+        raise PronmetricError(f"expected the same segments for each system, got {sorted(lengths)} of them")
+    (segments,) = lengths
+    x, y = _Side(a), _Side(b)
+    all_once = np.ones((1, segments))
+
+    def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
+        times = rng.multinomial(segments, np.full(segments, 1 / segments), size=draws).astype(float)
+        return x.scores(times), y.scores(times)
+
+    r, rho, tau, pairs = _figures(
+        x.scores(all_once)[0],
+        y.scores(all_once)[0],
+        draw,
+        units=segments,
+        width=segments,
+        resamples=resamples,
+        level=level,
+        seed=seed,
+    )
+    return Correlations(r, rho, tau, pairs, systems, left_out, resampled="segments", units=segments)
+
+
+class _Side:
+    """The scores of all systems on one side, given how often each segment was drawn."""
+
+    def __init__(self, systems: Sequence[Totals | float | None]) -> None:
+        totals = [system for system in systems if isinstance(system, Totals)]
+        self._fixed = None if totals else np.array(systems, dtype=float)
+        self._sums = np.array([system.sums for system in totals], dtype=float)
+        self._counts = np.array([system.counts for system in totals], dtype=float)
+
+    def scores(self, times: _Array) -> _Array:
+        """For each row of `times` (draws, segments) the score of each system."""
+        if self._fixed is not None:
+            return np.broadcast_to(self._fixed, (len(times), len(self._fixed)))
+        return _ratio(times @ self._sums.T, times @ self._counts.T)
+
+
+def _figures(
+    x: _Array,
+    y: _Array,
+    draw: _Draw,
+    *,
+    units: int,
+    width: int,
+    resamples: int,
+    level: float,
+    seed: int,
+) -> list[Correlation]:
+    """Each figure with its interval; `width` numbers are drawn beside the pairs of systems."""
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise PronmetricError("an infinite score has no correlation; give finite ones, None where there is none")
+    values = [float(figure(x, y)) for figure in _FIGURES]
+    drawn = np.full((len(_FIGURES), 0), np.nan)
+    if units >= MINIMUM:
+        rng = np.random.default_rng(seed)
+        step = max(1, _BLOCK // max(len(x) ** 2, width))
+        blocks = []
+        for start in range(0, resamples, step):
+            a, b = draw(rng, min(step, resamples - start))
+            whole = ~np.isnan(a + b).any(axis=-1)
+            a, b = a[whole], b[whole]
+            blocks.append([figure(a, b) for figure in _FIGURES])
+        drawn = np.concatenate([np.array(block) for block in blocks], axis=1)
+    return [_correlation(value, row[~np.isnan(row)], level) for value, row in zip(values, drawn, strict=True)]
+
+
+def _correlation(value: float, drawn: _Array, level: float) -> Correlation:
+    if math.isnan(value):
+        return Correlation(None, None, None)
+    if not len(drawn):
+        return Correlation(value, None, None)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Correlation(value, float(low), float(high))
+
+
+def _orders(values: ArrayLike) -> _Array:
+    """(..., n) -> (..., n, n): 1 where the first of two is greater, -1 where it is less, 0 where they are equal."""
+    values = np.asarray(values, dtype=float)
+    return np.sign(values[..., :, None] - values[..., None, :])
+
+
+def _ratio(a: _Array, b: _Array) -> _Array:
+    return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=b != 0)
+
+
+def _known(score: Totals | float | None) -> bool:
+    if isinstance(score, Totals):
+        return bool(score.counts.sum() > 0)
+    return score is not None and not math.isnan(score)
+
+
+def _common(
+    metric: Mapping[str, Totals] | Mapping[str, float | None],
+    human: Mapping[str, Totals] | Mapping[str, float | None],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems scored on both sides, in the metric's order, and the others."""
+    both = tuple(s for s in metric if s in human and _known(metric[s]) and _known(human[s]))
+    if len(both) < 2:
+        raise PronmetricError(
+            f"expected two or more systems with a score on both sides, found {len(both)}; the metric has "
+            f"{', '.join(metric) or 'none'}; people have {', '.join(human) or 'none'}"
+        )
+    return both, tuple(s for s in dict.fromkeys((*metric, *human)) if s not in both)

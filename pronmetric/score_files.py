@@ -1,0 +1,203 @@
+r"""Files of scores: mt-metrics-eval's `.seg.score` and `.sys.score`, and the rankings of WMT's direct assessment.
+
+`.seg.score` has a line `SYSTEM<TAB>SCORE` for each segment of each system, in the order of the segments, with `None`
+where there is no score; `.sys.score` one such line for each system. WMT's rankings
+(`ad-sys-ranking-de-en-z-names.csv`) have, between blanks, raw score, z score, number of annotations, number of
+segments, SYSTEM.NUMBER and, in some, the system's name as the files of its output give it; its segment scores
+(`ad-seg-scores-de-en.csv`) a head and then SYSTEM.NUMBER, segment from 1, raw score, z score, number of annotations.
+In all of them higher is better.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.lines import read_lines
+
+MISSING = "None"
+SEGMENT_HEAD = ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"]
+
+_INDEX = re.compile(r"\.[0-9]+$")
+_COUNT = re.compile(r"[0-9]{1,9}")
+
+
+class Ranked(NamedTuple):
+    """A system in a ranking. `system` is its name among the outputs, `id` that of the rating campaign."""
+
+    system: str
+    raw: float
+    z: float
+    annotations: int
+    segments: int
+    id: str
+
+
+class Assessed(NamedTuple):
+    """A segment's mean scores and how many people gave them."""
+
+    raw: float
+    z: float
+    annotations: int
+
+
+def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
+    """Read `.seg.score`: for each system the scores of all segments, None where there is none.
+
+    Raises:
+        InputError: with file and line, a line of another form, or not equally many segments for all.
+    """
+    scores: dict[str, list[float | None]] = {}
+    for _, system, score in _pairs(path):
+        scores.setdefault(system, []).append(score)
+    lengths = {len(found) for found in scores.values()}
+    if len(lengths) > 1:
+        shortest, longest = (pick(scores, key=lambda s: len(scores[s])) for pick in (min, max))
+        message = f"{len(scores[shortest])} segments of {shortest}, but {len(scores[longest])} of {longest}"
+        raise InputError(f"{message}: expected as many for each; write {MISSING} where there is no score", file=path)
+    return scores
+
+
+def read_system_scores(path: str | Path) -> dict[str, float | None]:
+    """Read `.sys.score`: the score of each system, None where there is none.
+
+    Raises:
+        InputError: with file and line, a line of another form, or a system a second time.
+    """
+    scores: dict[str, float | None] = {}
+    for line, system, score in _pairs(path):
+        if system in scores:
+            message = f"a second score of {system}: expected one for each (.seg.score holds those of segments)"
+            raise InputError(message, file=path, line=line)
+        scores[system] = score
+    return scores
+
+
+def segment_score_lines(scores: Mapping[str, Sequence[float | None]]) -> Iterator[str]:
+    r"""The lines of `.seg.score`, each with its end; what `read_segment_scores` reads back exactly.
+
+    >>> list(segment_score_lines({"Alder": [0.5, None]}))
+    ['Alder\t0.5\n', 'Alder\tNone\n']
+
+    Raises:
+        PronmetricError: a system's name holds white space, a score is no finite number, the systems have different
+            numbers of segments.
+    """
+    if len({len(found) for found in scores.values()}) > 1:
+        lengths = ", ".join(f"{system}: {len(found)}" for system, found in scores.items())
+        raise PronmetricError(f"expected as many segments for each system, got {lengths}")
+    for system, found in scores.items():
+        yield from (_line(system, score) for score in found)
+
+
+def system_score_lines(scores: Mapping[str, float | None]) -> Iterator[str]:
+    """The lines of `.sys.score`, each with its end; raises as `segment_score_lines`."""
+    return (_line(system, score) for system, score in scores.items())
+
+
+def read_ranking(path: str | Path) -> list[Ranked]:
+    """Read a ranking `ad-sys-ranking-*.csv` in its order.
+
+    Where the file gives no name the system's number is taken off (`Online-A.5` is Online-A); a few systems have
+    another name among the outputs, so that `-z-names` files are the better ones to read.
+
+    Raises:
+        InputError: with file and line, a line of another form, or a name a second time; a file without a line.
+    """
+    found: list[Ranked] = []
+    seen: set[str] = set()
+    for line, text in _lines(path):
+        fields = text.split()
+        if len(fields) not in (5, 6):
+            expected = "RAW Z ANNOTATIONS SEGMENTS SYSTEM [NAME]"
+            raise InputError(f"expected 5 or 6 fields, {expected}, got {len(fields)}", file=path, line=line)
+        name = fields[5] if len(fields) == 6 else _INDEX.sub("", fields[4])
+        if name in seen:
+            raise InputError(f"{name} for the second time: expected each system once", file=path, line=line)
+        seen.add(name)
+        raw, z = (_number(field, path, line) for field in fields[:2])
+        annotations, segments = (_count(field, path, line) for field in fields[2:4])
+        found.append(Ranked(name, raw, z, annotations, segments, fields[4]))
+    return found
+
+
+def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
+    """Read `ad-seg-scores-*.csv`: the segments of each SYSTEM.NUMBER (`Ranked.id`), by their number from 1.
+
+    Raises:
+        InputError: with file and line, another head, a line of another form, or a segment a second time.
+    """
+    found: dict[str, dict[int, Assessed]] = {}
+    lines = _lines(path)
+    if next(lines)[1].split() != SEGMENT_HEAD:
+        raise InputError(f"expected the head {' '.join(SEGMENT_HEAD)}", file=path, line=1)
+    for line, text in lines:
+        fields = text.split()
+        if len(fields) != len(SEGMENT_HEAD):
+            message = f"expected the fields {' '.join(SEGMENT_HEAD)}, got {len(fields)} of them"
+            raise InputError(message, file=path, line=line)
+        system = found.setdefault(fields[0], {})
+        segment = _count(fields[1], path, line)
+        if segment in system:
+            message = f"segment {segment} of {fields[0]} for the second time: expected each once"
+            raise InputError(message, file=path, line=line)
+        raw, z = (_number(field, path, line) for field in fields[2:4])
+        system[segment] = Assessed(raw, z, _count(fields[4], path, line))
+    return found
+
+
+def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float]:
+    """People's score of each system, from a ranking or from `.sys.score`; a system without one is left out.
+
+    A line of two fields is one of `.sys.score`, which `score` does not concern.
+    """
+    _, first = next(_lines(path))
+    if "\t" in first or len(first.split()) == 2:
+        return {system: value for system, value in read_system_scores(path).items() if value is not None}
+    return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
+
+
+def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
+    """Line number, system and score of each line of mt-metrics-eval's files."""
+    for line, text in _lines(path):
+        fields = text.split("\t") if "\t" in text else text.split()
+        if len(fields) != 2 or not fields[0].strip():
+            raise InputError(f"expected SYSTEM, a tab and a score or {MISSING}, got {text!r}", file=path, line=line)
+        system, score = fields
+        yield line, system, None if score == MISSING else _number(score, path, line)
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers; an empty file is an error."""
+    lines = read_lines(path)
+    if not lines:
+        raise InputError("the file is empty: expected a line of scores for each system", file=path)
+    return iter(enumerate(lines, start=1))
+
+
+def _number(text: str, path: str | Path, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"expected a finite number, got {text!r}", file=path, line=line)
+    return value
+
+
+def _count(text: str, path: str | Path, line: int) -> int:
+    if not _COUNT.fullmatch(text):
+        raise InputError(f"expected a whole number from 0, got {text!r}", file=path, line=line)
+    return int(text)
+
+
+def _line(system: str, score: float | None) -> str:
+    if not system or system.split() != [system]:
+        raise PronmetricError(f"the system's name {system!r} holds white space or nothing: these files cannot hold it")
+    if score is not None and not math.isfinite(score):
+        raise PronmetricError(f"{system}: expected a finite score or None, got {score}")
+    return f"{system}\t{MISSING if score is None else repr(float(score))}\n"
