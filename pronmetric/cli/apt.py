@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from pronmetric import __version__
 from pronmetric.baselines import apt
 from pronmetric.cli import apt_config, scoring
-from pronmetric.cli.exports import AtomicFile
-from pronmetric.errors import InputError
+from pronmetric.cli.exports import AtomicFile, check_targets
 from pronmetric.signature import Signature
 
 DESCRIPTION = """APT, accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017).
@@ -23,7 +20,8 @@ Each pronoun of the source is looked up, over word links, in the reference and i
   4 no link to candidate     5 no link to reference      6 no link to either
 The score is the weighted share of the cases chosen, higher is better. It is printed with the number of findings in
 each case; null where there is none."""
-EPILOG = """CONFIG is an INI file. Values follow = or :, empty ones are not used; paths start from the working directory.
+EPILOG = """CONFIG is an INI file: values follow = or :, empty ones are not used; paths are as seen from the working
+directory.
   [lang]        source, target; source_word_separator, target_word_separator, such as - to split est-il
   [files]       source, reference, target: tokens separated by blanks, one sentence a line;
                 alignment_source_reference, alignment_source_target: links s-t, counted from 0;
@@ -53,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
     for message in config.unused():
         note(message)
     score_file, detail_file = (f"{settings.stem}{end}" if settings.stem else None for end in (".score", ".detail"))
-    _check_targets([args.to_json, score_file, detail_file], [args.config, *settings.inputs])
+    check_targets([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
 
     corpus = apt_config.corpus(settings, compat=args.compat)
     cases = apt.judge(corpus.renderings, rules=corpus.rules)
@@ -95,22 +93,6 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _check_targets(targets: Sequence[str | None], inputs: Iterable[str]) -> None:
-    """Refuse a file to write that could not be written or is read as well, before any work is done."""
-    taken = {os.path.realpath(path) for path in inputs}
-    for path in filter(None, targets):
-        if os.path.realpath(path) in taken:
-            raise InputError("would be overwritten: it is named for something else too", file=path)
-        taken.add(os.path.realpath(path))
-        folder = Path(path).parent
-        if Path(path).is_dir():
-            raise InputError("is a folder; give the name of a file to write", file=path)
-        if not folder.is_dir():
-            raise InputError(f"the folder {folder} is not there; make it first", file=path)
-        if not os.access(folder, os.W_OK):
-            raise InputError(f"the folder {folder} cannot be written", file=path)
-
-
 def _signature(settings: apt_config.Settings, *, compat: bool) -> Signature:
     return Signature.of(
         metric="apt",
@@ -149,7 +131,7 @@ def _say(
             where = "the list of target pronouns" if settings.target_list else "any rendering"
             note(f"[dictionary] {name}: left out, because not in {where}: {' '.join(strange)}")
     if compat and settings.repairs and corpus.unlinked:
-        note(f"{corpus.unlinked} sentences have a line without links, on which the published program fails")
+        note(f"sentences with an empty line of links, on which the published program fails: {corpus.unlinked}")
     if score.score is None:
         why = "no pronoun of the list is in the source" if not score.instances else "no finding in the chosen cases"
         note(f"{why}: there is no score")
