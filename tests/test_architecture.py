@@ -81,7 +81,10 @@ def torchless() -> list[str]:
         *modules("data_prep"),
         *modules("pronmetric/eval"),
         *modules("pronmetric/baselines"),
-        *[ROOT / f"pronmetric/{name}.py" for name in ("corrupt", "pronouns", "words", "signature", "lines", "score_files")],
+        *[
+            ROOT / f"pronmetric/{name}.py"
+            for name in ("corrupt", "pronouns", "words", "signature", "lines", "score_files")
+        ],
         ROOT / "pronmetric/data/arrow.py",
     ]
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in files)

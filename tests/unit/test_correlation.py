@@ -9,7 +9,15 @@ import pytest
 from scipy import stats
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.correlation import correlate, correlate_segments, kendall, pairwise, pearson, spearman
+from pronmetric.eval.correlation import (
+    correlate,
+    correlate_segments,
+    kendall,
+    pairwise,
+    pearson,
+    segment_totals,
+    spearman,
+)
 from pronmetric.eval.significance import Totals
 
 X = [1.0, 2.0, 3.0, 4.0]
@@ -131,6 +139,16 @@ def test_segments_add_up_to_the_systems() -> None:
     found = correlate_segments(metric, human, seed=0)
     assert found.pearson.value == pytest.approx(float(pearson([2 / 6, 4 / 6, 4 / 5], [1, 2, 4])))
     assert (found.resampled, found.units, found.pearson.low) == ("segments", 3, None)
+
+
+def test_segments_without_a_score_do_not_count() -> None:
+    metric = {
+        "a": segment_totals([1.0, None, 0.0]),
+        "b": segment_totals([None, 2.0, None]),
+        "c": segment_totals([None] * 3),
+    }
+    found = correlate_segments(metric, {"a": 0.0, "b": 1.0, "c": 2.0}, seed=0)  # means 0.5 and 2, and none
+    assert (found.pairwise.value, found.left_out) == (1.0, ("c",))
 
 
 def test_the_interval_over_segments_narrows_with_their_number() -> None:
