@@ -145,6 +145,8 @@ def correlate_segments(
     same segments, or one score a system, which then stays in each draw.
 
     A draw in which some system has no score at all is left out of the intervals.
+    Each draw adds its own noise to that of the text, so that the intervals lie a little low; one near 1 may end below
+    the figure itself.
 
     Raises:
         PronmetricError: fewer than two systems have a score on both sides, a score is infinite, or the systems have
