@@ -22,7 +22,8 @@ from pronmetric.records import refuse_unprintable
 
 A, B, TIE = "A", "B", "tie"
 ANSWERS = (A, B, TIE)
-_LABELS = ("group", "doc", "pronoun_a", "pronoun_b")
+_LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge")
+STUDY_JUDGE = "the reference is better"
 _KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS)
 _STUDY_KEYS = {"reference", "noisy"}
 
@@ -33,7 +34,8 @@ class JudgedPair:
 
     context: the previous sentences, oldest first. better: "A", "B" or "tie", None where nobody says. votes: the answer
     of each rater who gave one. group: what figures are told apart by (a language, a kind); doc: what is resampled as
-    one. pronoun_a, pronoun_b: the pronouns in which the texts differ, where that is one each.
+    one. pronoun_a, pronoun_b: the pronouns in which the texts differ, where that is one each. judge: what stands behind
+    `better` where it is nobody's answer, such as "the reference is better".
     """
 
     id: str
@@ -46,6 +48,7 @@ class JudgedPair:
     doc: str | None = None
     pronoun_a: str | None = None
     pronoun_b: str | None = None
+    judge: str | None = None
 
 
 def read(path: str | Path) -> list[JudgedPair]:
@@ -275,6 +278,7 @@ def _study(record: _Record) -> JudgedPair:
         doc=text_a,
         pronoun_a=record.label("reference_pronoun"),
         pronoun_b=record.label("noisy_pronoun"),
+        judge=STUDY_JUDGE,
     )
 
 

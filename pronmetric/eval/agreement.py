@@ -7,6 +7,7 @@ items (not raters) taken as the sample.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -114,6 +115,40 @@ def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
     chance = float((share * (1 - share)).sum() / (plain.categories - 1))
     ac1 = (plain.observed - chance) / (1 - chance)
     return replace(plain, ac1=ac1, chance=chance, error=None, low=None, high=None)
+
+
+def clustered_interval(
+    ratings: ArrayLike, clusters: Sequence[Hashable], *, draws: int = 2000, level: float = 0.95, seed: int = 0
+) -> tuple[float, float] | None:
+    """Percentile interval of AC1, whole clusters of items (documents) being drawn with replacement.
+
+    ratings: (items, categories), with the cluster of each. None with fewer than two clusters, one category, or where
+    hardly a draw has an item with two ratings.
+    """
+    r = checked_ratings(ratings)
+    if len(r) != len(clusters):
+        raise PronmetricError(f"each item needs one cluster: got {len(clusters)} for {len(r)}")
+    codes: dict[Hashable, int] = {}
+    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
+    rated = r.sum(axis=1) > 0
+    r, index = r[rated], index[rated]
+    total = r.sum(axis=1)
+    several = total >= 2
+    if len(np.unique(index)) < 2 or r.shape[1] < 2:
+        return None
+    agreed = np.where(several, (r * (r - 1)).sum(axis=1) / np.maximum(total * (total - 1), 1), 0.0)
+    parts = np.column_stack([np.ones(len(r)), several, agreed, r / total[:, None]])
+    sums = np.stack([np.bincount(index, weights=part, minlength=len(codes)) for part in parts.T], axis=1)
+    sums = sums[sums[:, 0] > 0]
+    drawn = np.random.default_rng(seed).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=draws) @ sums
+    drawn = drawn[drawn[:, 1] > 0]
+    if 2 * len(drawn) < draws:
+        return None
+    share = drawn[:, 3:] / drawn[:, :1]
+    chance = (share * (1 - share)).sum(axis=1) / (r.shape[1] - 1)
+    found = (drawn[:, 2] / drawn[:, 1] - chance) / (1 - chance)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,15 @@ class Ratings:
     @classmethod
     def of(
         cls,
-        ratings: Mapping[str, Mapping[Hashable, object]],
+        ratings: Mapping[str, Mapping[Any, object]],
         *,
         categories: Iterable[str] | None = None,
         order: Iterable[Hashable] = (),
     ) -> Ratings:
         """From each rater's {item: category}, None being no rating.
 
-        order: items that come first, in this order; the others follow as they first appear. categories: those that count even if
-        nobody used them; used ones that are not among them are added in alphabetical order.
+        order: items that come first, in this order; the others follow as they first appear. categories: those that
+        count even if nobody used them; used ones that are not among them are added in alphabetical order.
         """
         answers = {rater: {i: str(c) for i, c in own.items() if c is not None} for rater, own in ratings.items()}
         names = list(dict.fromkeys(categories or ()))
@@ -65,12 +65,14 @@ class Ratings:
         kept = [i for i, rater in enumerate(self.raters) if rater in raters]
         return Ratings(tuple(self.raters[i] for i in kept), self.categories, self.codes[:, kept])
 
+    def where_all_rated(self) -> Ratings:
+        """The same with the items left unrated that not every rater rated; they keep their places."""
+        complete = (self.codes != _MISSING).all(axis=1, keepdims=True)
+        return Ratings(self.raters, self.categories, np.where(complete, self.codes, _MISSING))
+
     def counts(self) -> NDArray[np.int64]:
-        """(items, categories): how many raters put the item into the category; items without a rating are left out."""
-        if not self.categories:
-            return np.zeros((0, 1), dtype=np.int64)
-        found = np.stack([(self.codes == k).sum(axis=1) for k in range(len(self.categories))], axis=1)
-        return found[found.sum(axis=1) > 0]
+        """(items, categories): how many raters put the item into the category."""
+        return (self.codes[:, :, None] == np.arange(max(1, len(self.categories)))).sum(axis=1)
 
     def table(self, first: int, second: int) -> NDArray[np.int64]:
         """The square table of two raters (row = the first's category), of the items that both rated."""
@@ -81,8 +83,9 @@ class Ratings:
         return cells
 
     def complete(self) -> bool:
-        """Whether each rater rated each item."""
-        return bool((self.codes != _MISSING).all())
+        """Whether each rater rated each item that anybody rated."""
+        rated = self.codes != _MISSING
+        return bool(rated[rated.any(axis=1)].all())
 
     def overlap(self) -> bool:
         """Whether any item has two ratings."""
@@ -125,9 +128,8 @@ def agreement(ratings: Ratings, *, variant: Variant = "gwet", formula: Formula =
         raise PronmetricError(f"agreement needs at least two raters, got {len(ratings.raters)}")
     counts = ratings.counts()
     if not ratings.overlap():
-        raise PronmetricError(
-            f"agreement needs an item that two raters rated: none of the {len(counts)} items has two ratings"
-        )
+        rated = int(counts.any(axis=1).sum())
+        raise PronmetricError(f"agreement needs an item that two raters rated: none of the {rated} has two ratings")
     as_table = formula == "auto" and len(ratings.raters) == 2 and ratings.complete()
     if variant == "published":
         ac1 = gwet_ac1_published(counts)

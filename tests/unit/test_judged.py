@@ -42,7 +42,7 @@ def written(path: Path, *records: object) -> Path:
 def test_a_full_record_and_a_bare_one(tmp_path: Path) -> None:
     full, bare = read(written(tmp_path / "p", FULL, BARE))
     assert full == JudgedPair(**{**FULL, "context": ("Ann came in.", "The dog barked.")})
-    assert bare == JudgedPair("7", (), "It is.", "He is.", None, {}, None, None, None, None)
+    assert bare == JudgedPair("7", (), "It is.", "He is.", None, {}, None, None, None, None, None)
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -64,6 +64,7 @@ def test_the_study_files_form(tmp_path: Path) -> None:
         doc="it was tired .",
         pronoun_a="it",
         pronoun_b="he",
+        judge="the reference is better",
     )
     assert found[1].context == ()
 

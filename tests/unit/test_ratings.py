@@ -102,7 +102,7 @@ def test_the_published_variant_by_hand() -> None:
 def test_too_little() -> None:
     with pytest.raises(PronmetricError, match="at least two raters, got 1"):
         agreement(Ratings.of({"a": {1: "x"}}))
-    with pytest.raises(PronmetricError, match="none of the 2 items has two ratings"):
+    with pytest.raises(PronmetricError, match="none of the 2 has two ratings"):
         agreement(Ratings.of({"a": {1: "x"}, "b": {2: "x"}}))
-    with pytest.raises(PronmetricError, match="none of the 0 items"):
+    with pytest.raises(PronmetricError, match="none of the 0 has"):
         agreement(Ratings.of({"a": {}, "b": {}}))

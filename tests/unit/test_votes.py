@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.agreement import clustered_interval, gwet_ac1
+from pronmetric.eval.votes import against, between, given, preferences, votes
+from pronmetric.judged import JudgedPair
+
+
+def pair(number: int, better: str | None = None, doc: str | None = None, **answers: str) -> JudgedPair:
+    return JudgedPair(str(number), (), "a", "b", better=better, votes=answers, doc=doc)
+
+
+PAIRS = [
+    pair(1, "A", "x", ann="A", bob="A"),
+    pair(2, "A", "x", ann="A", bob="tie"),
+    pair(3, "B", "y", ann="B", bob="B"),
+    pair(4, "B", "y", ann="tie", bob="A"),
+    pair(5, "A", "z", ann="A"),
+]
+
+
+def test_answers_by_rater() -> None:
+    assert votes(PAIRS) == {
+        "ann": {"1": "A", "2": "A", "3": "B", "4": "tie", "5": "A"},
+        "bob": {"1": "A", "2": "tie", "3": "B", "4": "A"},
+    }
+    assert given(PAIRS) == {"better, as given": {"1": "A", "2": "A", "3": "B", "4": "B", "5": "A"}}
+    study = JudgedPair("1", (), "a", "b", better="A", judge="the reference is better")
+    assert given([study, pair(2)]) == {"the reference is better": {"1": "A"}}
+
+
+def test_ties_are_a_category_or_no_answer() -> None:
+    found = between(PAIRS, votes(PAIRS))
+    assert found.with_ties is not None and found.without_ties is not None
+    # Counts A, B, tie: (2,0,0) (1,0,1) (0,2,0) (1,0,1) (1,0,0).
+    expected = gwet_ac1([[2, 0, 0], [1, 0, 1], [0, 2, 0], [1, 0, 1], [1, 0, 0]])
+    assert found.with_ties.ac1 == expected and found.with_ties.raw == 0.5
+    # Both decided 1 and 3 alone, and agree; pi = 1/2 each.
+    assert (found.without_ties.ac1.ac1, found.without_ties.ac1.items) == (1.0, 2)
+
+
+def test_of_three_raters_those_who_decided_stay() -> None:
+    pairs = [pair(1, ann="A", bob="A", cleo="tie"), pair(2, ann="B", bob="tie", cleo="tie"), pair(3, ann="B", bob="B")]
+    found = between(pairs, votes(pairs)).without_ties
+    assert found is not None and (found.ac1.items, found.ac1.rated_twice) == (3, 2)
+
+
+def test_a_metric_against_each_rater() -> None:
+    found = against(PAIRS, ["A", "B", "B", None, "A"], votes(PAIRS))
+    assert found["ann"].with_ties is not None and found["bob"].with_ties is not None
+    assert (found["ann"].with_ties.ac1.items, found["ann"].with_ties.raw) == (4, 0.75)  # 1, 2, 3, 5; not 2
+    assert (found["bob"].with_ties.ac1.items, found["bob"].with_ties.raw) == (3, pytest.approx(2 / 3))
+    assert found["bob"].without_ties is not None and found["bob"].without_ties.ac1.items == 2
+    assert found["ann"].with_ties.formula == "table"
+    nothing = against(PAIRS, [None] * 5, votes(PAIRS))["ann"]
+    assert (nothing.with_ties, nothing.without_ties, nothing.interval) == (None, None, None)
+    with pytest.raises(PronmetricError, match='a rater is called "metric"'):
+        against([pair(1, metric="A")], ["A"], {"metric": {"1": "A"}})
+
+
+def test_documents_are_resampled() -> None:
+    found = between(PAIRS, votes(PAIRS), seed=3)
+    assert found.interval is not None and found.with_ties is not None
+    assert found.interval[0] <= found.with_ties.ac1.ac1 <= found.interval[1]
+    assert between(PAIRS, votes(PAIRS), seed=3).interval == found.interval
+    one = [pair(number, None, "x", ann="A", bob="B") for number in range(4)]
+    assert between(one, votes(one)).interval is None
+    assert between(PAIRS, votes(PAIRS), variant="published").interval is None
+
+
+def test_clustered_interval_by_hand() -> None:
+    # One document in full agreement on both categories, one in full disagreement. pi is 1/2, 1/2 in any draw: chance
+    # 1/2, and AC1 is 1 (draw 1, 1), 0 (one of each) or -1 (2, 2), with probabilities 1/4, 1/2, 1/4.
+    ratings = [[2, 0], [0, 2], [1, 1], [1, 1]]
+    assert clustered_interval(ratings, ["x", "x", "y", "y"]) == pytest.approx((-1.0, 1.0))
+    assert clustered_interval(ratings, ["x", "x", "y", "y"], level=0.4) == pytest.approx((0.0, 0.0))
+    assert clustered_interval([[2], [2]], "xy") is None
+    assert clustered_interval([[1, 0], [0, 0], [0, 1]], "xyz") is None  # nothing rated twice
+    with pytest.raises(PronmetricError, match="one cluster"):
+        clustered_interval(ratings, "x")
+
+
+def test_preferences_by_hand() -> None:
+    found = preferences(PAIRS, votes(PAIRS))
+    ann, bob = found.by_rater["ann"], found.by_rater["bob"]
+    assert (ann.preferred, ann.other, ann.tied) == (4, 0, 1)
+    assert (bob.preferred, bob.other, bob.tied) == (2, 1, 1)
+    assert (ann.share, ann.share_without_ties, bob.share) == (0.8, 1.0, 0.5)
+    assert found.average == pytest.approx(0.65)  # of 4/5 and 2/4
+    assert found.average_without_ties == pytest.approx(5 / 6)  # of 4/4 and 2/3
+
+
+def test_without_a_better_text_it_is_text_a() -> None:
+    pairs = [pair(1, "B", ann="B"), pair(2, ann="A"), pair(3, "tie", ann="tie")]
+    found = preferences(pairs, votes(pairs)).by_rater["ann"]
+    assert (found.preferred, found.other, found.tied) == (1, 1, 1)
+    only_ties = preferences(pairs[2:], votes(pairs[2:]))
+    assert (only_ties.average, only_ties.average_without_ties) == (0.0, None)
+    assert preferences(pairs, {}).average is None
