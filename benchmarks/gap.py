@@ -8,93 +8,20 @@ with that of another item. GAP (Webster et al., TACL 2018) is test data: nothing
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks import scoring
 from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Scorer
-from benchmarks.sentences import sentence_at
-from pronmetric.corrupt import replace
-from pronmetric.errors import InputError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.slots import slot
-from pronmetric.words import words
+from pronmetric.eval.gap import Item, read
 
-_OTHER = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "herself", "herself": "himself"}
 _TRIAL = 600  # the first items, which an early trial was measured on
-
-# Items of the development part whose "her" is an object (him, not his): all 572 with "her" were read one by one.
-OBJECT_HER = frozenset(
-    int(number)
-    for number in (
-        "25 67 85 90 108 115 165 223 229 246 311 312 313 331 351 353 359 361 397 451 462 646 654 662 673 700 710 713 "
-        "736 761 844 845 850 853 872 877 887 894 935 968 971 984 985 1017 1020 1031 1077 1099 1115 1137 1144 1148 1152 "
-        "1153 1157 1215 1238 1333 1352 1355 1357 1361 1376 1379 1390 1395 1430 1471 1484 1545 1556 1564 1599 1621 1626 "
-        "1633 1635 1647 1668 1674 1680 1693 1697 1706 1712 1722 1741 1744 1767 1771 1801 1805 1813 1814 1827 1858 1889 "
-        "1893 1911 1917 1920 1932 1971 1973 1978 1989 1991"
-    ).split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One item: its sentence, the span of the pronoun in it, the other gender's form and the passage before."""
-
-    id: str
-    article: str
-    sentence: str
-    start: int
-    end: int
-    pronoun: str
-    other: str
-    before: str
-
-
-def read(path: Path) -> list[Item]:
-    """The items of a GAP file, in order."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    except OSError as error:
-        raise InputError(f"no GAP file ({error.strerror}): give the shared folder with --shared", file=path) from error
-    return [item(row["ID"], row["URL"], row["Text"], row["Pronoun"], int(row["Pronoun-offset"])) for row in rows]
-
-
-def item(id: str, article: str, text: str, pronoun: str, offset: int) -> Item:
-    """Cut the sentence out of the passage and find the other gender's form of the same case."""
-    if text[offset : offset + len(pronoun)] != pronoun:
-        raise InputError(f"{id}: expected {pronoun!r} at {offset}, got {text[offset : offset + len(pronoun)]!r}")
-    start, end = sentence_at(text, offset)
-    return Item(
-        id=id,
-        article=article,
-        sentence=text[start:end],
-        start=offset - start,
-        end=offset - start + len(pronoun),
-        pronoun=pronoun.lower(),
-        other=other_gender(id, text, pronoun.lower(), offset),
-        before=text[:start].strip(),
-    )
-
-
-def other_gender(id: str, text: str, pronoun: str, offset: int) -> str:
-    """The form of the other gender in the same case: "her" is "him" or "his", "his" is "her" or "hers", by slot."""
-    if pronoun in _OTHER:
-        return _OTHER[pronoun]
-    if id.startswith("development-"):
-        determiner = pronoun == "his" or int(id.removeprefix("development-")) not in OBJECT_HER
-    else:
-        split = words(text)
-        determiner = slot(split, [word.start for word in split].index(offset)) == "possessive determiner"
-    return {"her": "his" if determiner else "him", "his": "her" if determiner else "hers"}[pronoun]
 
 
 def contrast(item: Item) -> Contrast:
     """The sentence, and the same with the pronoun of the other gender."""
-    return Contrast(item.sentence, replace(item.sentence, item.start, item.end, item.other))
+    return Contrast(item.sentence, item.swapped)
 
 
 def measure(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[str, Any]:

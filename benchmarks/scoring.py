@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import datetime
 import hashlib
 import json
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 
+from pronmetric.cli.tables import percent as percent
+from pronmetric.cli.tables import plain as plain
+from pronmetric.cli.tables import table as table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.eval.accuracy import Accuracy, Decisions, Estimate
+from pronmetric.eval.accuracy import Decisions, Estimate
+from pronmetric.eval.shuffling import shuffled as shuffled
 from pronmetric.pronouns import ENTRIES
 
 BENCHMARKS = Path(__file__).resolve().parent
@@ -46,7 +48,6 @@ class Result(TypedDict):
 Scorer = Callable[[Sequence[Record]], Sequence[Result]]
 Contexts = Sequence[tuple[Sequence[str], Sequence[str]]]
 """For each contrast the context of the better text and that of the worse one."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +110,6 @@ def pick(judged: Mapping[str, Judged], part: Sequence[int]) -> dict[str, Judged]
         kind: judged_of([found.better[i] for i in part], [found.worse[i] for i in part])
         for kind, found in judged.items()
     }
-
-
-def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0) -> list[T]:
-    """Give each item the context of an item of another group (document), each context to one item.
-
-    Contrasts of the same item (sentence) get the same foreign context. Raises PronmetricError where one
-    group holds more than half of the items.
-    """
-    first = {item: number for number, item in reversed(list(enumerate(items)))}
-    sizes = Counter(groups[number] for number in first.values())
-    largest = max(sizes.values())
-    if 2 * largest > len(first):
-        raise PronmetricError(
-            f"shuffled context needs documents of which none holds more than half of the sentences, "
-            f"got one with {largest} of {len(first)}; measure more data"
-        )
-    rng = np.random.default_rng(seed)
-    rank = dict(zip(sizes, rng.permutation(len(sizes)), strict=True))
-    numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
-    order = sorted(numbers, key=lambda number: rank[groups[number]])
-    donors = order[largest:] + order[:largest]  # a shift by the largest group leaves every group
-    given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
-    return [given[item] for item in items]
 
 
 def scored_at(result: Result, start: int, end: int) -> bool:
@@ -240,38 +218,6 @@ def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Ma
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return content
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses, tuples and mappings as JSON takes them."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value
-
-
-def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
-    """In percent with the interval, or in points with their sign: "86.4 [83.1, 89.2]"."""
-    if value is None:
-        return "-"
-    sign = "+" if signed else ""
-    share = value.value if isinstance(value, Estimate) else value.accuracy
-    if value.low is None or value.high is None:
-        return f"{100 * share:{sign}.1f}"
-    return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns padded to their widest cell, the first to the left and the others to the right."""
-    cells = [[str(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in cells
-    )
 
 
 def run(main: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from pronmetric.lines import decode_lines, iter_lines
 from pronmetric.records import History
 
 if TYPE_CHECKING:
+    from data_prep.testset import TestSet
     from pronmetric.schema import Document, Segment
 
 
@@ -95,7 +96,7 @@ def _files(
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
     if docids is not None:
-        _check_docids(files[docids], note)
+        check_docids(files[docids], note)
 
     def column(name: str | None) -> Iterable[str | None]:
         return repeat(None) if name is None else files[name]
@@ -108,7 +109,8 @@ def _files(
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, reference is not None, rows)
 
 
-def _check_docids(file: TextFile, note: Callable[[str], None]) -> None:
+def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
+    """Refuse an empty document id; note a document that goes on after another."""
     seen: set[str] = set()
     again: dict[str, int] = {}
     before = None
@@ -125,8 +127,12 @@ def _check_docids(file: TextFile, note: Callable[[str], None]) -> None:
         note(f"{file.path}:{number}: document {doc!r} goes on after another{times}; its context starts anew there")
 
 
-def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
-    """A WMT test set `NAME:LP` of a folder, all its systems or those named."""
+def find_wmt(dataset: str, folder: str) -> TestSet:
+    """The one test set `NAME:LP` of a folder.
+
+    Raises:
+        PronmetricError: there is none, there are several, it is not into English.
+    """
     from data_prep import wmt
 
     found = [testset for testset in wmt.find(folder) if wmt.matches(testset, dataset)]
@@ -136,7 +142,14 @@ def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Cal
         raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
     if found[0].target != "en":
         raise PronmetricError(f"{dataset} is into {found[0].target}; only English is scored, give a pair into en")
-    documents = list(wmt.read(found[0]))
+    return found[0]
+
+
+def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
+    """A WMT test set `NAME:LP` of a folder, all its systems or those named."""
+    from data_prep import wmt
+
+    documents = list(wmt.read(find_wmt(dataset, folder)))
     segments = [segment for document in documents for segment in document.segments]
     there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
     chosen = list(there if systems is None else systems)

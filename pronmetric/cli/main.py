@@ -15,9 +15,16 @@ from pronmetric.errors import PronmetricError
 VERBS = {
     "score": "score the pronouns of one or more system outputs",
     "compare": "say which of two or more system outputs has the better pronouns, and how sure that is",
+    "suggest": "list doubtful pronouns with forms that the model would rather read there",
+    "report": "show a result of score or compare: a page to open in a browser, tables, plots",
+    "attention": "show what the pronouns of one text look at",
+    "rerank": "choose among candidate translations of each line by their pronouns",
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "align": "align the words of two line-parallel English texts",
+    "evaluate": "hold a metric against people's answers, on pairs of texts or on single pronouns",
+    "agree": "say how far raters agree with each other, and a metric with them",
+    "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
 }

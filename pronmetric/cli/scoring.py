@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pronmetric import address
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.cli import exports
+from pronmetric.errors import PronmetricError
 
 if TYPE_CHECKING:
     from pronmetric.cli.corpus import Corpus
@@ -44,24 +43,40 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         "-s", "--sources", metavar="FILE", help="source: length checked, shown in reports, scores unchanged"
     )
     texts.add_argument("--docids", metavar="FILE", help="one document id a line; context never crosses documents")
+    add_dataset(texts)
+    if jsonl:
+        texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    add_model(made)
+    output = made.add_argument_group("output")
+    both(output, "to-json", metavar="FILE", help="write everything: signature, systems, segments, pronouns, intervals")
+    both(output, "to-tsv", metavar="FILE", help="write a flat table, one pronoun a line")
+    both(output, "only-system", action="store_true", help="print no segments")
+    output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    return made
+
+
+def add_dataset(texts: argparse._ActionsContainer) -> None:
+    """The flags that name a WMT test set."""
     texts.add_argument("-d", "--dataset", metavar="NAME:LP", help="a WMT test set instead, e.g. wmt22:de-en")
-    _both(
+    both(
         texts,
         "wmt-dir",
         metavar="DIR",
         help="where -d is read: wmtNN-news-systems checkouts or any layout of `prepare`",
     )
     texts.add_argument("--systems", nargs="+", metavar="NAME", help="of -d; all by default")
-    if jsonl:
-        texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+
+
+def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
+    """The flags that say which model scores, and how; `seed`: and that of the resampling."""
     model = made.add_argument_group("model")
     model.add_argument(
         "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
     )
-    _both(model, "allow-network", action="store_true", help="fetch --model from the Hugging Face hub")
-    _both(
-        model, "batch-size", type=_positive, metavar="N", help="32 pieces a batch for each (default: 32, on a GPU 1024)"
+    both(model, "allow-network", action="store_true", help="fetch --model from the Hugging Face hub")
+    both(
+        model, "batch-size", type=positive, metavar="N", help="32 pieces a batch for each (default: 32, on a GPU 1024)"
     )
     model.add_argument(
         "--gpus", type=_count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
@@ -71,15 +86,10 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         choices=["32", "bf16", "16"],
         help="of the model (default: bf16 where the hardware multiplies it)",
     )
-    model.add_argument(
-        "--seed", type=_count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
-    )
-    output = made.add_argument_group("output")
-    _both(output, "to-json", metavar="FILE", help="write everything: signature, systems, segments, pronouns, intervals")
-    _both(output, "to-tsv", metavar="FILE", help="write a flat table, one pronoun a line")
-    _both(output, "only-system", action="store_true", help="print no segments")
-    output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    return made
+    if seed:
+        model.add_argument(
+            "--seed", type=_count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
+        )
 
 
 def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -94,6 +104,15 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     extra = [flag for flag, value in of_files.items() if value is not None]
     if chosen != ["-t"] and extra:
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
+    check_dataset(made, args)
+    if args.context == COMMON and args.translations and args.references is None:
+        made.error("--context common is the reference's context: give -r")
+    if args.context == COMMON and jsonl is not None:
+        made.error("--context common needs -t with -r, or -d; a record of --jsonl brings its own context")
+
+
+def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """A test set that is not named as it must be: a usage error."""
     if args.dataset is None and (args.wmt_dir or args.systems):
         made.error("--wmt-dir and --systems go with -d")
     if args.dataset is not None:
@@ -101,27 +120,12 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
             made.error(f"-d: expected NAME:LP such as wmt22:de-en, got {args.dataset!r}")
         if args.wmt_dir is None:
             made.error("-d needs --wmt-dir DIR; nothing is downloaded")
-    if args.context == COMMON and args.translations and args.references is None:
-        made.error("--context common is the reference's context: give -r")
-    if args.context == COMMON and jsonl is not None:
-        made.error("--context common needs -t with -r, or -d; a record of --jsonl brings its own context")
 
 
 def check_targets(args: argparse.Namespace) -> None:
     """Refuse an output file that could not be written or is read as well, before any work is done."""
     read = [*(args.translations or []), args.references, args.sources, args.docids, getattr(args, "jsonl", None)]
-    taken = {os.path.realpath(path) for path in read if path is not None}
-    for path in filter(None, (args.to_json, args.to_tsv)):
-        if os.path.realpath(path) in taken:
-            raise InputError("would be overwritten: it is named for something else too", file=path)
-        taken.add(os.path.realpath(path))
-        folder = Path(path).parent
-        if Path(path).is_dir():
-            raise InputError("is a folder; give the name of a file to write", file=path)
-        if not folder.is_dir():
-            raise InputError(f"the folder {folder} is not there; make it first", file=path)
-        if not os.access(folder, os.W_OK):
-            raise InputError(f"the folder {folder} cannot be written", file=path)
+    exports.check_targets((args.to_json, args.to_tsv), read=read)
 
 
 def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
@@ -188,7 +192,7 @@ def open_stdout() -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
-def _both(group: argparse._ArgumentGroup, name: str, **options: object) -> None:
+def both(group: argparse._ActionsContainer, name: str, **options: object) -> None:
     """A flag that may be spelled with hyphens or, as COMET does, with underscores."""
     spellings = dict.fromkeys([f"--{name.replace('-', '_')}", f"--{name}"])
     group.add_argument(*spellings, dest=name.replace("-", "_"), **options)  # type: ignore[arg-type]
@@ -200,7 +204,19 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """The type of a flag that takes a whole number from 1."""
     if _count(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
     return int(text)
+
+
+def share(text: str) -> float:
+    """The type of a flag that takes a number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, got {text!r}")
+    return value

@@ -8,8 +8,9 @@ import pytest
 
 from benchmarks import gap, scoring
 from benchmarks.scoring import Contrast, Record, Result
-from benchmarks.sentences import sentence_at, starts
 from pronmetric.errors import InputError
+from pronmetric.eval.gap import OBJECT_HER, item, other_gender, read
+from pronmetric.eval.sentences import sentence_at, starts
 from pronmetric.words import words
 
 
@@ -60,21 +61,21 @@ def test_sentence_at_its_edges() -> None:
     ],
 )
 def test_form_of_the_other_gender(text: str, pronoun: str, swapped: str) -> None:
-    item = gap.item("own-1", "article", text, pronoun, text.index(pronoun))
-    assert gap.contrast(item) == Contrast(item.sentence, swapped)
-    assert item.before == ("" if item.sentence == text else text.split(". ")[0] + ".")
+    found = item("own-1", "article", text, pronoun, text.index(pronoun))
+    assert gap.contrast(found) == Contrast(found.sentence, swapped)
+    assert found.before == ("" if found.sentence == text else text.split(". ")[0] + ".")
 
 
 def test_slots_of_the_development_part_are_those_read_by_hand() -> None:
     text = "Marc gave her notes."
-    assert gap.other_gender("development-1215", text, "her", 10) == "him"
-    assert gap.other_gender("development-1", text, "her", 10) == "his"
-    assert gap.other_gender("development-1", "He took his.", "his", 8) == "her"
+    assert other_gender("development-1215", text, "her", 10) == "him"
+    assert other_gender("development-1", text, "her", 10) == "his"
+    assert other_gender("development-1", "He took his.", "his", 8) == "her"
 
 
 def test_wrong_offset() -> None:
     with pytest.raises(InputError, match="expected 'she' at 3"):
-        gap.item("x", "y", "Ann left.", "she", 3)
+        item("x", "y", "Ann left.", "she", 3)
 
 
 QUEENS = [
@@ -108,7 +109,7 @@ def royal(records: Sequence[Record]) -> list[Result]:
 
 def test_figures(tmp_path: Path) -> None:
     write(tmp_path / "gap" / "gap.tsv")
-    items = gap.read(tmp_path / "gap" / "gap.tsv")
+    items = read(tmp_path / "gap" / "gap.tsv")
     assert [item.before for item in items] == ["The queen spoke.", "The king spoke.", "", "The queen ate."]
     figures = gap.measure(royal, items)
     assert (figures["common"].right, figures["common"].equal, figures["common"].pairs) == (3, 1, 4)
@@ -138,10 +139,10 @@ def test_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 @pytest.mark.shared
 def test_the_shared_items(shared: Path) -> None:
-    items = gap.read(shared / "data" / "gap" / "gap-development.tsv")
+    items = read(shared / "data" / "gap" / "gap-development.tsv")
     assert len(items) == 2000
     assert all(item.sentence[item.start : item.end].lower() == item.pronoun for item in items)
     assert sum(item.pronoun == "her" for item in items) == 572
-    assert sum((item.pronoun, item.other) == ("her", "him") for item in items) == len(gap.OBJECT_HER)
+    assert sum((item.pronoun, item.other) == ("her", "him") for item in items) == len(OBJECT_HER)
     assert {item.other for item in items if item.pronoun == "his"} == {"her"}
     assert sum(not item.before for item in items) < 100

@@ -1,0 +1,340 @@
+"""`pronmetric evaluate`: a metric held against people's answers, on pairs of texts or on single pronouns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from pronmetric import address, judged
+from pronmetric.cli import exports, scoring, tie, token_detection
+from pronmetric.cli import pair_sources as sources
+from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
+from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.cli.tables import percent, plain, table
+from pronmetric.errors import PronmetricError
+from pronmetric.eval import pairwise
+from pronmetric.eval.accuracy import Accuracy
+from pronmetric.eval.pairwise import Contest, Figures
+from pronmetric.score import Counts
+
+if TYPE_CHECKING:
+    from pronmetric.metric import PronounMetric
+
+DESCRIPTION = """Say how often a metric prefers the text that people find better, on pairs that differ in pronouns.
+
+Accuracy is the share of pairs whose better text gets the higher score, in percent, higher is better, with a 95 %
+interval that resamples documents (or groups, or pairs, where the pairs name none). Equal scores are wrong, and so are
+missing ones (null: a text without a pronoun); both are counted."""
+EPILOG = """pairs, one of:
+  FILE.jsonl  one object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
+              "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b"}; or a file of the published
+              study ({"reference": tokens, "noisy": tokens, ...}, the reference being better)
+  FILE.tsv    GAP: each sentence against the same with the pronoun of the other gender
+  FOLDER      of `pronmetric prepare`: reference against system (R vs S), and against the reference with one pronoun of
+              the system (R vs R'), each with its own figures
+  -d NAME:LP  a WMT test set, aligned and compared here
+People's answer to a pair is "better"; where that is absent, what more than half of the raters voted. Pairs without
+either are left out. A pair that people call a tie counts only with --tie, which holds the answers A, B and tie of a
+metric with that band against people's.
+
+context:
+  common      the pair's context, for both texts (default)
+  respective  each text its own: the reference's before the reference, the system's before its output (WMT only)
+  shuffled    that of another document
+  none        the texts alone
+
+FILE.jsonl may also hold single pronouns labelled right or wrong, as `pronmetric mqm` writes them: then precision,
+recall, F1 (wrong is what is sought; flagged is a score below --threshold), average precision and ROC AUC are told.
+
+Another metric's scores are judged with --scores FILE: one object a line, {"id", "score_a", "score_b"} for pairs,
+{"id", "score"} for pronouns, null where there is none. --against FILE compares with such scores on the same pairs.
+
+examples:
+  pronmetric evaluate pairs.jsonl --save-scores mine.jsonl
+  pronmetric evaluate pairs.jsonl --scores theirs.jsonl --against mine.jsonl
+  pronmetric evaluate -d wmt22:de-en --wmt-dir wmt22-news-systems --context respective"""
+_PRONOUN_PAIRS, _ERRORS = 20, 15
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    _check_flags(parser, args)
+    exports.check_targets((args.to_json, args.save_scores), read=(args.pairs, args.scores, args.against, args.seen))
+    note = scoring.Notes(quiet=args.quiet)
+    scoring.open_stdout()
+    if args.pairs is not None and token_detection.holds_tokens(args.pairs):
+        token_detection.run(args, note)
+    else:
+        _evaluate(args, note)
+    return 0
+
+
+def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
+    if args.threshold is not None:
+        raise PronmetricError("--threshold goes with single pronouns labelled right or wrong, these are pairs")
+    config = None if args.scores is not None else _config(args)
+    band = None if args.tie is None else tie.band(args.tie, args.model, allow_network=args.allow_network)
+    seen = _seen(args, config, note)
+    if args.dataset is not None:
+        pairs = sources.wmt(args.dataset, args.wmt_dir, args.systems, seed=args.seed, note=note)
+    else:
+        pairs = sources.read(args.pairs, split=args.split, note=note)
+    for part in pairs.parts.values():
+        pairwise.refuse_undecided(part, file=args.pairs)
+    _say_trained_on(pairs, config, note)
+    against = None if args.against is None else _scores_of(pairs, args.against)
+    kind = None if args.scores is not None else args.context or COMMON
+    if kind is None:
+        scores, signature, counts = _scores_of(pairs, args.scores), None, None
+        note.begin()
+    else:
+        scores, signature, counts = _scored(pairs, kind, args, note)
+    if args.save_scores is not None:
+        with exports.AtomicFile(args.save_scores) as file:
+            file.writelines(sources.score_line(pair.id, scores[pair.id]) + "\n" for pair in pairs)
+
+    figures = {
+        name: pairwise.evaluate(part, [scores[p.id] for p in part], seen=seen, band=band, seed=args.seed)
+        for name, part in pairs.parts.items()
+    }
+    contests = {
+        name: pairwise.contest(part, [scores[p.id] for p in part], [against[p.id] for p in part], seed=args.seed)
+        for name, part in pairs.parts.items()
+        if against is not None
+    }
+    judging = args.scores if kind is None else f"context {kind}"
+    for name, found in figures.items():
+        print(shown(f"{pairs.name}{name and ', '}{name}; {judging}", found))
+        if name in contests:
+            print(_contest(contests[name], args.scores or "model", args.against))
+        print()
+    if counts is not None:
+        note.lengths(counts)
+        note(f"signature: {signature}")
+    if args.to_json is not None:
+        _write(
+            args.to_json,
+            input=pairs.name,
+            scores=args.scores,
+            signature=signature,
+            context=kind,
+            tie=band,
+            counts=None if counts is None else exports.encoded(counts),
+            parts={name or "pairs": plain(found) for name, found in figures.items()},
+            against=None
+            if against is None
+            else {
+                "scores": args.against,
+                "parts": {name or "pairs": plain(found) for name, found in contests.items()},
+            },
+            pairs=[
+                {
+                    "id": pair.id,
+                    "part": name or "pairs",
+                    "better": pairwise.answer(pair),
+                    "score_a": scores[pair.id][0],
+                    "score_b": scores[pair.id][1],
+                }
+                for name, part in pairs.parts.items()
+                for pair in part
+            ],
+        )
+
+
+def _config(args: argparse.Namespace) -> Mapping[str, Any]:
+    return tie.config(address.locate(args.model, allow_network=args.allow_network))
+
+
+def _seen(
+    args: argparse.Namespace, config: Mapping[str, Any] | None, note: scoring.Notes
+) -> frozenset[tuple[str, str]] | None:
+    """The pronoun pairs of the training data: those of --seen, else those that the checkpoint tells."""
+    if args.seen is not None:
+        return sources.seen_in(args.seen)
+    found = None if config is None else sources.seen_by(config)
+    if found is None:
+        whose = "a scores file" if config is None else "the checkpoint"
+        note(
+            f"which pronoun pairs training met is not known ({whose} does not tell); "
+            "give --seen confusion.json of the prepared folder"
+        )
+    return found
+
+
+def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: scoring.Notes) -> None:
+    try:
+        trained = config["training"]["data"]["splits"]["train"]["testsets"] if config is not None else ()
+    except (KeyError, TypeError):
+        return
+    if both := [testset for testset in pairs.testsets if testset in trained]:
+        note(f"the checkpoint was trained on {', '.join(both)}: these figures tell nothing of other data")
+
+
+def _scores_of(pairs: Pairs, file: str) -> dict[str, tuple[float | None, float | None]]:
+    """Somebody's scores of exactly these pairs."""
+    scores = judged.read_scores(file)
+    judged.scores_of(pairs, scores, file=file)
+    return scores
+
+
+def _scored(
+    pairs: Pairs, kind: str, args: argparse.Namespace, note: scoring.Notes
+) -> tuple[dict[str, tuple[float | None, float | None]], str, Counts]:
+    """The model's scores of each pair, by its id."""
+    texts = list(pairs.texts(kind, seed=args.seed))
+    metric: PronounMetric = scoring.load(args, note)
+    counts = Counts()
+    with tqdm(total=len(texts) // 2, unit=" pairs", disable=True if args.quiet else None) as bar:
+
+        def found() -> Iterator[tuple[float | None, float | None]]:
+            stream = metric.stream(texts, batch_size=args.batch_size, counts=counts)
+            while both := tuple(islice(stream, 2)):
+                bar.update()
+                yield both[0].score, both[1].score
+
+        scores = dict(zip((pair.id for pair in pairs), found(), strict=True))
+    return scores, str(metric.signature(context=kind, seed=args.seed)), counts
+
+
+def shown(title: str, found: Figures) -> str:
+    """What a person reads of one part: accuracies, the most frequent errors, ties."""
+    labels, (resampled, units) = found.labels, found.clusters
+    judges = ", ".join(f"{judge}: {count}" for judge, count in labels.judges.items())
+    told = f"{labels.better} answers given{judges and f' ({judges})'}, {labels.votes} by the majority of votes"
+    left = f"{labels.ties} ties, {labels.open} without an answer"
+    lines = [title, f"{told}; not in the accuracy: {left}; intervals resample {units} {resampled}s"]
+    if labels.against_votes:
+        lines.append(f"in {labels.against_votes} pairs the given answer is not what most raters voted")
+    rows = [_row("all", found.accuracy)]
+    rows += [_row(name, value) for name, value in found.by_group.items()]
+    rows += [_row(name, value) for name, value in (found.by_seen or {}).items()]
+    rows += [_row(name, value) for name, value in found.by_kind.items()]
+    often = sorted(found.by_pronouns.items(), key=lambda named: (-named[1].pairs, named[0]))
+    rows += [_row(name, value) for name, value in often[:_PRONOUN_PAIRS]]
+    lines.append(table(["", "pairs", "accuracy", "equal", "null"], rows))
+    if len(often) > _PRONOUN_PAIRS:
+        lines.append(f"... the {_PRONOUN_PAIRS} most frequent of {len(often)} pronoun pairs; --to_json has all")
+    errors = [[f"{c.reference} -> {c.system}", c.wrong, c.pairs] for c in found.confusions[:_ERRORS] if c.wrong]
+    if errors:
+        lines += ["", table(["most errors", "wrong", "of"], errors)]
+    if found.people_ties is not None:
+        band = "" if found.matching_band is None else f"; a band of {found.matching_band:.4g} would tie as often"
+        lines += ["", f"people call {100 * found.people_ties:.1f} % of the pairs a tie{band}"]
+    if found.ties is not None:
+        ties = found.ties
+        head = [f"tie band {ties.band:g}", *ties.table["A"]]
+        lines += [
+            "",
+            f"answers A, B and tie of {ties.pairs} pairs: {percent(ties.accuracy)} equal to people's; "
+            f"ties: people {100 * ties.people_ties:.1f} %, metric {100 * ties.metric_ties:.1f} %",
+            table(head, [[f"people {said}", *row.values()] for said, row in ties.table.items()]),
+        ]
+    return "\n".join(lines)
+
+
+def _row(name: str, found: Accuracy) -> list[object]:
+    return [name, found.pairs, percent(found), found.equal, found.null]
+
+
+def _contest(found: Contest, first: str, second: str) -> str:
+    tests = {"paired bootstrap": found.p_bootstrap, "approximate randomisation": found.p_randomisation}
+    said = [f"{test} p = {p:.4f}" for test, p in tests.items() if p is not None]
+    return "\n".join(
+        [
+            "",
+            table(
+                ["", "accuracy", "right alone"],
+                [
+                    [first, percent(found.first), found.only_first],
+                    [second, percent(found.second), found.only_second],
+                ],
+            ),
+            f"difference {percent(found.difference, signed=True)}; " + ("; ".join(said) or "no test: too few clusters"),
+        ]
+    )
+
+
+def _write(path: str, **content: Any) -> None:
+    with exports.AtomicFile(path) as file:
+        json.dump(content, file, ensure_ascii=False, indent=1)
+        file.write("\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="pronmetric evaluate",
+        usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    texts = made.add_argument_group("pairs")
+    texts.add_argument("pairs", nargs="?", metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below")
+    texts.add_argument("--split", choices=SPLITS, help=f"of a prepared folder (default: {SPLITS[0]})")
+    scoring.add_dataset(texts)
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
+    judging = made.add_argument_group("judging")
+    judging.add_argument(
+        "--tie",
+        type=tie.argument,
+        metavar="auto|X",
+        help="also hold A, B and tie against people's answers: scores that differ by no more than X tie; auto is the "
+        "band in the checkpoint's config",
+    )
+    judging.add_argument(
+        "--seen", metavar="FILE", help="confusion.json of the training data's prepared folder: pronoun pairs seen there"
+    )
+    judging.add_argument("--scores", metavar="FILE", help="judge these scores; no model is loaded")
+    judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
+    judging.add_argument(
+        "--threshold", type=_threshold, metavar="X", help="of single pronouns: flagged below X (default: 0.5)"
+    )
+    scoring.add_model(made)
+    output = made.add_argument_group("output")
+    scoring.both(output, "to-json", metavar="FILE", help="write every figure and each pair's scores")
+    scoring.both(output, "save-scores", metavar="FILE", help="write the model's scores, as --scores reads them")
+    output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    return made
+
+
+def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Flags that do not go together: a usage error, exit code 2."""
+    if (args.pairs is None) == (args.dataset is None):
+        made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
+    scoring.check_dataset(made, args)
+    if args.dataset is not None and args.split is not None:
+        made.error("--split goes with a prepared folder, not with -d")
+    if args.scores is None:
+        return
+    of_model = {
+        "--model": args.model,
+        "--context": args.context,
+        "--precision": args.precision,
+        "--gpus": args.gpus,
+        "--batch_size": args.batch_size,
+        "--allow_network": args.allow_network or None,
+        "--save_scores": args.save_scores,
+        "--tie auto": args.tie if args.tie == tie.AUTO else None,
+    }
+    if extra := [flag for flag, value in of_model.items() if value is not None]:
+        made.error(
+            f"--scores loads no model, so that {' and '.join(extra)} {'go' if extra[1:] else 'goes'} not with it"
+        )
+
+
+def _threshold(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return value

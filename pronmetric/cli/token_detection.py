@@ -1,0 +1,131 @@
+"""`pronmetric evaluate` on single pronouns labelled right or wrong: does a low score find the wrong ones?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pronmetric.cli import exports, scoring
+from pronmetric.cli.pair_sources import SHUFFLED, first_line
+from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.cli.tables import percent, plain, table
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval import tokens as labelled
+from pronmetric.eval.detection import THRESHOLD, Detection, detect, detect_by
+from pronmetric.eval.shuffling import shuffled
+from pronmetric.eval.tokens import LabelledPronoun
+from pronmetric.records import Text
+from pronmetric.score import Counts, SegmentScore
+
+
+def holds_tokens(path: str) -> bool:
+    """Whether a file holds labelled pronouns, by its first line."""
+    return not Path(path).is_dir() and labelled.holds_tokens(first_line(path))
+
+
+def run(args: argparse.Namespace, note: scoring.Notes) -> None:
+    """Judge the scores of labelled pronouns."""
+    _check(args)
+    tokens = labelled.read(args.pairs)
+    kind = None if args.scores is not None else args.context or COMMON
+    threshold = THRESHOLD if args.threshold is None else args.threshold
+    if kind is None:
+        scores, signature, counts = labelled.read_scores(args.scores, tokens), None, None
+        note.begin()
+    else:
+        scores, signature, counts = _scored(tokens, kind, args, note)
+    if args.save_scores is not None:
+        with exports.AtomicFile(args.save_scores) as file:
+            for token, score in zip(tokens, scores, strict=True):
+                file.write(json.dumps({"id": token.id, "score": score}, ensure_ascii=False) + "\n")
+
+    wrong = [token.wrong for token in tokens]
+    resampled, clusters = _clusters(tokens)
+    whole = detect(wrong, scores, clusters, threshold=threshold, seed=args.seed)
+    by_pronoun = detect_by([token.form for token in tokens], wrong, scores, threshold=threshold)
+    systems = [token.system for token in tokens]
+    by_system = (
+        {} if None in systems else detect_by([str(system) for system in systems], wrong, scores, threshold=threshold)
+    )
+    judging = args.scores if kind is None else f"context {kind}"
+    print(f"{args.pairs}; {judging}; flagged below {threshold:g}; intervals resample {len(set(clusters))} {resampled}s")
+    often = sorted(by_pronoun.items(), key=lambda named: (-named[1].pronouns, named[0]))
+    rows = [_row("all", whole), *(_row(*named) for named in by_system.items()), *(_row(*named) for named in often)]
+    print(table(["", "pronouns", "wrong", "flagged", "unscored", "P", "R", "F1", "AP", "AUC"], rows))
+    if counts is not None:
+        note.lengths(counts)
+        note(f"signature: {signature}")
+    if args.to_json is not None:
+        content = {
+            "input": args.pairs,
+            "scores": args.scores,
+            "signature": signature,
+            "context": kind,
+            "threshold": threshold,
+            "counts": None if counts is None else exports.encoded(counts),
+            "resampled": [resampled, len(set(clusters))],
+            "detection": plain(whole),
+            "by_system": plain(by_system),
+            "by_pronoun": plain(by_pronoun),
+        }
+        with exports.AtomicFile(args.to_json) as file:
+            json.dump(content, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what only pairs of texts can have."""
+    of_pairs: dict[str, Any] = {
+        "--tie": args.tie,
+        "--seen": args.seen,
+        "--against": args.against,
+        "--split": args.split,
+        "--context respective": args.context if args.context == RESPECTIVE else None,
+    }
+    if extra := [flag for flag, value in of_pairs.items() if value is not None]:
+        raise InputError(f"holds single pronouns, {' and '.join(extra)} asks for pairs of texts", file=args.pairs)
+
+
+def _clusters(tokens: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
+    """Documents; where some pronoun has none, each text in its context."""
+    docs = [token.doc for token in tokens]
+    if None not in docs:
+        return "document", [str(doc) for doc in docs]
+    return "text", ["\0".join(token.text) for token in tokens]
+
+
+def _scored(
+    tokens: Sequence[LabelledPronoun], kind: str, args: argparse.Namespace, note: scoring.Notes
+) -> tuple[list[float | None], str, Counts]:
+    """The model's score of each pronoun; None where the finder sees no pronoun in that place."""
+    contexts = [token.text.context for token in tokens]
+    if kind == SHUFFLED:
+        _, groups = _clusters(tokens)
+        contexts = shuffled(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=args.seed)
+    texts = [
+        Text("" if kind == NONE else context, token.text.text) for token, context in zip(tokens, contexts, strict=True)
+    ]
+    metric = scoring.load(args, note)
+    if not metric.probability and args.threshold is None:
+        raise PronmetricError("this checkpoint's scores are no probabilities; say with --threshold X what is too low")
+    counts = Counts()
+    stream = metric.stream(
+        tqdm(texts, unit=" pronouns", disable=True if args.quiet else None), batch_size=args.batch_size, counts=counts
+    )
+    scores = [_at(segment, token) for segment, token in zip(stream, tokens, strict=True)]
+    return scores, str(metric.signature(context=kind, seed=args.seed)), counts
+
+
+def _at(segment: SegmentScore, token: LabelledPronoun) -> float | None:
+    """The score of the pronoun that overlaps the token's place."""
+    return next((p.score for p in segment.pronouns if p.start < token.end and p.end > token.start), None)
+
+
+def _row(name: str, found: Detection) -> list[object]:
+    figures = (found.precision, found.recall, found.f1, found.average_precision, found.roc_auc)
+    return [name, found.pronouns, found.wrong, found.flagged, found.unscored, *map(percent, figures)]

@@ -1,0 +1,145 @@
+"""Detection: how well low scores of single pronouns find the wrong ones.
+
+Wrong pronouns are the positive class. A pronoun is flagged where its score is below the threshold; one without a score
+is never flagged, and ranks below all others in suspicion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.accuracy import LEVEL, Estimate
+
+THRESHOLD = 0.5
+DRAWS = 1000
+Figure = Callable[[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """Precision, recall and F1 at the threshold, and two figures without one; all in [0, 1], higher is better.
+
+    precision is None where nothing is flagged, recall where nothing is wrong, F1 where either is None, or both are 0.
+    average_precision needs a wrong pronoun (chance gives the share of wrong ones), roc_auc also a right one (chance
+    gives 0.5). Intervals resample clusters.
+    """
+
+    pronouns: int
+    wrong: int
+    flagged: int
+    unscored: int
+    precision: Estimate | None
+    recall: Estimate | None
+    f1: Estimate | None
+    average_precision: Estimate | None
+    roc_auc: Estimate | None
+
+
+def detect(
+    wrong: Sequence[bool],
+    scores: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    threshold: float = THRESHOLD,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Detection:
+    """Hold the scores of pronouns (higher is better) against what is wrong; without `clusters` there is no interval.
+
+    >>> found = detect([True, False, True, False], [0.1, 0.9, 0.6, 0.3])
+    >>> found.precision.value, found.recall.value, found.roc_auc.value
+    (0.5, 0.5, 0.75)
+    """
+    if not len(wrong) == len(scores) or not len(wrong):
+        raise PronmetricError(f"each pronoun needs one label and one score: got {len(wrong)} and {len(scores)}")
+    labels = np.array(wrong, dtype=bool)
+    known = np.array([-np.inf if score is None else -score for score in scores])
+    flagged = known > -threshold
+    lowest = known[np.isfinite(known)].min(initial=0.0) - 1
+    suspicion = np.where(np.isfinite(known), known, lowest)
+
+    def figure(of: Figure, values: NDArray[np.float64]) -> Estimate | None:
+        value = of(labels, values, np.ones(len(labels)))
+        if value is None:
+            return None
+        drawn = [] if clusters is None else [of(labels, values, w) for w in _weights(clusters, draws, seed)]
+        found = [one for one in drawn if one is not None]  # a resample may hold nothing wrong
+        if len(found) < 2 or len(set(clusters or ())) < 2:
+            return Estimate(value, None, None)
+        low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return Estimate(value, float(low), float(high))
+
+    return Detection(
+        pronouns=len(labels),
+        wrong=int(labels.sum()),
+        flagged=int(flagged.sum()),
+        unscored=sum(score is None for score in scores),
+        precision=figure(_precision, flagged.astype(float)),
+        recall=figure(_recall, flagged.astype(float)),
+        f1=figure(_f1, flagged.astype(float)),
+        average_precision=figure(_average_precision, suspicion),
+        roc_auc=figure(_roc_auc, suspicion),
+    )
+
+
+def detect_by(
+    groups: Sequence[str], wrong: Sequence[bool], scores: Sequence[float | None], *, threshold: float = THRESHOLD
+) -> dict[str, Detection]:
+    """The same for each group (pronoun, system ...), without intervals, in alphabetical order."""
+    parts = {group: [i for i, name in enumerate(groups) if name == group] for group in sorted(set(groups))}
+    return {
+        group: detect([wrong[i] for i in part], [scores[i] for i in part], threshold=threshold)
+        for group, part in parts.items()
+    }
+
+
+def _weights(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each pronoun is drawn, for each resample of whole clusters."""
+    codes: dict[Hashable, int] = {}
+    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
+    rng = np.random.default_rng(seed)
+    for _ in range(draws):
+        drawn = rng.integers(len(codes), size=len(codes))
+        yield np.bincount(drawn, minlength=len(codes))[index].astype(float)
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole > 0 else None
+
+
+def _precision(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    return _ratio(float(weights @ (wrong * flagged)), float(weights @ flagged))
+
+
+def _recall(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    return _ratio(float(weights @ (wrong * flagged)), float(weights @ wrong))
+
+
+def _f1(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    precision, recall = _precision(wrong, flagged, weights), _recall(wrong, flagged, weights)
+    if precision is None or recall is None:
+        return None
+    return _ratio(2 * precision * recall, precision + recall)
+
+
+def _average_precision(
+    wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float | None:
+    from sklearn.metrics import average_precision_score
+
+    if not weights @ wrong:
+        return None
+    return float(average_precision_score(wrong, suspicion, sample_weight=weights))
+
+
+def _roc_auc(wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    from sklearn.metrics import roc_auc_score
+
+    if not weights @ wrong or not weights @ ~wrong:
+        return None
+    return float(roc_auc_score(wrong, suspicion, sample_weight=weights))

@@ -1,0 +1,106 @@
+"""Ties: the band within which two scores count as equal, and how a metric with one stands to people's ties."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
+from pronmetric.judged import ANSWERS, TIE, decide
+
+NULL = "null"
+CONFIG_KEY = "tie"
+"""Where a checkpoint's config holds its band, a number from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWay:
+    """A metric's answers A, B and tie against people's, pairs without a score being wrong.
+
+    accuracy: share of equal answers with its interval, higher is better. people_ties, metric_ties: shares of ties.
+    table: people's answer -> the metric's answer ("null" too) -> pairs.
+    """
+
+    band: float
+    pairs: int
+    accuracy: Estimate
+    people_ties: float
+    metric_ties: float
+    table: Mapping[str, Mapping[str, int]]
+
+
+def three_way(
+    people: Sequence[str],
+    scores: Sequence[tuple[float | None, float | None]],
+    clusters: Sequence[Hashable],
+    *,
+    band: float,
+    seed: int = 0,
+) -> ThreeWay:
+    """Hold a metric with a tie band against people's answers, each of which is A, B or tie."""
+    given = [decide(a, b, tie=band) or NULL for a, b in scores]
+    table = {label: dict.fromkeys((*ANSWERS, NULL), 0) for label in ANSWERS}
+    for label, said in zip(people, given, strict=True):
+        table[label][said] += 1
+    same = [label == said for label, said in zip(people, given, strict=True)]
+    return ThreeWay(
+        band=band,
+        pairs=len(given),
+        accuracy=cluster_bootstrap(same, clusters, seed=seed),
+        people_ties=sum(label == TIE for label in people) / len(given),
+        metric_ties=sum(said == TIE for said in given) / len(given),
+        table=table,
+    )
+
+
+def tie_band(differences: ArrayLike, rate: float) -> float:
+    """The band with which a metric ties as often as people do; choose it on development data.
+
+    Args:
+        differences: score of A minus score of B for each pair that has both scores; the sign does not matter.
+        rate: people's share of ties, in [0, 1].
+
+    Returns:
+        The band, from 0, whose share of |difference| <= band is nearest to `rate`, the smaller of two as near. It lies
+        half-way between the last difference inside and the first outside, so that rounding moves no pair over it;
+        where all are inside it is the largest, where none need be it is 0.
+
+    Raises:
+        PronmetricError: no difference, one that is not finite, a rate outside [0, 1].
+
+    >>> tie_band([0.1, -0.3, 0.6, 0.9], 0.5)
+    0.45
+    """
+    sizes = np.sort(np.abs(np.asarray(differences, dtype=float)))
+    if sizes.ndim != 1 or not len(sizes) or not np.isfinite(sizes).all():
+        raise PronmetricError(f"a tie band needs finite score differences, one or more; got {len(sizes)} numbers")
+    if not 0 <= rate <= 1:
+        raise PronmetricError(f"a rate of ties lies from 0 to 1, got {rate}")
+    values, counts = np.unique(np.append(0.0, sizes), return_counts=True)
+    counts[0] -= 1  # the zero put in: band 0 is a choice even where no two scores are equal
+    shares = np.cumsum(counts) / len(sizes)
+    nearest = int(np.argmin(np.round(np.abs(shares - rate), 12)))
+    if nearest in (0, len(values) - 1):
+        return float(values[nearest])
+    return float((values[nearest] + values[nearest + 1]) / 2)
+
+
+def band_of(config: Mapping[str, Any], *, name: str) -> float:
+    """The tie band of a checkpoint's config.
+
+    Raises:
+        PronmetricError: it has none, or none that is a number from 0.
+    """
+    if CONFIG_KEY not in config:
+        raise PronmetricError(
+            f"checkpoint {name} has no tie band ({CONFIG_KEY!r} in its config.yaml); give --tie a number"
+        )
+    band = config[CONFIG_KEY]
+    if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < float("inf"):
+        raise PronmetricError(f"checkpoint {name}: expected a tie band from 0 in its config.yaml, got {band!r}")
+    return float(band)

@@ -1,0 +1,427 @@
+"""`pronmetric evaluate` from flags to output."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pronmetric.cli.main import main
+
+Checkpoints = Callable[..., Path]
+Run = Callable[..., tuple[str, str]]
+
+PAIRS = [
+    {
+        "id": f"p{i}",
+        "context": [f"Anna number {i} came in."],
+        "text_a": "Then she left.",
+        "text_b": "Then he left." if i % 2 else "Then it left.",
+        "better": "A",
+        "doc": f"d{i // 4}",
+    }
+    for i in range(40)
+]
+
+
+def jsonl(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def score(id: str, a: float | None, b: float | None) -> dict[str, Any]:
+    return {"id": id, "score_a": a, "score_b": b}
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "pairs.jsonl", PAIRS)
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """Right for she -> he, and a quarter of the others; one null, one equal."""
+    rows = [score(f"p{i}", 0.9, 0.1) if i % 2 or i % 8 == 0 else score(f"p{i}", 0.1, 0.9) for i in range(40)]
+    rows[2], rows[4] = score("p2", None, 0.5), score("p4", 0.5, 0.5)
+    return jsonl(tmp_path / "theirs.jsonl", rows)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the verb, which must end well; gives stdout and stderr."""
+
+    def call(*argv: object) -> tuple[str, str]:
+        assert main(["evaluate", *map(str, argv)]) == 0
+        return capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def fails(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs the verb, which must end with exit code 1 and one line; gives it."""
+
+    def call(*argv: object) -> str:
+        assert main(["evaluate", *map(str, argv)]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith("pronmetric: error: ") and err.count("\n") == 1
+        return err.removeprefix("pronmetric: error: ").strip()
+
+    return call
+
+
+def cells(out: str, name: str) -> list[str]:
+    """The cells of the first line of that name, after it."""
+    line = next(line for line in out.splitlines() if line.startswith(f"{name}  "))
+    return re.split(r" {2,}", line)[1:]
+
+
+def test_scores_of_another_metric(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
+    out, err = run(pairs, "--scores", theirs, "--to_json", tmp_path / "o.json")
+    assert (
+        cells(out, "all")[0] == "40"
+        and cells(out, "all")[1].startswith("62.5 [")
+        and cells(out, "all")[2:]
+        == [
+            "1",
+            "1",
+        ]
+    )
+    assert cells(out, "she -> he")[:2] == ["20", "100.0 [100.0, 100.0]"]
+    assert cells(out, "gender")[0] == cells(out, "animacy")[0] == "20"
+    assert "40 answers given" in out and "intervals resample 10 docs" in out
+    assert re.search(r"^she -> it +15 +20$", out, re.MULTILINE)
+    assert "give --seen confusion.json" in err
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    part = content["parts"]["pairs"]
+    assert (part["accuracy"]["right"], part["accuracy"]["equal"], part["accuracy"]["null"]) == (25, 1, 1)
+    assert part["accuracy"]["low"] < part["accuracy"]["accuracy"] < part["accuracy"]["high"]
+    assert part["confusions"][0] == {"reference": "she", "system": "it", "pairs": 20, "wrong": 15}
+    assert content["signature"] is None and content["context"] is None and content["against"] is None
+    assert content["pairs"][2] == {"id": "p2", "part": "pairs", "better": "A", "score_a": None, "score_b": 0.5}
+
+
+def test_no_torch_is_loaded_for_scores(pairs: Path, theirs: Path) -> None:
+    code = (
+        "import sys; from pronmetric.cli.main import main; "
+        f"code = main(['evaluate', {str(pairs)!r}, '--scores', {str(theirs)!r}, '--quiet', '--tie', '0.1']); "
+        "print(code, sorted({'torch', 'transformers', 'datasets'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "0 []" and result.stderr == ""
+
+
+def test_seen_pairs(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
+    (tmp_path / "confusion.json").write_text('{"she": {"he": 3, "it": 0}}')
+    out, err = run(pairs, "--scores", theirs, "--seen", tmp_path / "confusion.json")
+    assert cells(out, "seen in training")[:2] == ["20", "100.0 [100.0, 100.0]"]
+    assert cells(out, "unseen in training")[0] == "20"
+    assert "--seen" not in err
+
+
+def test_against(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
+    best = jsonl(tmp_path / "best.jsonl", [score(f"p{i}", 1, 0) for i in range(40)])
+    out, _ = run(pairs, "--scores", theirs, "--against", best, "--to_json", tmp_path / "o.json")
+    assert cells(out, str(theirs))[1:] == ["0"] and cells(out, str(best)) == ["100.0 [100.0, 100.0]", "15"]
+    assert re.search(r"difference -37\.5 \[-\d+\.\d, -\d+\.\d\]; paired bootstrap p = 0\.\d+; approximate", out)
+    found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["against"]
+    assert found["scores"] == str(best) and found["parts"]["pairs"]["only_second"] == 15
+    same, _ = run(pairs, "--scores", theirs, "--against", theirs)
+    assert "difference +0.0 [+0.0, +0.0]; paired bootstrap p = 1.0000" in same
+
+
+def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
+    texts = {"text_a": "She left.", "text_b": "He left."}
+    path = jsonl(
+        tmp_path / "p",
+        [
+            {"id": 1, **texts, "better": "A"},
+            {"id": 2, **texts, "better": "tie"},
+            {"id": 3, **texts, "votes": {"x": "B", "y": "B", "z": "A"}},
+            {"id": 4, **texts, "votes": {"x": "B", "y": "A"}},
+            {"id": 5, **texts},
+        ],
+    )
+    scores = jsonl(
+        tmp_path / "s",
+        [score("1", 0.9, 0.1), score("2", 0.5, 0.51), score("3", 0.2, 0.3), score("4", 1, 0), score("5", 1, 0)],
+    )
+    out, _ = run(path, "--scores", scores)
+    assert "1 answers given, 1 by the majority of votes; not in the accuracy: 1 ties, 2 without an answer" in out
+    assert cells(out, "all")[:2] == ["2", "100.0 [100.0, 100.0]"]
+    assert "people call 33.3 % of the pairs a tie; a band of 0.055 would tie as often" in out
+    assert "answers A, B and tie" not in out
+    out, _ = run(path, "--scores", scores, "--tie", "0.2")
+    assert "answers A, B and tie of 3 pairs: 66.7 [" in out and "ties: people 33.3 %, metric 66.7 %" in out
+    assert cells(out, "people tie") == ["0", "0", "1", "0"] and cells(out, "people B") == ["0", "0", "1", "0"]
+
+
+def test_study_files(run: Run, tmp_path: Path) -> None:
+    sample = {
+        "lang": "french",
+        "context": ["the", "queen", "spoke", "."],
+        "reference": ["then", "she", "left"],
+        "noisy": ["then", "he", "left"],
+        "reference_pronoun": "she",
+        "noisy_pronoun": "he",
+    }
+    path = jsonl(tmp_path / "p", [{"id": "f-1", **sample}, {"id": "g-1", **sample, "lang": "german"}])
+    scores = jsonl(tmp_path / "s", [score("f-1", 1, 0), score("g-1", 0, 1)])
+    out, _ = run(path, "--scores", scores)
+    assert "2 answers given (the reference is better: 2)" in out
+    assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
+
+
+def test_gap_files(run: Run, fails: Callable[..., str], tmp_path: Path) -> None:
+    rows = [
+        "ID\tText\tPronoun\tPronoun-offset\tURL",
+        "t-1\tThe queen spoke. Then she left.\tshe\t22\ta",
+        "t-2\tThe king spoke. Then he left.\the\t21\tb",
+    ]
+    (tmp_path / "g.tsv").write_text("\n".join(rows) + "\n")
+    scores = jsonl(tmp_path / "s", [score("t-1", 1, 0), score("t-2", 0, 1)])
+    out, err = run(tmp_path / "g.tsv", "--scores", scores)
+    assert cells(out, "gender")[0] == "2" and cells(out, "he -> she")[1] == "0.0"
+    assert "GAP, each sentence against the same with the other gender's pronoun" in err
+    (tmp_path / "g.tsv").write_text("\n".join([*rows, rows[1]]) + "\n")
+    assert "the ID t-1 comes a second time" in fails(tmp_path / "g.tsv", "--scores", scores)
+
+
+def test_scores_must_be_those_of_the_pairs(
+    fails: Callable[..., str], pairs: Path, theirs: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in theirs.read_text().splitlines()]
+    missing = jsonl(tmp_path / "missing", rows[:-1])
+    assert fails(pairs, "--scores", missing) == (
+        f'{missing}: 1 of the ids have no scores here, first "p39"; score exactly the pairs'
+    )
+    surplus = jsonl(tmp_path / "surplus", [*rows, score("x", 1, 0)])
+    assert "are scored, but are no pairs" in fails(pairs, "--scores", theirs, "--against", surplus)
+    (tmp_path / "nan").write_text('{"id": "p0", "score_a": NaN, "score_b": 1}\n')
+    assert f"{tmp_path / 'nan'}:1: " in fails(pairs, "--scores", tmp_path / "nan")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "no pairs"),
+        ("{}\n", ":1: "),
+        ('{"id": 1, "text_a": "x"}\n', 'the key "text_b" is missing'),
+        ('{"id": 1, "text_a": "x", "text_b": "y", "beter": "A"}\n', 'did you mean "better"'),
+        ('{"id": 1, "text_a": "x", "text_b": "y", "better": "a"}\n', '"better" must be "A", "B" or "tie"'),
+        ('{"id": 1, "text_a": "x", "text_b": "y"}\n', "none of 1 pairs has a better text"),
+        ("ID\tText\tPronoun\n", "names Pronoun-offset, URL"),
+        ("hello\n", "expected one JSON object"),
+    ],
+)
+def test_faulty_pairs(fails: Callable[..., str], tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "p").write_text(content)
+    scores = jsonl(tmp_path / "s", [score("1", 1, 0)])
+    found = fails(tmp_path / "p", "--scores", scores)
+    assert message in found
+
+
+def test_no_such_file(fails: Callable[..., str], tmp_path: Path, theirs: Path, pairs: Path) -> None:
+    assert fails(tmp_path / "none", "--scores", theirs) == f"{tmp_path / 'none'}: no such file"
+    assert fails(pairs, "--scores", tmp_path / "none") == f"{tmp_path / 'none'}: no such file"
+    assert "expected a confusion table" in fails(pairs, "--scores", theirs, "--seen", pairs)
+    assert "no split 'development' here" in fails(tmp_path, "--scores", theirs)
+    assert "--split goes with a prepared folder" in fails(pairs, "--scores", theirs, "--split", "test")
+    assert "--threshold goes with single pronouns" in fails(pairs, "--scores", theirs, "--threshold", "0.4")
+    assert "would be overwritten" in fails(pairs, "--scores", theirs, "--to_json", theirs)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [],
+        ["p", "-d", "wmt23:de-en", "--wmt-dir", "x"],
+        ["-d", "wmt23:de-en"],
+        ["-d", "wmt23", "--wmt-dir", "x"],
+        ["p", "--wmt-dir", "x"],
+        ["p", "--systems", "x"],
+        ["-d", "wmt23:de-en", "--wmt-dir", "x", "--split", "test"],
+        ["p", "--scores", "s", "--model", "m"],
+        ["p", "--scores", "s", "--context", "none"],
+        ["p", "--scores", "s", "--save-scores", "t"],
+        ["p", "--scores", "s", "--tie", "auto"],
+        ["p", "--tie", "-1"],
+        ["p", "--tie", "some"],
+        ["p", "--tie", "nan"],
+        ["p", "--context", "crossed"],
+        ["p", "--split", "passages"],
+        ["p", "--threshold", "inf"],
+    ],
+)
+def test_wrong_flags(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", *flags])
+    assert ended.value.code == 2
+    assert "pronmetric evaluate: error: " in capsys.readouterr().err
+
+
+# Single pronouns
+
+TOKENS = [
+    {
+        "id": i,
+        "context": ["Anna came in."],
+        "text": "Then he left." if i % 3 else "She wept.",
+        "start": 5 if i % 3 else 0,
+        "end": 7 if i % 3 else 3,
+        "pronoun": "he" if i % 3 else "She",
+        "label": "wrong" if i % 3 == 1 else "right",
+        "doc": f"d{i // 4}",
+        "system": "Alder" if i % 2 else "Birch",
+    }
+    for i in range(24)
+]
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "tokens.jsonl", TOKENS)
+
+
+def test_detection(run: Run, tokens: Path, tmp_path: Path) -> None:
+    scores = jsonl(
+        tmp_path / "s",
+        [{"id": i, "score": None if i == 1 else 0.2 if i % 3 == 1 else 0.3 if i == 2 else 0.9} for i in range(24)],
+    )
+    out, err = run(tokens, "--scores", scores, "--to_json", tmp_path / "o.json")
+    assert cells(out, "all")[:4] == ["24", "8", "8", "1"]
+    assert cells(out, "all")[4].startswith("87.5 [")
+    assert cells(out, "he") == ["16", "8", "8", "1", "87.5", "87.5", "87.5", *cells(out, "he")[7:]]
+    assert cells(out, "she")[4:] == ["-"] * 5
+    assert {cells(out, name)[0] for name in ("Alder", "Birch")} == {"12"}
+    assert "flagged below 0.5; intervals resample 6 documents" in out and err == ""
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert content["detection"]["precision"]["value"] == 0.875
+    assert content["by_pronoun"]["she"]["roc_auc"] is None
+    out, _ = run(tokens, "--scores", scores, "--threshold", "0.25")
+    assert cells(out, "all")[2] == "7"
+
+
+def test_pairs_flags_do_not_go_with_pronouns(fails: Callable[..., str], tokens: Path, theirs: Path) -> None:
+    for flags in (["--tie", "0"], ["--against", theirs], ["--seen", theirs], ["--split", "test"]):
+        assert "holds single pronouns" in fails(tokens, "--scores", theirs, *flags)
+    assert "holds single pronouns, --context respective" in fails(tokens, "--context", "respective")
+
+
+# With a model
+
+Model = list[Any]
+
+
+@pytest.fixture
+def model(tiny_checkpoint: Checkpoints) -> Model:
+    return ["--model", tiny_checkpoint(), "--precision", "32", "--gpus", "0"]
+
+
+def test_a_model_scores_in_context(run: Run, pairs: Path, model: Model, tmp_path: Path) -> None:
+    from pronmetric.metric import PronounMetric
+
+    metric = PronounMetric.from_pretrained(model[1], precision="32", gpus=0)
+    found = {}
+    for kind in ("common", "none", "shuffled"):
+        saved = tmp_path / kind
+        out, err = run(pairs, *model, "--context", kind, "--save-scores", saved, "--to_json", tmp_path / "o.json")
+        assert f"context {kind}" in out and f"|context:{kind}|" in err
+        found[kind] = [json.loads(line) for line in saved.read_text().splitlines()]
+        content = json.loads((tmp_path / "o.json").read_text())
+        assert f"|context:{kind}|" in content["signature"] and content["counts"]["encoded"] > 0
+    for kind, context in (("common", PAIRS[3]["context"]), ("none", [])):
+        records = [{"text": PAIRS[3][side], "context": context} for side in ("text_a", "text_b")]
+        both = metric.predict(records).scores
+        assert [found[kind][3]["score_a"], found[kind][3]["score_b"]] == pytest.approx(both, abs=1e-5)
+    assert all(a != b for a, b in zip(found["common"], found["shuffled"], strict=True))
+    saved, _ = run(pairs, "--scores", tmp_path / "common", "--quiet")
+    direct, _ = run(pairs, *model, "--quiet")
+    assert saved.splitlines()[1:] == direct.splitlines()[1:]
+
+
+def test_a_text_without_pronoun_is_null(run: Run, model: Model, tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "p", [{"id": 1, "text_a": "She left.", "text_b": "Anna left.", "better": "A"}])
+    out, _ = run(path, *model)
+    assert cells(out, "all") == ["1", "0.0", "0", "1"]
+
+
+def test_respective_context_needs_systems(fails: Callable[..., str], pairs: Path, model: Model) -> None:
+    assert "a pair has one context" in fails(pairs, *model, "--context", "respective")
+
+
+def test_tie_auto(
+    run: Run, fails: Callable[..., str], pairs: Path, model: Model, tmp_path: Path, tiny_checkpoint: Checkpoints
+) -> None:
+    import shutil
+
+    import yaml
+
+    assert "has no tie band" in fails(pairs, *model, "--tie", "auto")
+    folder = tmp_path / "with-band"
+    shutil.copytree(tiny_checkpoint(), folder)
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    config |= {"tie": 0.125, "training": {"confusion": {"she": {"he": 2}}}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    out, err = run(pairs, "--model", folder, *model[2:], "--tie", "auto")
+    assert "tie band 0.125" in out
+    assert cells(out, "seen in training")[0] == "20" and "give --seen" not in err
+
+
+def test_prepared_folder(run: Run, tiny_prepared: Path, model: Model, tmp_path: Path) -> None:
+    for kind in ("common", "respective"):
+        out, _ = run(tiny_prepared, *model, "--context", kind, "--save-scores", tmp_path / kind)
+        assert f"{tiny_prepared} (development), R vs S; context {kind}" in out
+        assert f"{tiny_prepared} (development), R vs R'; context {kind}" in out
+        assert "tiny.de-en" in out
+    common, respective = (
+        [json.loads(line) for line in (tmp_path / kind).read_text().splitlines()] for kind in ("common", "respective")
+    )
+    assert [row["score_a"] for row in common] == [row["score_a"] for row in respective]
+    assert [row["score_b"] for row in common] != [row["score_b"] for row in respective]
+    out, _ = run(tiny_prepared, "--scores", tmp_path / "common", "--against", tmp_path / "respective")
+    assert out.count("right alone") == 2
+
+
+def test_wmt_test_set(run: Run, wmt_sample: Path, model: Model, tmp_path: Path) -> None:
+    flags = ["-d", "wmt23:de-en", "--wmt-dir", wmt_sample]
+    out, err = run(*flags, *model, "--save-scores", tmp_path / "s", "--to_json", tmp_path / "o.json")
+    assert "wmt23:de-en, R vs S; context common" in out and "wmt23:de-en, R vs R'; context common" in out
+    assert "the aligner learns from this test set alone" in err
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert content["parts"].keys() == {"R vs S", "R vs R'"}
+    assert all(pair["better"] == "A" for pair in content["pairs"])
+    found = [pair["id"] for pair in content["pairs"]]
+    assert len(found) == len(set(found)) > 2
+    again, _ = run(*flags, "--scores", tmp_path / "s", "--quiet")
+    assert [line.split("; ")[0] for line in again.splitlines() if line.startswith("wmt23")] == [
+        "wmt23:de-en, R vs S",
+        "wmt23:de-en, R vs R'",
+    ]
+
+
+def test_detection_with_a_model(
+    run: Run, fails: Callable[..., str], tokens: Path, tiny_checkpoint: Checkpoints, model: Model, tmp_path: Path
+) -> None:
+    from pronmetric.metric import PronounMetric
+
+    records = [*TOKENS, {**TOKENS[0], "id": "noun", "text": "Anna wept.", "end": 4, "pronoun": "Anna"}]
+    path = jsonl(tmp_path / "t", records)
+    out, err = run(path, *model, "--save-scores", tmp_path / "s")
+    assert cells(out, "all")[0] == "25" and cells(out, "all")[3] == "1" and "|context:common|" in err
+    scores = [json.loads(line)["score"] for line in (tmp_path / "s").read_text().splitlines()]
+    metric = PronounMetric.from_pretrained(model[1], precision="32", gpus=0)
+    assert scores[-1] is None
+    assert scores[:2] == pytest.approx([p[0].score for p in metric.predict(TOKENS[:2]).pronouns], abs=1e-5)
+    shuffled, _ = run(path, *model, "--context", "none")
+    assert "context none" in shuffled
+    paper = ["--model", tiny_checkpoint(head="paper"), *model[2:]]
+    assert "say with --threshold X" in fails(tokens, *paper)
+    out, _ = run(tokens, *paper, "--threshold", "0")
+    assert "flagged below 0;" in out

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pronmetric.errors import InputError
+from pronmetric.eval import gap
+from pronmetric.judged import JudgedPair
+
+HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tURL"
+
+
+def write(path: Path, *rows: str, header: str = HEADER) -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_pairs(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "gap.tsv",
+        "test-1\tThe queen spoke. Then she left.\tshe\t22\tx\tqueens",
+        "test-2\tHis horse fell.\tHis\t0\tx\thorses",
+    )
+    assert gap.is_header(HEADER)
+    assert gap.pairs(gap.read(path)) == [
+        JudgedPair(
+            id="test-1",
+            context=("The queen spoke.",),
+            text_a="Then she left.",
+            text_b="Then he left.",
+            better="A",
+            doc="queens",
+            pronoun_a="she",
+            pronoun_b="he",
+            judge=gap.JUDGE,
+        ),
+        JudgedPair(
+            id="test-2",
+            context=(),
+            text_a="His horse fell.",
+            text_b="Her horse fell.",
+            better="A",
+            doc="horses",
+            pronoun_a="his",
+            pronoun_b="her",
+            judge=gap.JUDGE,
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("t-1\tShe left.\tshe\t0\tx\ty", "gap.tsv:2: t-1: expected 'she' at 0, got 'She'"),
+        ("t-1\tShe left.\tShe\t1.0\tx\ty", "gap.tsv:2: expected a whole number as Pronoun-offset, got '1.0'"),
+        ("t-1\tShe left.\tShe\t-1\tx\ty", "gap.tsv:2: expected a whole number as Pronoun-offset, got '-1'"),
+        ("t-1\tShe left.\tShe\t0\tx", "gap.tsv:2: expected 6 columns as in the first line, got 5"),
+        ("t-1\tThey left.\tThey\t0\tx\ty", "gap.tsv:2: t-1: expected he, she or a case of theirs"),
+        ("t-1\tOthers left.\ther\t2\tx\ty", "gap.tsv:2: t-1: expected he, she or a case of theirs"),
+        ("t-1\tShe left.\t\t0\tx\ty", "gap.tsv:2: t-1: expected '' at 0"),
+    ],
+)
+def test_faults_name_file_and_line(tmp_path: Path, row: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        gap.read(write(tmp_path / "gap.tsv", row))
+    assert message in str(error.value)
+
+
+def test_no_gap_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"names Text, URL"):
+        gap.read(write(tmp_path / "gap.tsv", header="ID\tPronoun\tPronoun-offset"))
+    with pytest.raises(InputError, match="holds no item"):
+        gap.read(write(tmp_path / "gap.tsv"))
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(InputError, match="expected a GAP file"):
+        gap.read(tmp_path / "empty")
+    assert not gap.is_header('{"ID": 1, "Text": 2, "Pronoun": 3}')
