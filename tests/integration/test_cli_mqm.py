@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pronmetric.cli.main import main
+
+LINES = [
+    "system doc seg-id rater source target category severity",
+    "ref d 1 r s Ann_left. No-error No-error",
+    "ref d 2 r s She_was_late. No-error No-error",
+    "Oak d 2 r s <v>He</v>_was_late. Accuracy/Mistranslation Major",
+    "Elm d 2 r s She_came_late. No-error No-error",
+]
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tsv").write_text(
+        "".join(line.replace(" ", "\t").replace("_", " ").replace("seg-id", "seg_id") + "\n" for line in LINES)
+    )
+
+
+def test_both_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--tokens", "t.jsonl"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "4 texts, 1 raters, 1 errors, 1 of which touch a pronoun"
+    assert out[1].startswith("2 pairs (") and out[1].endswith("in p.jsonl; left out: 1 no error touches a pronoun")
+    assert out[2] == "3 pronouns (2 right, 1 wrong) in t.jsonl"
+    pairs = [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()]
+    assert all(pair["context"] == ["Ann left."] and pair["judge"] == "the raters' votes" for pair in pairs)
+    assert all(pair["text_" + pair["better"].lower()].startswith("She") for pair in pairs)
+    tokens = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+    assert [(token["pronoun"], token["label"]) for token in tokens] == [
+        ("she", "right"),
+        ("he", "wrong"),
+        ("she", "right"),
+    ]
+
+
+def test_the_pairs_can_be_held_against_a_metric(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--other-words", "0", "--all"]) == 0
+    (pair,) = [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()]
+    Path("s.jsonl").write_text(json.dumps({"id": pair["id"], "score_a": 1, "score_b": 0}) + "\n")
+    assert main(["agree", "p.jsonl", "--scores", "s.jsonl"]) == 0
+    assert "the metric against r, ties as a category" in capsys.readouterr().out
+
+
+def test_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--reference", "refA"]) == 1
+    assert "m.tsv: no system is called 'refA'" in capsys.readouterr().err
+    assert not Path("p.jsonl").exists()
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--tokens", "p.jsonl"]) == 1
+    assert main(["mqm", "m.tsv", "--pairs", "m.tsv"]) == 1
+    assert main(["mqm", "none.tsv", "--pairs", "p.jsonl"]) == 1
+    assert main(["mqm", "m.tsv", "--tokens", "t.jsonl", "--reference", "none"]) == 0
+    assert '"context": []' in Path("t.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [[], ["--tokens", "t", "--all"], ["--pairs", "p", "--longest", "0"], ["--pairs", "p", "--other-words", "-1"]],
+)
+def test_wrong_flags(flags: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["mqm", "m.tsv", *flags])
+    assert stop.value.code == 2

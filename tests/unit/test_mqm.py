@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pronmetric import mqm
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval import tokens as labelled
+from pronmetric.mqm import Error, Judgement
+
+HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+
+
+def row(system: str, seg: int, rater: str, target: str, category: str, severity: str, doc: str = "talk") -> str:
+    return f"{system}\t{doc}\t1\t{seg}\t{rater}\tquelle\t{target}\t{category}\t{severity}\n"
+
+
+FILE = (
+    HEADER
+    + row("ref", 4, "r1", "Ann came home.", "No-error", "No-error")
+    + row("ref", 5, "r1", "The dog saw her.", "No-error", "No-error")
+    + row("Oak", 5, "r1", "The dog saw <v>him</v>.", "Accuracy/Mistranslation", "Major")
+    + row("Oak", 5, "r1", "The <v>hound</v> saw him.".replace("hound", "dog"), "Style/Awkward", "Minor")
+    + row("Elm", 5, "r1", "The dog <v>saw it</v>.", "Fluency/Grammar", "Minor")
+    + row("Oak", 5, "r2", "The dog saw him.", "No-error", "No-error")
+    + row("Elm", 5, "r2", "The dog saw <v>it.", "Accuracy/Mistranslation", "minor")
+    + row("ref", 6, "r1", "She fed it.", "No-error", "No-error")
+    + row("Oak", 6, "r1", "She <v>fed</v> it.", "Style/Awkward", "Major")
+    + row("Elm", 6, "r1", "She fed it.", "No-error", "No-error")
+    + row("Oak", 1, "r1", "<v>It was</v> late.", "Fluency/Punctuation", "Major", doc="other")
+)
+
+
+@pytest.fixture
+def judgements(tmp_path: Path) -> list[Judgement]:
+    (tmp_path / "m.tsv").write_text(FILE, encoding="utf-8")
+    return mqm.read(tmp_path / "m.tsv")
+
+
+def test_one_judgement_a_text_and_rater(judgements: list[Judgement]) -> None:
+    assert [(one.system, one.doc, one.seg, one.rater, len(one.errors)) for one in judgements] == [
+        ("ref", "talk", 4, "r1", 0),
+        ("ref", "talk", 5, "r1", 0),
+        ("Oak", "talk", 5, "r1", 2),
+        ("Elm", "talk", 5, "r1", 1),
+        ("Oak", "talk", 5, "r2", 0),
+        ("Elm", "talk", 5, "r2", 1),
+        ("ref", "talk", 6, "r1", 0),
+        ("Oak", "talk", 6, "r1", 1),
+        ("Elm", "talk", 6, "r1", 0),
+        ("Oak", "other", 1, "r1", 1),
+    ]
+    oak = judgements[2]
+    assert oak.text == "The dog saw him."
+    assert oak.errors == (
+        Error("Accuracy/Mistranslation", "Major", ((12, 15),)),
+        Error("Style/Awkward", "Minor", ((4, 7),)),
+    )
+    assert judgements[5].errors[0].spans == ((12, 15),)  # never closed: to the end, the full stop too
+
+
+def test_errors_that_touch_a_pronoun(judgements: list[Judgement]) -> None:
+    assert [[o.text for _, touched in one.touching() for o in touched] for one in judgements] == [
+        [],
+        [],
+        ["him"],
+        ["it"],
+        [],
+        ["it"],
+        [],
+        [],
+        [],
+        [],  # punctuation
+    ]
+    assert [one.penalty() for one in judgements[2:6]] == [5.0, 1.0, 0.0, 1.0]
+
+
+def test_long_spans_and_source_errors() -> None:
+    text = "We gave the old dog to her."
+    whole = Judgement("Oak", "d", 1, "r", text, (Error("Style/Awkward", "Major", ((0, 26),)),))
+    assert whole.touching() == () and [len(touched) for _, touched in whole.touching(longest=7)] == [2]
+    omitted = Judgement("Oak", "d", 1, "r", text, (Error("Accuracy/Omission", "Major", ()),))
+    source = Judgement("Oak", "d", 1, "r", text, (Error("Source error", "Minor", ((0, 2),)),))
+    neutral = Judgement("Oak", "d", 1, "r", text, (Error("Style/Awkward", "Neutral", ((0, 2),)),))
+    assert omitted.penalty() == source.penalty() == neutral.penalty() == 0.0
+    beside = Judgement("Oak", "d", 1, "r", text, (Error("Style/Awkward", "Minor", ((2, 7),)),))
+    assert beside.penalty() == 0.0  # " gave" ends where nothing of "We" is left
+
+
+def test_context_is_the_references(judgements: list[Judgement]) -> None:
+    assert mqm.contexts(judgements) == {
+        ("talk", 4): (),
+        ("talk", 5): ("Ann came home.",),
+        ("talk", 6): ("Ann came home.", "The dog saw her."),
+        ("other", 1): (),
+    }
+    assert mqm.contexts(judgements, reference="Elm")["talk", 6] == ("The dog saw it.",)
+    assert set(mqm.contexts(judgements, reference=None).values()) == {()}
+    with pytest.raises(PronmetricError, match=r"no system is called 'refA'.* there are Elm, Oak, ref; name one"):
+        mqm.contexts(judgements, reference="refA")
+
+
+def test_pairs_and_votes(judgements: list[Judgement]) -> None:
+    tally: Counter[str] = Counter()
+    found = {frozenset(p.id.split(":")[2:]): p for p in mqm.pairs(judgements, mqm.contexts(judgements), tally=tally)}
+    assert tally == {"pairs": 3, "equal texts": 3}  # of segment 6 all three are equal
+    pair = found[frozenset({"Oak", "Elm"})]
+    oak, elm = ("A", "B") if pair.text_a == "The dog saw him." else ("B", "A")
+    # r1: Oak 5, Elm 1; r2: Oak 0, Elm 1. One vote each.
+    assert pair.votes == {"r1": elm, "r2": oak} and pair.better == "tie"
+    assert (pair.context, pair.doc, pair.group) == (("Ann came home.",), "talk", "two systems")
+    assert {pair.pronoun_a, pair.pronoun_b} == {"him", "it"}
+    pair = found[frozenset({"Oak", "ref"})]
+    assert pair.votes == {"r1": "A" if pair.text_a == "The dog saw her." else "B"} and pair.group == "with a reference"
+    assert pair.better == pair.votes["r1"]
+
+
+def test_which_pairs_are_left_out() -> None:
+    def text(system: str, seg: int, words: str, *errors: Error, rater: str = "r") -> Judgement:
+        return Judgement(system, "d", seg, rater, words, errors)
+
+    wrong = Error("Accuracy/Mistranslation", "Major", ((0, 2),))
+    judged = [
+        text("a", 1, "It ran."),
+        text("b", 1, "He ran."),
+        text("a", 2, "It ran.", wrong),
+        text("b", 2, "The cat ran fast.", rater="s"),
+        text("a", 3, "It ran.", wrong),
+        text("b", 3, "She went far away."),
+        text("a", 4, "He saw it.", wrong),
+        text("b", 4, "He saw, it!"),
+    ]
+    context = {("d", seg): () for seg in range(1, 5)}
+    tally: Counter[str] = Counter()
+    found = list(mqm.pairs(judged, context, other_words=2, tally=tally))
+    # 3: it/she, and "ran" for "went far away", which counts three; 4: no word differs, nor does a pronoun.
+    assert not found
+    assert tally == {"no error touches a pronoun": 1, "no rater judged both": 1, "differ in other words": 2}
+    assert len(list(mqm.pairs(judged, context, other_words=3))) == 1
+    assert len(list(mqm.pairs(judged, context))) == 2
+    everything = list(mqm.pairs(judged, context, all_pairs=True))
+    assert len(everything) == 3 and everything[0].votes == {"r": "tie"}
+
+
+def test_difference_by_hand() -> None:
+    def differ(a: str, b: str) -> object:
+        return mqm.difference(Judgement("a", "d", 1, "r", a, ()), Judgement("b", "d", 1, "r", b, ()))
+
+    assert differ("He saw it.", "he saw them!") == ((("it",), ("them",)), 0)
+    assert differ("He saw it.", "He saw the dog.") == ((("it",), ()), 2)
+    assert differ("They know that she left.", "They know she left.") == (((), ()), 1)  # no pronoun in use
+    assert differ("", "It is.") == (((), ("it",)), 1)
+
+
+def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
+    tally: Counter[str] = Counter()
+    found = list(mqm.tokens(judgements, mqm.contexts(judgements), tally=tally))
+    # her, him, it, him, it; then She, it three times over; and It of the other talk.
+    assert tally == {"right": 9, "wrong": 3}
+    assert found[1] == {
+        "id": "talk:5:Oak:r1:12",
+        "context": ["Ann came home."],
+        "text": "The dog saw him.",
+        "start": 12,
+        "end": 15,
+        "pronoun": "him",
+        "label": "wrong",
+        "doc": "talk",
+        "system": "Oak",
+        "rater": "r1",
+        "category": "Accuracy/Mistranslation",
+        "severity": "Major",
+    }
+    assert [token["label"] for token in found[:5]] == ["right", "wrong", "wrong", "right", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "m.tsv:1: the column 'system' is missing"),
+        ("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\n", "the column 'severity' is missing"),
+        (HEADER, "m.tsv: no annotations"),
+        (HEADER + "a\tb\n", "m.tsv:2: 2 fields, but the header has 9"),
+        (HEADER + row("Oak", 1, "r", "x", "y", "Bad"), "m.tsv:2: unknown severity 'Bad'; expected one of no-error"),
+        (HEADER + row("Oak", 1, "r", "x</v>", "y", "Major"), "m.tsv:2: </v> without its partner"),
+        (HEADER + row("Oak", 1, "r", "<v><v>x</v>", "y", "Major"), "<v> without its partner"),
+        (HEADER + row("Oak", 1, "r", "x", "y", "Major").replace("\t1\t1\t", "\t1\tone\t"), "a whole number, got 'one'"),
+        (
+            HEADER + row("Oak", 1, "r", "x", "y", "Major") + row("Oak", 1, "s", "z", "y", "Major"),
+            "m.tsv:3: the translation of talk 1 by Oak is not that of its earlier lines",
+        ),
+    ],
+)
+def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as told:
+        mqm.read("m.tsv")
+    assert message in str(told.value)
+
+
+@pytest.mark.shared
+def test_the_real_file(shared: Path) -> None:
+    judgements = mqm.read(shared / "data" / "human" / "mqm" / "mqm_ted_zhen.tsv")
+    assert len(judgements) == 7935 and sum(len(one.errors) for one in judgements) == 5618
+    tally: Counter[str] = Counter()
+    found = list(mqm.pairs(judgements, mqm.contexts(judgements), tally=tally))
+    # Each text has one rater, so that each pair has one vote.
+    assert all(len(pair.votes) == 1 and pair.better in pair.votes.values() for pair in found)
+    assert len(found) == tally["pairs"] > 500
+    assert sum(tally.values()) == 529 * 105  # pairs of 15 systems
+    assert {pair.votes[rater] for pair in found for rater in pair.votes} == {"A", "B", "tie"}
+
+
+def test_evaluate_reads_the_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
+    import json
+
+    records = list(mqm.tokens(judgements, mqm.contexts(judgements)))
+    (tmp_path / "t").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    found = labelled.read(tmp_path / "t")
+    assert [one.wrong for one in found].count(True) == 3 and found[1].form == "him"
