@@ -12,6 +12,7 @@ from array import array
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from pronmetric import __version__, address, checkpoint, pronouns
+from pronmetric.alternatives import Place, weigh
 from pronmetric.checkpoint import Checkpoint
 from pronmetric.comparison import Comparison, Duel, average
 from pronmetric.data.collate import Collator, Encoded, Example
@@ -33,6 +35,7 @@ from pronmetric.pronouns import Occurrence
 from pronmetric.records import Text, text_of
 from pronmetric.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
+from pronmetric.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 SEED = 12345
@@ -51,6 +54,18 @@ class _Known(NamedTuple):
 
     segment: float
     pronouns: array[float]
+
+
+class Look(NamedTuple):
+    """What a pronoun attends to; its span is that in its text.
+
+    weights: (words,), in [0, 1], together 1: one for each word of the context, then of the text; 0 for words that the
+    encoder had no room for. None where the head has no attention.
+    """
+
+    start: int
+    end: int
+    weights: np.ndarray | None
 
 
 class PronounMetric:
@@ -236,6 +251,58 @@ class PronounMetric:
                 yield from score()
         yield from score()
 
+    def alternatives(
+        self,
+        texts: Iterable[Text],
+        *,
+        below: float | None = None,
+        batch_size: int | None = None,
+        counts: Counts | None = None,
+    ) -> Iterator[tuple[Place, ...]]:
+        """For each of `texts`, in order, its pronouns, and how probable each other form of the slot is in their place.
+
+        See `pronmetric.alternatives`: one pronoun is replaced at a time, and the source is not seen. `below` takes only
+        pronouns of a lower probability; the rest is as for `stream`.
+
+        Raises:
+            PronmetricError: the checkpoint's head gives no probabilities.
+        """
+        if not self.probability:
+            kind = self.config["head"]["kind"]
+            raise PronmetricError(
+                f"alternatives need probabilities; the head {kind!r} of {self.name} gives unbounded scores: "
+                "give a checkpoint with head 'logit'"
+            )
+        return weigh(texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below)
+
+    def attention(self, texts: Iterable[Text], *, batch_size: int | None = None) -> Iterator[tuple[Look, ...]]:
+        """For each of `texts`, in order, what its pronouns attend to (the paper's Figures 5 and 6), in bounded memory.
+
+        One attention is shown, that of the head, over word states that have seen the whole run of text.
+        """
+        pieces = (BATCH_SIZE[self._device.type] if batch_size is None else batch_size) * _BATCH_PIECES
+        source = iter(texts)
+        while window := list(islice(source, _WINDOW)):
+            yield from self._looks(window, pieces)
+
+    def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[Look, ...]]:
+        found = [[p for p in pronouns.find(text) if p.form in self._forms] for _, text in texts]
+        before = [len(split(context)) for context, _ in texts]
+        sizes = [n + len(split(text)) for n, (_, text) in zip(before, texts, strict=True)]
+        weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
+        examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
+        seen = True
+        for batch in _batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces):
+            out = _attended(self._replicas[0], self._collator, batch)
+            seen = out is not None
+            for row, values in zip(batch, () if out is None else out, strict=out is not None):
+                for pronoun, word, value in zip(row.pronouns, row.pronoun_word, values, strict=False):
+                    first = before[row.example] + found[row.example][pronoun].word - word  # of the row, in the whole
+                    here = weights[row.example][pronoun, first : first + len(value)]
+                    here[:] = value[: len(here)]  # the rest is padding
+        for spans, each in zip(found, weights, strict=True):
+            yield tuple(Look(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))
+
     def _encode(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> list[_Known]:
         """What there is to know of each example, which has a pronoun or more."""
         rows = self._collator.encode(examples)
@@ -293,6 +360,14 @@ def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -
     device = next(model.parameters()).device
     scores: Tensor = model(collator.pad(rows).to(device)).scores
     return scores.float().cpu().numpy()
+
+
+@torch.inference_mode()
+def _attended(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray | None:
+    """Attention weights (batch, pronouns, words); None of a head that has none."""
+    device = next(model.parameters()).device
+    weights: Tensor | None = model(collator.pad(rows).to(device)).weights
+    return None if weights is None else weights.float().cpu().numpy()
 
 
 def _batches(rows: Sequence[Encoded], pieces: int) -> Iterator[Sequence[Encoded]]:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import stat
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
-from itertools import chain, islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import scoring
+from pronmetric.cli import jsonl, scoring
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
-from pronmetric.errors import InputError
-from pronmetric.lines import decode_lines, iter_lines
-from pronmetric.records import Text, refuse_unprintable, text_of
+from pronmetric.records import Text
 from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
 
 if TYPE_CHECKING:
@@ -45,15 +40,7 @@ examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
   pronmetric score -d wmt22:de-en --wmt-dir wmt22-news-systems --only_system
   pronmetric score --jsonl records.jsonl > scores.jsonl"""
-_AHEAD = 4096
 _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
-
-
-class Record(NamedTuple):
-    """One line of --jsonl."""
-
-    id: Any
-    text: Text
 
 
 def main(argv: Sequence[str]) -> int:
@@ -125,7 +112,7 @@ def _scored(
 
 def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
     name = args.jsonl
-    records, total = _records(name)
+    records, total = jsonl.read(name)
     note("context: none" if args.context == NONE else "context: that of each record")
     metric = scoring.load(args, note)
 
@@ -157,58 +144,6 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
     _say_system(name, score, note)
     note.lengths(counts)
     note(f"signature: {signature}")
-
-
-def _records(name: str) -> tuple[Iterator[Record], int | None]:
-    """The records of a file or of stdin ("-"), and their number where it is known.
-
-    A regular file is read once before, so that a fault in it is told before anything is scored; of what can be read
-    only once, the first thousands of records are.
-    """
-    if name != "-" and stat.S_ISREG(_mode(name)):
-        total = sum(1 for _ in _parsed(iter_lines(name), name))
-        if not total:
-            raise InputError("is empty; expected one JSON object a line", file=name)
-        return _parsed(iter_lines(name), name), total
-    stream = sys.stdin.buffer if name == "-" else open(name, "rb")  # closed with the process
-    told = "<stdin>" if name == "-" else name
-    records = _parsed(decode_lines(stream, file=told), told)
-    ahead = list(islice(records, _AHEAD))
-    if not ahead:
-        raise InputError("is empty; expected one JSON object a line", file=told)
-    return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
-
-
-def _mode(name: str) -> int:
-    try:
-        return Path(name).stat().st_mode
-    except FileNotFoundError:
-        raise InputError("no such file", file=name) from None
-
-
-def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
-    seen: set[bytes] = set()
-    for number, line in enumerate(lines, start=1):
-        try:
-            value = json.loads(line, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
-        text = text_of(value, file=file, line=number)
-        if "id" not in value:
-            raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
-        identity = json.dumps(value["id"], sort_keys=True, ensure_ascii=False)
-        refuse_unprintable(identity, "id", file=file, line=number)
-        key = blake2b(identity.encode(), digest_size=16).digest()
-        if key in seen:
-            raise InputError(
-                f"the id {identity} stands on an earlier line too; ids must differ", file=file, line=number
-            )
-        seen.add(key)
-        yield Record(value["id"], text)
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _export(exports: files.Exports, head: dict[str, Any], given: dict[str, Any], segment: SegmentScore) -> None:

@@ -1,0 +1,77 @@
+"""Records to score, one JSON object a line: `{"id": ..., "text": "...", "context": ["previous", "sentences"]}`."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pronmetric.errors import InputError
+from pronmetric.lines import decode_lines, iter_lines
+from pronmetric.records import Text, refuse_unprintable, text_of
+
+_AHEAD = 4096
+
+
+class Record(NamedTuple):
+    """One line of --jsonl."""
+
+    id: Any
+    text: Text
+
+
+def read(name: str) -> tuple[Iterator[Record], int | None]:
+    """The records of a file or of stdin ("-"), and their number where it is known.
+
+    A regular file is read once before, so that a fault in it is told before anything is scored; of what can be read
+    only once, the first thousands of records are.
+    """
+    if name != "-" and stat.S_ISREG(_mode(name)):
+        total = sum(1 for _ in _parsed(iter_lines(name), name))
+        if not total:
+            raise InputError("is empty; expected one JSON object a line", file=name)
+        return _parsed(iter_lines(name), name), total
+    stream = sys.stdin.buffer if name == "-" else open(name, "rb")  # closed with the process
+    told = "<stdin>" if name == "-" else name
+    records = _parsed(decode_lines(stream, file=told), told)
+    ahead = list(islice(records, _AHEAD))
+    if not ahead:
+        raise InputError("is empty; expected one JSON object a line", file=told)
+    return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
+
+
+def _mode(name: str) -> int:
+    try:
+        return Path(name).stat().st_mode
+    except FileNotFoundError:
+        raise InputError("no such file", file=name) from None
+
+
+def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
+    seen: set[bytes] = set()
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
+        text = text_of(value, file=file, line=number)
+        if "id" not in value:
+            raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
+        identity = json.dumps(value["id"], sort_keys=True, ensure_ascii=False)
+        refuse_unprintable(identity, "id", file=file, line=number)
+        key = blake2b(identity.encode(), digest_size=16).digest()
+        if key in seen:
+            raise InputError(
+                f"the id {identity} stands on an earlier line too; ids must differ", file=file, line=number
+            )
+        seen.add(key)
+        yield Record(value["id"], text)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

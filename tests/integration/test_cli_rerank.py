@@ -1,0 +1,280 @@
+"""`pronmetric rerank` from flags to output."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pronmetric.choice import consensus
+from pronmetric.cli.main import main
+from pronmetric.metric import PronounMetric
+from pronmetric.records import join, previous
+from pronmetric.signature import Signature
+
+Checkpoints = Callable[..., Path]
+Run = Callable[..., tuple[list[str], str]]
+
+
+@pytest.fixture
+def run(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `rerank` with the tiny checkpoint in fp32; gives the lines of stdout, and stderr."""
+
+    def call(*argv: str | Path) -> tuple[list[str], str]:
+        flags = [] if "--mbr" in argv else ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+        assert main(["rerank", *map(str, argv), *flags]) == 0
+        out, err = capsys.readouterr()
+        return out.split("\n")[:-1], err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
+    return PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+
+
+def read(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def write(path: Path, lines: list[Any]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def systems(sample: Path) -> list[Path]:
+    return [sample / f"system-{x}.txt" for x in "cab"]
+
+
+@pytest.fixture(scope="module")
+def candidates(systems: list[Path]) -> list[tuple[str, ...]]:
+    return list(zip(*map(read, systems), strict=True))
+
+
+def best(metric: PronounMetric, texts: tuple[str, ...], context: str) -> str:
+    """The candidate that the rule takes, worked out the long way."""
+    scores = metric.predict([{"text": text, "context": [context]} for text in texts]).scores
+    chosen = 0
+    for i, score in enumerate(scores):
+        now = scores[chosen]
+        if scores[0] is not None and score is not None and now is not None and score > now:
+            chosen = i
+    return texts[chosen]
+
+
+def test_each_line_behind_the_lines_that_were_chosen(
+    run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, metric: PronounMetric
+) -> None:
+    docs = read(sample / "docids.txt")
+    wanted: list[str] = []
+    for i, texts in enumerate(candidates):
+        wanted.append(best(metric, texts, join(wanted[j] for j in (i - 2, i - 1) if j >= 0 and docs[j] == docs[i])))
+    out, err = run("--candidates", *systems, "--docids", sample / "docids.txt")
+    assert out == wanted
+    changed = sum(line != texts[0] for line, texts in zip(wanted, candidates, strict=True))
+    assert 0 < changed < len(wanted)
+    assert f"another than the first candidate was chosen for {changed} of 37 lines" in err
+    assert "context: the two lines chosen before, of the same document" in err
+    assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(context="respective")
+
+
+def test_in_the_context_of_a_reference_and_in_none(
+    run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, metric: PronounMetric
+) -> None:
+    contexts = list(previous(read(sample / "ref.txt")))
+    out, err = run("--candidates", *systems, "-r", sample / "ref.txt")
+    assert out == [best(metric, texts, context) for texts, context in zip(candidates, contexts, strict=True)]
+    assert "lines of the reference, of the file; document bounds are unknown" in err
+    out, err = run("--candidates", *systems, "--context", "none")
+    assert out == [best(metric, texts, "") for texts in candidates]
+    assert "context: none\n" in err
+
+
+def test_lists_of_candidates(
+    run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, tmp_path: Path
+) -> None:
+    wanted, _ = run("--candidates", *systems, "-r", sample / "ref.txt")
+    plain = write(tmp_path / "plain", [text for texts in candidates for text in texts])
+    assert run("--nbest", plain, "--size", "3", "-r", sample / "ref.txt")[0] == wanted
+    for first in (0, 1):
+        rows = [f"{i} ||| {text} ||| LM0= -1.5 ||| -2" for i, texts in enumerate(candidates, first) for text in texts]
+        moses = write(tmp_path / "moses", rows)
+        assert run("--nbest", moses, "-r", sample / "ref.txt")[0] == wanted
+
+
+def test_lists_of_different_lengths(run: Run, tmp_path: Path) -> None:
+    moses = write(tmp_path / "moses", ["0 ||| She left.", "1 |||  ||| -1", "1 ||| It fell. ||| -2", "2 ||| Gone.|||x"])
+    out, err = run("--nbest", moses)
+    assert out == ["She left.", "", "Gone."]
+    assert "the first candidate of 2 lines has no pronoun" in err
+
+
+def test_a_given_score_is_weighed(
+    run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, tmp_path: Path
+) -> None:
+    given = [(-0.5 * (i % 2), -0.25, -0.1 * (i % 5)) for i in range(len(candidates))]
+    columns = [write(tmp_path / f"{k}", [row[k] for row in given]) for k in range(3)]
+    files = ["--candidates", *systems, "-r", sample / "ref.txt", "--scores", *columns]
+    out, _ = run(*files, "--weight", "0")
+    assert out == [t[max(range(3), key=g.__getitem__)] for t, g in zip(candidates, given, strict=True)]
+    out, _ = run(*files, "--weight", "0.6", "--to_json", tmp_path / "o.json")
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert [s["candidates"][s["chosen"]]["text"] for s in content["segments"]] == out
+    for segment, row in zip(content["segments"], given, strict=True):
+        assert [c["given"] for c in segment["candidates"]] == list(row)
+        scores = [c["score"] for c in segment["candidates"]]
+        known = [0 if s is None or scores[0] is None else s - scores[0] for s in scores]
+        gains = [0.6 * k + 0.4 * (g - row[0]) for k, g in zip(known, row, strict=True)]
+        assert [c["gain"] for c in segment["candidates"]] == pytest.approx(gains, abs=1e-5)
+        assert segment["chosen"] == max(range(3), key=[c["gain"] for c in segment["candidates"]].__getitem__)
+    assert (content["weight"], content["margin"], content["pronouns_by"]) == (0.6, 0.0, "model")
+    plain = write(tmp_path / "plain", [text for texts in candidates for text in texts])
+    scores_file = write(tmp_path / "scores", [value for row in given for value in row])
+    lists = ["--nbest", plain, "--size", "3", "-r", sample / "ref.txt", "--scores", scores_file, "--weight", "0.6"]
+    assert run(*lists)[0] == out
+
+
+def test_a_margin_keeps_the_first(run: Run, systems: list[Path]) -> None:
+    out, err = run("--candidates", *systems, "--margin", "1", "--context", "none")
+    assert out == read(systems[0]) and "for 0 of 37 lines" in err
+
+
+def test_into_a_file(run: Run, systems: list[Path], tmp_path: Path) -> None:
+    wanted, _ = run("--candidates", *systems, "--context", "none")
+    out, err = run("--candidates", *systems, "--context", "none", "-o", tmp_path / "best.txt", "--quiet")
+    assert (out, err) == ([], "") and read(tmp_path / "best.txt") == wanted
+    assert [path.name for path in tmp_path.iterdir()] == ["best.txt"]
+
+
+def test_by_agreement(run: Run, systems: list[Path], candidates: list[tuple[str, ...]], tmp_path: Path) -> None:
+    out, err = run("--candidates", *systems, "--mbr", "--to_json", tmp_path / "o.json")
+    agreed = [consensus(texts) for texts in candidates]
+    assert out == [t[a.index(max(a))] for t, a in zip(candidates, agreed, strict=True)]
+    assert out != read(systems[0]) and "signature" not in err and "context" not in err
+    content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    found = [[c["score"] for c in segment["candidates"]] for segment in content["segments"]]
+    assert found == [pytest.approx(a, abs=1e-6) for a in agreed] and content["signature"] is None
+
+
+def test_unbounded_heads_choose_too(
+    systems: list[Path], tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--context", "none", "--model", str(tiny_checkpoint(head="paper")), "--precision", "32", "--gpus", "0"]
+    assert main(["rerank", "--candidates", *map(str, systems), *flags]) == 0
+    assert "head:paper-unbounded" in capsys.readouterr().err
+
+
+def test_help_says_what_it_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["rerank", "--help"])
+    assert "This is no search for the best translation. The model sees no source" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    """A folder of bad files; tests run in it."""
+    folder = tmp_path_factory.mktemp("bad")
+    for name in ("ref.txt", "system-a.txt", "system-b.txt"):
+        shutil.copy(sample / name, folder)
+    write(folder / "short", ["One line."])
+    write(folder / "n37", list(range(37)))
+    write(folder / "words", ["x"] * 37)
+    write(folder / "nan", [1] * 3 + ["nan"] + [1] * 33)
+    write(folder / "gap", ["0 ||| A.", "2 ||| B."])
+    write(folder / "back", ["0 ||| A.", "1 ||| B.", "0 ||| C."])
+    write(folder / "late", ["5 ||| A."])
+    write(folder / "moses", ["0 ||| A.", "0 ||| B."])
+    (folder / "empty").write_bytes(b"")
+    (folder / "folder").mkdir()
+    return folder
+
+
+TWO = ["--candidates", "system-a.txt", "system-b.txt"]
+BAD = [
+    (["--candidates", "system-a.txt"], "expected two or more files of candidates, got only system-a.txt"),
+    (["--candidates", "system-a.txt", "nix"], "nix: no such file"),
+    (["--candidates", "system-a.txt", "short"], "system-a.txt has 37, short has 1"),
+    (["--candidates", "empty", "empty"], "empty: is empty"),
+    (["--nbest", "empty"], "empty: is empty"),
+    (["--nbest", "nix"], "nix: no such file"),
+    (["--nbest", "system-a.txt"], 'system-a.txt:1: expected "number ||| text", or --size N for N lines each, got'),
+    (["--nbest", "system-a.txt", "--size", "5"], "expected 5 candidates for each line, got 37 lines in all"),
+    (["--nbest", "gap"], "gap:2: expected the number 0 or 1, got 2; none may be missing"),
+    (["--nbest", "back"], "back:3: expected the number 1 or 2, got 0"),
+    (["--nbest", "late"], "late:1: expected the number 0 or 1, got 5"),
+    ([*TWO, "-r", "short"], "short: expected 37 lines, as many as the candidates ask for, got 1"),
+    ([*TWO, "--docids", "short"], "short: expected 37 lines"),
+    ([*TWO, "--scores", "n37", "short", "--weight", "0.5"], "short: expected 37 lines"),
+    ([*TWO, "--scores", "n37", "words", "--weight", "0.5"], "words:1: expected a finite number, got 'x'"),
+    ([*TWO, "--scores", "n37", "nan", "--weight", "0.5", "--mbr"], "nan:4: expected a finite number, got 'nan'"),
+    (["--nbest", "moses", "--scores", "n37", "--weight", "0.5"], "n37: expected 2 lines"),
+    ([*TWO, "-o", "system-a.txt"], "system-a.txt: would be overwritten"),
+    ([*TWO, "--scores", "n37", "n37", "--weight", "0.5", "-o", "n37"], "n37: would be overwritten"),
+    ([*TWO, "-o", "x", "--to_json", "x"], "x: would be overwritten"),
+    ([*TWO, "-o", "nix/x"], "the folder nix is not there"),
+    ([*TWO, "--model", "folder"], "folder: no checkpoint"),
+]
+
+
+def test_bad_input_is_one_clear_line_before_torch_is_loaded(place: Path) -> None:
+    code = (
+        "import json, sys; from pronmetric.cli.main import main\n"
+        "for argv in json.loads(sys.argv[1]): assert main(['rerank', *argv]) == 1, argv\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    before = sorted(place.rglob("*"))
+    cases = json.dumps([argv for argv, _ in BAD])
+    result = subprocess.run([sys.executable, "-c", code, cases], capture_output=True, text=True, cwd=place)
+    assert result.returncode == 0 and result.stdout == "", result.stderr
+    for line, (argv, message) in zip(result.stderr.splitlines(), BAD, strict=True):
+        assert line.startswith("pronmetric: error: ") and message in line, (argv, line)
+    assert sorted(place.rglob("*")) == before
+
+
+def test_agreement_needs_no_torch(place: Path) -> None:
+    code = (
+        "import sys; from pronmetric.cli.main import main\n"
+        "assert main(sys.argv[1:]) == 0 and 'torch' not in sys.modules\n"
+    )
+    command = [sys.executable, "-c", code, "rerank", *TWO, "--mbr", "--quiet"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=place)
+    assert (result.returncode, result.stderr, len(result.stdout.splitlines())) == (0, "", 37)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        [*TWO, "--nbest", "moses"],
+        [*TWO, "--size", "2"],
+        ["--nbest", "moses", "--size", "0"],
+        [*TWO, "--weight", "0.5"],
+        [*TWO, "--scores", "n37", "n37"],
+        [*TWO, "--scores", "n37", "--weight", "0.5"],
+        ["--nbest", "moses", "--scores", "n37", "n37", "--weight", "0.5"],
+        [*TWO, "--scores", "n37", "n37", "--weight", "1.5"],
+        [*TWO, "--margin", "-1"],
+        [*TWO, "--margin", "inf"],
+        [*TWO, "--context", "common"],
+        [*TWO, "--mbr", "--context", "none"],
+        [*TWO, "--mbr", "-r", "ref.txt"],
+        [*TWO, "--mbr", "--docids", "ref.txt"],
+        [*TWO, "--mbr", "--model", "default"],
+        [*TWO, "--cand", "x"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_flags_exit_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["rerank", *argv])
+    assert end.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "pronmetric rerank: error: " in err
