@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -21,6 +21,7 @@ from pronmetric.eval import pairwise
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.eval.pairwise import Contest, Figures
 from pronmetric.score import Counts
+from pronmetric.signature import Signature
 
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
@@ -58,7 +59,19 @@ examples:
   pronmetric evaluate pairs.jsonl --save-scores mine.jsonl
   pronmetric evaluate pairs.jsonl --scores theirs.jsonl --against mine.jsonl
   pronmetric evaluate -d wmt22:de-en --wmt-dir wmt22-news-systems --context respective"""
+ONLY = "pairs"
+ById = Mapping[str, tuple[float | None, float | None]]
+"""The scores of each pair's texts A and B by the pair's id."""
 _PRONOUN_PAIRS, _ERRORS = 20, 15
+
+
+class Scored(NamedTuple):
+    """The scores of all pairs; of a model also in which context, with what signature, and what was cut."""
+
+    of: ById
+    context: str | None = None
+    signature: Signature | None = None
+    counts: Counts | None = None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -90,62 +103,61 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
         pairwise.refuse_undecided(part, file=args.pairs)
     _say_trained_on(pairs, config, note)
     against = None if args.against is None else _scores_of(pairs, args.against)
-    kind = None if args.scores is not None else args.context or COMMON
-    if kind is None:
-        scores, signature, counts = _scores_of(pairs, args.scores), None, None
-        note.begin()
-    else:
-        scores, signature, counts = _scored(pairs, kind, args, note)
+    scored = _scored(pairs, args, note) if args.scores is None else Scored(_scores_of(pairs, args.scores))
+    note.begin()
     if args.save_scores is not None:
         with exports.AtomicFile(args.save_scores) as file:
-            file.writelines(sources.score_line(pair.id, scores[pair.id]) + "\n" for pair in pairs)
+            file.writelines(sources.score_line(pair.id, scored.of[pair.id]) + "\n" for pair in pairs)
 
-    figures = {
-        name: pairwise.evaluate(part, [scores[p.id] for p in part], seen=seen, band=band, seed=args.seed)
-        for name, part in pairs.parts.items()
-    }
-    contests = {
-        name: pairwise.contest(part, [scores[p.id] for p in part], [against[p.id] for p in part], seed=args.seed)
-        for name, part in pairs.parts.items()
-        if against is not None
-    }
-    judging = args.scores if kind is None else f"context {kind}"
-    for name, found in figures.items():
-        print(shown(f"{pairs.name}{name and ', '}{name}; {judging}", found))
-        if name in contests:
+    figures: dict[str, Figures] = {}
+    contests: dict[str, Contest] = {}
+    for name, part in pairs.parts.items():
+        if figures:
+            print()
+        own = [scored.of[pair.id] for pair in part]
+        figures[name] = pairwise.evaluate(part, own, seen=seen, band=band, seed=args.seed)
+        print(shown(f"{pairs.name}{name and ', '}{name}; {args.scores or f'context {scored.context}'}", figures[name]))
+        if against is not None:
+            contests[name] = pairwise.contest(part, own, [against[pair.id] for pair in part], seed=args.seed)
             print(_contest(contests[name], args.scores or "model", args.against))
-        print()
-    if counts is not None:
-        note.lengths(counts)
+    if scored.counts is not None:
+        note.lengths(scored.counts)
+    signature = None if scored.signature is None else str(_with_band(scored.signature, band))
+    if signature is not None:
         note(f"signature: {signature}")
     if args.to_json is not None:
-        _write(
-            args.to_json,
-            input=pairs.name,
-            scores=args.scores,
-            signature=signature,
-            context=kind,
-            tie=band,
-            counts=None if counts is None else exports.encoded(counts),
-            parts={name or "pairs": plain(found) for name, found in figures.items()},
-            against=None
-            if against is None
-            else {
-                "scores": args.against,
-                "parts": {name or "pairs": plain(found) for name, found in contests.items()},
-            },
-            pairs=[
-                {
-                    "id": pair.id,
-                    "part": name or "pairs",
-                    "better": pairwise.answer(pair),
-                    "score_a": scores[pair.id][0],
-                    "score_b": scores[pair.id][1],
-                }
-                for name, part in pairs.parts.items()
-                for pair in part
-            ],
-        )
+        content = {
+            "input": pairs.name,
+            "scores": args.scores,
+            "signature": signature,
+            "context": scored.context,
+            "tie": band,
+            "counts": None if scored.counts is None else exports.encoded(scored.counts),
+            "parts": _named(figures),
+            "against": None if against is None else {"scores": args.against, "parts": _named(contests)},
+            "pairs": list(_rows(pairs, scored.of)),
+        }
+        with exports.AtomicFile(args.to_json) as file:
+            json.dump(content, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+
+
+def _with_band(signature: Signature, band: float | None) -> Signature:
+    """The signature, with the tie band where there is one: answers depend on it."""
+    return signature if band is None else Signature((*signature.fields, ("tie", f"{band:g}")))
+
+
+def _named(parts: Mapping[str, Figures] | Mapping[str, Contest]) -> dict[str, Any]:
+    """The figures of each part in JSON; the only part of a file is called pairs."""
+    return {name or ONLY: plain(found) for name, found in parts.items()}
+
+
+def _rows(pairs: Pairs, scores: ById) -> Iterator[dict[str, Any]]:
+    """Each pair in JSON: the answer it is held against and its scores."""
+    for name, part in pairs.parts.items():
+        for pair in part:
+            a, b = scores[pair.id]
+            yield {"id": pair.id, "part": name or ONLY, "better": pairwise.answer(pair), "score_a": a, "score_b": b}
 
 
 def _config(args: argparse.Namespace) -> Mapping[str, Any]:
@@ -177,17 +189,16 @@ def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: scorin
         note(f"the checkpoint was trained on {', '.join(both)}: these figures tell nothing of other data")
 
 
-def _scores_of(pairs: Pairs, file: str) -> dict[str, tuple[float | None, float | None]]:
+def _scores_of(pairs: Pairs, file: str) -> ById:
     """Somebody's scores of exactly these pairs."""
     scores = judged.read_scores(file)
     judged.scores_of(pairs, scores, file=file)
     return scores
 
 
-def _scored(
-    pairs: Pairs, kind: str, args: argparse.Namespace, note: scoring.Notes
-) -> tuple[dict[str, tuple[float | None, float | None]], str, Counts]:
-    """The model's scores of each pair, by its id."""
+def _scored(pairs: Pairs, args: argparse.Namespace, note: scoring.Notes) -> Scored:
+    """The model's scores."""
+    kind = args.context or COMMON
     texts = list(pairs.texts(kind, seed=args.seed))
     metric: PronounMetric = scoring.load(args, note)
     counts = Counts()
@@ -200,7 +211,7 @@ def _scored(
                 yield both[0].score, both[1].score
 
         scores = dict(zip((pair.id for pair in pairs), found(), strict=True))
-    return scores, str(metric.signature(context=kind, seed=args.seed)), counts
+    return Scored(scores, kind, metric.signature(context=kind, seed=args.seed), counts)
 
 
 def shown(title: str, found: Figures) -> str:
@@ -259,12 +270,6 @@ def _contest(found: Contest, first: str, second: str) -> str:
             f"difference {percent(found.difference, signed=True)}; " + ("; ".join(said) or "no test: too few clusters"),
         ]
     )
-
-
-def _write(path: str, **content: Any) -> None:
-    with exports.AtomicFile(path) as file:
-        json.dump(content, file, ensure_ascii=False, indent=1)
-        file.write("\n")
 
 
 def _parser() -> argparse.ArgumentParser:
