@@ -1,0 +1,154 @@
+"""A headless Chromium that scripts and tests drive, over its own debugging pipe: no port, no driver, no package."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell")
+VARIABLE = "PRONMETRIC_BROWSER"
+_SECONDS = 60
+
+
+def find() -> str | None:
+    """The program, named by PRONMETRIC_BROWSER or on the path; None where there is none."""
+    return os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """One page of a browser of its own, which is gone with the block; requests to the network fail."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Browser:
+        """Start it and attach to a page."""
+        self._profile = tempfile.mkdtemp(prefix="pronmetric-browser-")
+        to_browser, self._out = os.pipe()
+        read, from_browser = os.pipe()
+        flags = [
+            *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
+            *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-sync"),
+            *(f"--user-data-dir={self._profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"),
+        ]
+        # the browser reads its orders from descriptor 3 and answers on 4
+        script = 'exec 3<&"$0" 4>&"$1"; shift 1; exec "$@"'
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, str(to_browser), str(from_browser), self._program, *flags, "about:blank"],
+            pass_fds=(to_browser, from_browser),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_browser)
+        os.close(from_browser)
+        self._answers = os.fdopen(read, "rb")
+        self._session: str | None = None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        os.close(self._out)
+        self._answers.close()
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        """One command of the debugging protocol and its result; events that come before it are kept."""
+        self._number += 1
+        order: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            order["sessionId"] = self._session
+        os.write(self._out, json.dumps(order).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def _read(self) -> dict[str, Any]:
+        parts = bytearray()
+        while (letter := self._answers.read(1)) != b"\0":
+            if not letter:
+                raise RuntimeError(f"{self._program} ended with {self._process.wait(timeout=_SECONDS)}")
+            parts += letter
+        return json.loads(parts)
+
+    def open(self, path: Path, *, fragment: str = "") -> None:
+        """Open a file from disk and wait until it is loaded."""
+        for url in ("about:blank", path.resolve().as_uri() + fragment):  # else another fragment loads nothing
+            self.events.clear()
+            self.call("Page.navigate", url=url)
+            while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+                self.events.append(self._read())
+
+    def run(self, script: str) -> Any:
+        """The value of a JavaScript expression; a promise is waited for.
+
+        Raises:
+            RuntimeError: the script fails.
+        """
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise RuntimeError(details.get("exception", {}).get("description") or details["text"])
+        return answer["result"].get("value")
+
+    def size(self, width: int, height: int, *, phone: bool = False, scale: float = 1) -> None:
+        """The size of the window in CSS pixels."""
+        metrics: Mapping[str, Any] = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone}
+        self.call("Emulation.setDeviceMetricsOverride", **metrics)
+
+    def dark(self, on: bool) -> None:
+        """What the system is said to prefer."""
+        feature = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    def press(self, key: str) -> None:
+        """One key, down and up."""
+        text = {"Enter": "\r", "Tab": ""}.get(key, key if len(key) == 1 else "")
+        code = {"Enter": 13, "Tab": 9, "Escape": 27}.get(key, 0)
+        for kind in ("keyDown", "keyUp"):
+            more = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def picture(self) -> bytes:
+        """What the window shows, as a PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    def faults(self) -> list[str]:
+        """What the page complained of since it was opened: exceptions, errors on the console."""
+        found = []
+        for event in self.events:
+            parameters = event.get("params", {})
+            if event.get("method") == "Runtime.exceptionThrown":
+                found.append(parameters["exceptionDetails"].get("exception", {}).get("description", "exception"))
+            elif event.get("method") == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+                found.append(parameters["entry"]["text"])
+            elif event.get("method") == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+                found.append(str(parameters["args"]))
+        return found
+
+    def requests(self) -> list[str]:
+        """The addresses that the page asked for since it was opened."""
+        return [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]

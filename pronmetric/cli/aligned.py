@@ -1,0 +1,95 @@
+"""The pronouns of a result beside those of its reference, by the aligner that prepares the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from data_prep.align import AgreementAligner
+from data_prep.counterparts import counterparts
+from pronmetric import pronouns
+from pronmetric.pronouns import Occurrence
+from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link
+from pronmetric.report.result import Output, Result
+from pronmetric.schema import Alignment
+from pronmetric.words import Word
+from pronmetric.words import words as split
+
+_LEARNED = 20_000  # line pairs that the aligner learns from at most
+
+
+def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Link, ...]]] | None:
+    """The links of each segment's outputs; None where no segment has a reference.
+
+    The aligner learns from these very lines. A link between pronouns counts where both have the same role and words
+    beside them are linked (`data_prep.counterparts`). A segment without a reference has no links.
+    """
+    if all(segment.reference is None for segment in result.segments):
+        return None
+    pairs = [
+        (_texts(split(segment.reference or "")), _texts(split(output.text)))
+        for segment in result.segments
+        for output in segment.outputs
+    ]
+    aligner = AgreementAligner()
+    known = list(islice((pair for pair in pairs if all(pair)), _LEARNED))
+    aligner.train(known)
+    note(
+        "pronouns are put beside the reference's by pronmetric's agreement aligner, learned from these "
+        f"{len(known)} line pairs; links can be wrong"
+    )
+    found = aligner.align_all(pairs)
+    return [
+        [_links(segment.reference, output, next(found)) for output in segment.outputs] for segment in result.segments
+    ]
+
+
+def used(output: Output, words: Sequence[Word]) -> tuple[Occurrence, ...]:
+    """The scored pronouns of an output, with the places of their words."""
+    places = {word.start: place for place, word in enumerate(words)}
+    return tuple(
+        Occurrence(place := places[p.start], p.start, p.end, p.text, pronouns.form_of(words, place) or p.text.lower())
+        for p in output.pronouns
+    )
+
+
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _links(reference: str | None, output: Output, alignment: Alignment) -> tuple[Link, ...]:
+    if reference is None:
+        return ()
+    ref_words, words = split(reference), split(output.text)
+    return tuple(_linked(ref_words, pronouns.find(reference, ref_words), words, used(output, words), alignment))
+
+
+def _linked(
+    ref_words: Sequence[Word],
+    ref_pronouns: Sequence[Occurrence],
+    words: Sequence[Word],
+    there: Sequence[Occurrence],
+    alignment: Alignment,
+) -> Iterator[Link]:
+    """What stands for each pronoun of the reference, in its order; then the pronouns that stand for none."""
+    to = dict(alignment.links)
+    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same(o, words[to[o.word]])}
+    rest = [o for o in ref_pronouns if o.word not in kept]
+    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to)}
+    places = {o.word for o in there}
+    for o in ref_pronouns:
+        linked = to.get(o.word)
+        if o.word in kept:
+            yield Link(SAME, o.word, o.form, kept[o.word], o.form)
+        elif other := partner.get(o.word):
+            yield Link(SAME if other.form == o.form else PRONOUN, o.word, o.form, other.word, other.form)
+        elif linked is None or linked in places:
+            yield Link(NOTHING, o.word, o.form, -1, "")
+        else:
+            yield Link(WORD, o.word, o.form, linked, words[linked].text.lower())
+    taken = {*kept.values(), *(other.word for other in partner.values())}
+    yield from (Link(ADDED, -1, "", o.word, o.form) for o in there if o.word not in taken)
+
+
+def _same(found: Occurrence, word: Word) -> bool:
+    return word.text.lower() == found.text.lower()

@@ -1,0 +1,217 @@
+"""`pronmetric report`: a result to look at, as a page, as tables, as a plot."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from tqdm import tqdm
+
+from pronmetric.cli import exports as files
+from pronmetric.cli import scoring
+from pronmetric.errors import InputError
+from pronmetric.records import Text
+from pronmetric.report import plots, tables
+from pronmetric.report.content import Content, Said, differing
+from pronmetric.report.result import Output, Result, read
+from pronmetric.signature import Signature
+from pronmetric.words import words as split
+
+DESCRIPTION = """Show a result of `score` or `compare` (their --to_json): systems, their pronouns against the reference's, and
+each segment that differs, with what the model attends to and which pronoun it would rather see.
+
+The page (html) is one file that opens from disk; it fetches nothing."""
+EPILOG = """formats:
+  html         all of it; search, sort, filter, a link to each segment
+  md, latex    tables: systems, pairs, confusion by default
+  tsv          one table: pronouns by default, one pronoun of a differing segment a line
+  png, svg     one plot: systems by default (pip install "pronmetric[plots]")
+Without --format it is what the name after -o ends in, else html.
+
+A segment differs where the systems' pronouns differ, or their scores by more than the tie band, or a pronoun from the
+reference's. --limit takes those that differ most. Which pronoun stands for which of the reference is found by the
+aligner that prepares the training data; it can err.
+
+The model is needed for attention and for the pronouns that it would rather see, in html and in the table of pronouns:
+each form that could stand in a pronoun's place is scored there, about ten times the work of `score`.
+
+examples:
+  pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
+  pronmetric report result.json -o report.html
+  pronmetric report result.json --no-model --format md --show systems confusion"""
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+_DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
+_DEFAULT["latex"] = _DEFAULT["md"]
+
+Note = Callable[[str], object]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    args = _arguments(argv)
+    files.check_targets([args.output], read=[args.result])
+    note = scoring.Notes(quiet=args.quiet)
+    scoring.open_stdout()
+    content = _content(args, read(args.result), note)
+    note.begin()
+    _write(args, _rendered(args, content))
+    return 0
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="pronmetric report",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("result", metavar="RESULT.json", help="what score or compare wrote with --to_json")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write; tables go to stdout without it")
+    parser.add_argument("--format", choices=FORMATS, help="see below")
+    names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
+    parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"which of {', '.join(names)}")
+    parser.add_argument("--limit", type=scoring.positive, metavar="N", help="list at most N segments (default: all)")
+    parser.add_argument("--title", metavar="TEXT", help="of the page (default: the systems' names)")
+    parser.add_argument("--no-model", "--no_model", action="store_true", help="without attention and alternatives")
+    parser.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    scoring.add_model(parser, seed=False)
+    args = parser.parse_args(argv)
+    if args.format is None:
+        args.format = SUFFIXES.get(Path(args.output or "").suffix.lower(), "html")
+    if args.output is None and args.format in ("html", "png", "svg"):
+        parser.error(f"-o FILE is needed with --format {args.format}")
+    if args.format == "html" and args.show:
+        parser.error("--show goes with tables and plots; the page shows everything")
+    if args.format != "html" and args.title is not None:
+        parser.error("--title is the page's: it goes with --format html")
+    if args.no_model and (args.model is not None or args.allow_network):
+        parser.error("--no-model and --model do not go together")
+    args.show = tuple(dict.fromkeys(args.show or _DEFAULT.get(args.format, ())))
+    if args.format in ("png", "svg", "tsv") and len(args.show) > 1:
+        parser.error(f"a {args.format} file holds one of them; got --show {' '.join(args.show)}")
+    if args.format in ("png", "svg") and args.show[0] not in plots.PLOTS:
+        parser.error(f"{args.show[0]} is a table; the plots are {', '.join(plots.PLOTS)}")
+    return args
+
+
+def _content(args: argparse.Namespace, result: Result, note: scoring.Notes) -> Content:
+    """What is shown; links and the model only where they are asked for."""
+    everything = args.format == "html" or "pronouns" in args.show
+    notes: list[str] = []
+
+    def tell(line: str) -> None:
+        notes.append(line)
+        note(line)
+
+    for line in result.notes:
+        note(line)
+    links = None
+    if everything or "confusion" in args.show:
+        from pronmetric.cli.aligned import aligned
+
+        links = aligned(result, tell)
+        if links is None:
+            tell("the result has no reference, so pronouns are compared with none")
+    found = differing(result, links)
+    listed = found[: args.limit]
+    said: dict[int, tuple[Said, ...]] = {}
+    if everything and not args.no_model and any(_texts(result, listed)):
+        said = _ask(args, result, listed, note, tell)
+    elif everything:
+        tell("no model was asked: neither attention nor other forms are shown")
+    return Content(result=result, links=links, listed=listed, differing=len(found), said=said, notes=notes)
+
+
+def _texts(result: Result, listed: Sequence[int]) -> list[Text]:
+    """The outputs of the listed segments, as the model reads them."""
+    return [Text(output.context, output.text) for place in listed for output in result.segments[place].outputs]
+
+
+def _ask(
+    args: argparse.Namespace, result: Result, listed: Sequence[int], note: scoring.Notes, tell: Note
+) -> dict[int, tuple[Said, ...]]:
+    """What the model attends to in the listed segments, and what it would rather see there."""
+    metric = scoring.load(args, note)
+    tell(_compared(str(metric.signature()), result.signature))
+    texts = _texts(result, listed)
+    looks = metric.attention(texts, batch_size=args.batch_size)
+    places = metric.alternatives(texts, batch_size=args.batch_size) if metric.probability else ((),) * len(texts)
+    if not metric.probability:
+        tell("this head's scores are no probabilities: no other forms are proposed")
+    outputs = [output for place in listed for output in result.segments[place].outputs]
+    answers = []
+    bar = tqdm(total=len(texts), desc="ask the model", unit=" texts", disable=True if args.quiet else None)
+    with bar:
+        for output, look, found in zip(outputs, looks, places, strict=True):
+            weights = {item.start: item.weights for item in look}
+            others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others) for p in found}
+            answers.append(_said(output, weights, others))
+            bar.update()
+    size = len(result.systems)
+    return {place: tuple(answers[k * size : (k + 1) * size]) for k, place in enumerate(listed)}
+
+
+def _said(
+    output: Output, weights: Mapping[int, np.ndarray | None], others: dict[int, tuple[tuple[str, float], ...]]
+) -> Said:
+    """Of the result's pronouns; one that this checkpoint does not score has neither attention nor others."""
+    words = len(split(output.context)) + len(split(output.text))
+    rows = [weights.get(p.start) for p in output.pronouns]
+    known = any(row is not None for row in rows)
+    attention = tuple((0.0,) * words if row is None else tuple(row.tolist()) for row in rows) if known else None
+    return Said(attention, tuple(others.get(p.start, ()) for p in output.pronouns))
+
+
+def _compared(mine: str, theirs: str) -> str:
+    """Where attention and alternatives come from, and whether the scores come from there too."""
+    own = Signature.parse(mine)
+    try:
+        differences = Signature.parse(theirs).differences(own)
+    except ValueError:
+        differences = {"model": (theirs, mine)}
+    if not differences.keys() & {"model", "hash"}:
+        return f"attention and other forms come from the model that gave the scores, {own['model']}"
+    return (
+        f"attention and other forms come from another model ({own['model']}, {own['hash']}) than the scores "
+        f"(signature below); name theirs with --model"
+    )
+
+
+def _rendered(args: argparse.Namespace, content: Content) -> str | bytes:
+    if args.format == "html":
+        from pronmetric.report.page import page
+
+        title = args.title or f"Pronouns: {', '.join(_short(content.result.names))}"
+        return page(content, title=title)
+    if args.format in ("png", "svg"):
+        return plots.plot(args.show[0], content, kind=args.format)
+    made = [tables.make(name, content) for name in args.show]
+    if args.format == "tsv":
+        return tables.tsv(made[0])
+    full = [table for table in made if table.rows]
+    if not full:
+        raise InputError(f"has nothing to show of {', '.join(args.show)}", file=args.result)
+    notes = [*content.result.notes, *content.notes, f"signature: {content.result.signature}"]
+    return (tables.markdown if args.format == "md" else tables.latex)(full, notes)
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """The last parts of names that are paths, where these differ."""
+    short = [Path(name).name or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
+
+
+def _write(args: argparse.Namespace, made: str | bytes) -> None:
+    if args.output is None:
+        assert isinstance(made, str)
+        sys.stdout.write(made)
+        return
+    with files.AtomicFile(args.output) as file:
+        cast(io.TextIOWrapper, file).buffer.write(made if isinstance(made, bytes) else made.encode())

@@ -1,0 +1,480 @@
+"use strict";
+// Draws the confusion matrix and the segments from the JSON in #data. Text of the data only ever becomes text nodes.
+//
+// strings: each a list of pieces, a word with the white space before it; words are counted from 0, and what follows
+// the last word is one more piece.
+// segment: [number, doc, source, reference, outputs], the three by number (-1: none); in the order of their difference.
+// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others], the last two only where
+// the model was asked. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const PAGE = 20;
+const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4;
+const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4;
+const [SAME, PRONOUN, WORD, NOTHING, ADDED] = data.kinds.keys();
+const NO_WORD = "(nothing)", OTHER_WORD = "(other word)";
+
+const state = { from: 0, to: 0, found: [], cell: null, attention: true };
+
+function el(tag, properties, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties || {})) {
+    if (key in made && key !== "list") made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
+const wordsOf = (string) => data.strings[string].slice(0, -1);
+const shown = (score) => (score === null ? "no pronoun" : score.toFixed(2));
+const share = (score) => (score - data.range[0]) / (data.range[1] - data.range[0] || 1);
+const rowOf = (link) => link[2] || NO_WORD;
+const columnOf = (link) => (link[0] === WORD ? OTHER_WORD : link[4] || NO_WORD);
+
+// ---- texts
+
+// Writes a string into `parent`: a piece of white space and a word each time; `dress` gives a word's element or null.
+function write(parent, string, dress) {
+  let plain = "";
+  const flush = () => { if (plain) parent.append(plain); plain = ""; };
+  const last = data.strings[string].length - 1;
+  data.strings[string].forEach((piece, at) => {
+    const word = piece.trimStart() || piece;
+    const made = at < last ? dress(at, word) : null;
+    if (!made) { plain += piece; return; }
+    plain += piece.slice(0, piece.length - word.length);
+    flush();
+    parent.append(made);
+  });
+  flush();
+}
+
+function heated(weight, top, word) {
+  const made = el("span", { className: "w", title: `attention ${percent(weight)}` }, word);
+  made.style.setProperty("--a", top ? (weight / top).toFixed(3) : 0);
+  return made;
+}
+
+const percent = (weight) => `${(100 * weight).toFixed(weight < 0.1 ? 1 : 0)} %`;
+
+// The weights of a pronoun over the words of its context, then of its text.
+function weightsOf(pronoun) {
+  if (!pronoun || !pronoun[2]) return null;
+  const [top, letters] = pronoun[2];
+  return { top, at: (word) => (word < letters.length ? (data.levels.indexOf(letters[word]) / (data.levels.length - 1)) * top : 0) };
+}
+
+// ---- a segment
+
+function lowestPronoun(segment) {
+  let best = null;
+  segment[OUTPUTS].forEach((output, system) => output[PRONOUNS].forEach((pronoun, index) => {
+    if (pronoun[2] && (!best || pronoun[1] < best.score)) best = { system, index, score: pronoun[1] };
+  }));
+  return best;
+}
+
+function draw(place) {
+  const segment = data.segments[place];
+  const outputs = segment[OUTPUTS];
+  const shared = outputs.every((output) => output[CONTEXT] === outputs[0][CONTEXT]);
+  const article = el("article", { id: `s${segment[NUMBER]}`, tabIndex: -1 });
+  article.setAttribute("aria-label", `Segment ${segment[NUMBER]}`);
+  const better = betterOf(segment);
+  article.append(el("header", {},
+    el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
+    el("span", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
+    outputs.length > 1 && better !== null
+      ? el("span", { className: "badge" }, better < 0 ? "tie" : `better: ${data.systems[better]}`) : ""));
+  const contexts = [];
+  const context = (parent, string) => {
+    if (!whole(string)) return null;
+    const paragraph = el("p", { className: "context" }, el("span", { className: "label" }, "context"));
+    const text = el("span");
+    paragraph.append(text);
+    parent.append(paragraph);
+    return text;
+  };
+  if (segment[SOURCE] >= 0) {
+    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), whole(segment[SOURCE])));
+  }
+  const common = shared ? context(article, outputs[0][CONTEXT]) : null;
+  if (segment[REFERENCE] >= 0) {
+    const marked = new Set(outputs.flatMap((output) => output[LINKS].map((link) => link[1])));
+    const paragraph = el("p", { className: "reference" }, el("span", { className: "label" }, "reference"));
+    write(paragraph, segment[REFERENCE], (at, word) => (marked.has(at) ? el("mark", {}, word) : null));
+    article.append(paragraph);
+  }
+  const parts = outputs.map((output, system) => {
+    const section = el("section", { className: "output" });
+    section.append(el("h4", {}, el("span", {}, data.systems[system]), el("b", {}, shown(output[SCORE]))));
+    const own = shared ? common : context(section, output[CONTEXT]);
+    const text = el("p", { className: "text" });
+    const advice = el("div", { className: "advice" });
+    section.append(text, advice);
+    article.append(section);
+    contexts.push(own);
+    return { text, advice, output };
+  });
+  const chosen = lowestPronoun(segment);
+  const select = (system, index) => {
+    paint(segment, parts, contexts, shared, system < 0 ? null : { system, index }, select);
+  };
+  paint(segment, parts, contexts, shared, state.attention ? chosen : null, select);
+  return article;
+}
+
+// Writes texts and contexts anew, with the attention of the chosen pronoun as a heat map.
+function paint(segment, parts, contexts, shared, chosen, select) {
+  const active = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : null;
+  parts.forEach(({ text, advice, output }, system) => {
+    const mine = chosen && chosen.system === system ? output[PRONOUNS][chosen.index] : null;
+    const weights = weightsOf(mine);
+    const shift = wordsOf(output[CONTEXT]).length;
+    const byWord = new Map(output[PRONOUNS].map((pronoun, index) => [pronoun[0], index]));
+    const heat = (from) => (at, word) => {
+      const weight = weights ? weights.at(from + at) : 0;
+      return weight > weights.top / 50 ? heated(weight, weights.top, word) : null;
+    };
+    if (contexts[system] && (!shared || system === (chosen ? chosen.system : 0))) {
+      contexts[system].replaceChildren();
+      write(contexts[system], output[CONTEXT], weights ? heat(0) : () => null);
+    }
+    text.replaceChildren();
+    write(text, output[TEXT], (at, word) => {
+      if (!byWord.has(at)) return weights ? heat(shift)(at, word) : null;
+      const index = byWord.get(at);
+      const pronoun = output[PRONOUNS][index];
+      const pressed = mine === pronoun;
+      const button = el("button", { className: "p", type: "button", title: titleOf(pronoun) }, word, el("small", {}, figure(pronoun[1])));
+      button.style.setProperty("--s", share(pronoun[1]).toFixed(3));
+      button.dataset.key = `${segment[NUMBER]} ${system} ${index}`;
+      button.setAttribute("aria-pressed", pressed);
+      button.onclick = () => select(pressed ? -1 : system, index);
+      return button;
+    });
+    advice.replaceChildren(...advised(output, mine, weights, shift));
+  });
+  const again = active && document.querySelector(`[data-key="${CSS.escape(active)}"]`);
+  if (again && again !== document.activeElement) again.focus({ preventScroll: true });
+}
+
+const figure = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
+const titleOf = (pronoun) => (data.probability ? `probability that it is right here: ${pronoun[1].toFixed(3)}` : `score ${pronoun[1].toFixed(3)}`);
+
+// What is said below an output: the reference's pronouns, what the model prefers, where a pronoun looks.
+function advised(output, mine, weights, shift) {
+  const lines = [];
+  const link = (word) => output[LINKS].find((item) => item[3] === word);
+  const spelled = (word) => data.strings[output[TEXT]][word].trim();
+  for (const pronoun of output[PRONOUNS]) {
+    const [word, score, , others] = pronoun;
+    const at = link(word);
+    const doubtful = others && others.length && others[0][1] > score && (!data.probability || score < 0.5);
+    const differs = at && at[0] !== SAME;
+    if (pronoun !== mine && !doubtful && !differs) continue;
+    const line = el("div", {}, el("b", {}, `“${spelled(word)}” ${shown(score)}`));
+    if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${at[2]}”`);
+    if (others && (doubtful || pronoun === mine)) {
+      line.append(others.length
+        ? `; the model would give ${others.map(([form, value]) => `“${form}” ${shown(value)}`).join(", ")}`
+        : "; no other form can stand here");
+    }
+    lines.push(line);
+  }
+  for (const item of output[LINKS]) {
+    if (item[0] === NOTHING) lines.push(el("div", {}, `reference: “${item[2]}”, here nothing`));
+    if (item[0] === WORD) lines.push(el("div", {}, `reference: “${item[2]}”, here “${item[4]}”`));
+  }
+  if (weights) lines.push(el("div", { className: "looks" }, looksAt(output, mine, weights, shift)));
+  return lines;
+}
+
+function looksAt(output, pronoun, weights, shift) {
+  const words = [...wordsOf(output[CONTEXT]), ...wordsOf(output[TEXT])];
+  const ranked = words.map((piece, at) => [piece.trim(), weights.at(at)]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
+  ranked.sort((a, b) => b[1] - a[1]);
+  const told = ranked.slice(0, 5).map(([word, weight]) => `${word} ${percent(weight)}`).join(", ");
+  return `“${words[shift + pronoun[0]].trim()}” looks at: ${told}`;
+}
+
+// ---- which segments
+
+function betterOf(segment) {
+  const scores = segment[OUTPUTS].map((output) => output[SCORE]);
+  if (scores.some((score) => score === null) || scores.length < 2) return null;
+  const best = Math.max(...scores);
+  const others = scores.filter((score) => best - score <= data.tie);
+  return others.length > 1 ? -1 : scores.indexOf(best);
+}
+
+const haystacks = [];
+function haystack(place) {
+  if (!haystacks[place]) {
+    const segment = data.segments[place];
+    const texts = [segment[SOURCE], segment[REFERENCE], ...segment[OUTPUTS].flatMap((o) => [o[TEXT], o[CONTEXT]])];
+    const doc = segment[DOC] < 0 ? "" : data.docs[segment[DOC]];
+    haystacks[place] = [`#${segment[NUMBER]}`, doc, ...new Set(texts.map(whole))].join("\n").toLowerCase();
+  }
+  return haystacks[place];
+}
+
+function holds(place, words) {
+  const number = data.segments[place][NUMBER];
+  return words.every((word) => (/^#\d+$/.test(word) ? word === `#${number}` : haystack(place).includes(word)));
+}
+
+function inCell(place) {
+  const { system, row, column } = state.cell;
+  return data.segments[place][OUTPUTS][system][LINKS].some((link) => rowOf(link) === row && columnOf(link) === column);
+}
+
+const lowest = (segment) => Math.min(...segment[OUTPUTS].flatMap((o) => o[PRONOUNS].map((p) => p[1])), Infinity);
+const wrong = (segment) => segment[OUTPUTS].reduce((sum, o) => sum + o[LINKS].filter((link) => link[0] !== SAME).length, 0);
+const ORDERS = {
+  gap: () => 0,
+  lowest: (a, b) => lowest(a) - lowest(b),
+  wrong: (a, b) => wrong(b) - wrong(a),
+  order: (a, b) => a[NUMBER] - b[NUMBER],
+  doc: (a, b) => a[DOC] - b[DOC] || a[NUMBER] - b[NUMBER],
+};
+
+function choose() {
+  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const better = $("better").value;
+  const order = ORDERS[$("sort").value];
+  state.found = [...data.segments.keys()].filter((place) => holds(place, words)
+    && (better === "" || String(betterOf(data.segments[place])) === better) && (!state.cell || inCell(place)));
+  state.found.sort((a, b) => order(data.segments[a], data.segments[b]) || a - b);
+  state.from = state.to = 0;
+  $("list").replaceChildren();
+  extend(PAGE);
+  told();
+}
+
+function told() {
+  const left = data.total - data.differing;
+  const cut = data.differing - data.segments.length;
+  const parts = [`${state.found.length} of ${data.segments.length} listed segments`];
+  if (left) parts.push(`${left} of all ${data.total} do not differ`);
+  if (cut) parts.push(`${cut} more differ less and were cut by --limit`);
+  $("found").textContent = `${parts.join("; ")}.`;
+  const filters = [];
+  if (state.cell) filters.push(`“${state.cell.row}” became “${state.cell.column}” in ${data.systems[state.cell.system]}`);
+  if ($("search").value) filters.push(`search “${$("search").value}”`);
+  if ($("better").value !== "") filters.push("better");
+  $("clear").hidden = !filters.length;
+  $("clear").textContent = `✕ ${filters.join(", ")}`;
+}
+
+function extend(count) {
+  const end = Math.min(state.to + count, state.found.length);
+  $("list").append(...state.found.slice(state.to, end).map(draw));
+  state.to = end;
+  buttons();
+}
+
+function retract(count) {
+  const begin = Math.max(0, state.from - count);
+  $("list").prepend(...state.found.slice(begin, state.from).map(draw));
+  state.from = begin;
+  buttons();
+}
+
+function buttons() {
+  $("more").hidden = state.to >= state.found.length;
+  $("earlier").hidden = state.from <= 0;
+}
+
+function clear() {
+  $("search").value = "";
+  $("better").value = "";
+  state.cell = null;
+  matrix();
+  choose();
+}
+
+// Shows the segment that the address names; drops the filters where they hide it.
+function follow() {
+  const match = /^#s(\d+)$/.exec(location.hash);
+  if (!match) return;
+  const number = Number(match[1]);
+  const place = data.segments.findIndex((segment) => segment[NUMBER] === number);
+  if (place < 0) {
+    $("found").textContent = `Segment ${number} is not listed: its pronouns do not differ, or --limit cut it.`;
+    $("segments").scrollIntoView();
+    return;
+  }
+  if (!state.found.includes(place)) clear();
+  if (!$(`s${number}`)) {
+    state.from = state.to = state.found.indexOf(place);
+    $("list").replaceChildren();
+    extend(PAGE);
+  }
+  const article = $(`s${number}`);
+  article.scrollIntoView();
+  article.focus({ preventScroll: true });
+}
+
+// ---- the confusion matrix
+
+function matrix() {
+  if (!data.confusion) return;
+  const system = Number($("matrix-system").value);
+  const form = $("matrix-form").value;
+  const only = $("matrix-wrong").checked;
+  const counts = data.confusion[system];
+  const cells = [];
+  for (const [row, columns] of Object.entries(counts)) {
+    for (const [column, count] of Object.entries(columns)) {
+      if ((form === "" || row === form || column === form) && !(only && row === column)) cells.push({ row, column, count });
+    }
+  }
+  const sums = (key) => {
+    const found = new Map();
+    for (const cell of cells) found.set(cell[key], (found.get(cell[key]) || 0) + cell.count);
+    const last = (name) => (name.startsWith("(") ? 1 : 0);
+    return [...found.keys()].sort((a, b) => last(a) - last(b) || found.get(b) - found.get(a) || (a < b ? -1 : 1));
+  };
+  const rows = sums("row"), columns = sums("column");
+  const top = Math.max(1, ...cells.filter((cell) => cell.row !== cell.column).map((cell) => cell.count));
+  const table = el("table");
+  const corner = el("th", {}, "ref ↓");
+  table.append(el("thead", {}, el("tr", {}, corner, ...columns.map((name) => el("th", { scope: "col" }, name)))));
+  const body = el("tbody");
+  for (const row of rows) {
+    const line = el("tr", {}, el("th", { scope: "row" }, row));
+    for (const column of columns) {
+      const count = (counts[row] || {})[column];
+      const td = el("td", { className: row === column ? "same" : "" });
+      if (count && !(only && row === column) && (form === "" || row === form || column === form)) {
+        const button = el("button", { type: "button" }, String(count));
+        button.setAttribute("aria-label", `${count} times ${row} became ${column}: show the segments`);
+        button.style.setProperty("--share", row === column ? 0 : Math.sqrt(count / top).toFixed(3));
+        const mine = state.cell && state.cell.system === system && state.cell.row === row && state.cell.column === column;
+        if (mine) td.classList.add("chosen");
+        button.onclick = () => {
+          state.cell = mine ? null : { system, row, column };
+          matrix();
+          choose();
+          if (!mine) $("segments").scrollIntoView();
+        };
+        td.append(button);
+      }
+      line.append(td);
+    }
+    body.append(line);
+  }
+  table.append(body);
+  $("matrix").replaceChildren(rows.length ? table : "no such pronoun");
+}
+
+function options(select, entries) {
+  select.replaceChildren(...entries.map(([value, text]) => el("option", { value }, text)));
+}
+
+// ---- colours, keys, beginning
+
+const THEMES = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
+function theme(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  $("theme").textContent = THEMES[name];
+  $("theme").setAttribute("aria-label", `Colours: ${name === "auto" ? "as the system" : name}`);
+  try { localStorage.setItem("pronmetric-theme", name); } catch { /* no storage: the choice lasts as long as the page */ }
+}
+function storedTheme() {
+  try { return localStorage.getItem("pronmetric-theme") || "auto"; } catch { return "auto"; }
+}
+
+function step(by) {
+  const articles = [...document.querySelectorAll("article")];
+  if (by > 0 && state.to < state.found.length && articles.at(-1)?.contains(document.activeElement)) {
+    extend(PAGE);
+    return step(by);
+  }
+  const at = articles.findIndex((article) => article.contains(document.activeElement));
+  const next = articles[Math.max(0, Math.min(articles.length - 1, at + by))];
+  if (next) {
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "start" });
+  }
+}
+
+function sideways(by) {
+  const article = document.activeElement && document.activeElement.closest("article");
+  if (!article) return;
+  const all = [...article.querySelectorAll(".p")];
+  const at = all.indexOf(document.activeElement);
+  const next = at < 0 ? all[by > 0 ? 0 : all.length - 1] : all[at + by];
+  if (next) next.focus();
+}
+
+const KEYS = { j: () => step(1), k: () => step(-1), ArrowRight: () => sideways(1), ArrowLeft: () => sideways(-1), "/": () => $("search").focus() };
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    if (!$("clear").hidden) clear();
+    if (document.activeElement === $("search")) $("search").blur();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+  if (document.activeElement.id === "matrix" && event.key.startsWith("Arrow")) return;
+  if (KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
+});
+
+function legend() {
+  const [low, high] = data.range;
+  const scale = [`pronouns: ${low.toFixed(data.probability ? 0 : 2)}`, el("i", { className: "scale" }), high.toFixed(data.probability ? 0 : 2)];
+  $("legend").append(el("span", {}, ...scale));
+  const heat = data.segments.some((segment) => lowestPronoun(segment));
+  if (heat) $("legend").append(el("span", {}, "attention of the framed pronoun: none", el("i", { className: "heat" }), "most"));
+  else $("attention").parentElement.hidden = true;
+}
+
+function begin() {
+  theme(storedTheme());
+  $("theme").onclick = () => {
+    const names = Object.keys(THEMES);
+    theme(names[(names.indexOf(storedTheme()) + 1) % names.length]);
+  };
+  const names = data.systems.map((name, at) => [String(at), name]);
+  options($("better"), [["", "any"], ...names, ["-1", "tie"], ["null", "not compared"]]);
+  if (data.systems.length < 2) {
+    $("better").parentElement.hidden = true;
+    $("sort").value = "lowest";
+    $("sort").querySelector("[value=gap]").remove();
+  }
+  if (data.confusion) {
+    options($("matrix-system"), names);
+    const forms = new Set(data.confusion.flatMap((counts) => Object.entries(counts).flatMap(([row, columns]) => [row, ...Object.keys(columns)])));
+    options($("matrix-form"), [["", "all"], ...[...forms].sort().map((form) => [form, form])]);
+    for (const id of ["matrix-system", "matrix-form", "matrix-wrong"]) $(id).onchange = matrix;
+  } else {
+    $("confusion-controls").hidden = $("matrix").hidden = true;
+    $("confusion-hint").textContent = "The result has no reference, so there is none to compare with.";
+    $("sort").querySelector("[value=wrong]").remove();
+  }
+  matrix();
+  legend();
+  let wait = 0;
+  $("search").oninput = () => { clearTimeout(wait); wait = setTimeout(choose, 120); };
+  $("sort").onchange = $("better").onchange = choose;
+  $("attention").onchange = () => {
+    state.attention = $("attention").checked;
+    $("list").replaceChildren(...state.found.slice(state.from, state.to).map(draw));
+  };
+  $("clear").onclick = clear;
+  $("more").onclick = () => extend(PAGE);
+  $("earlier").onclick = () => retract(PAGE);
+  new IntersectionObserver((seen) => { if (seen.some((entry) => entry.isIntersecting) && !$("more").hidden) extend(PAGE); },
+    { rootMargin: "600px" }).observe($("more"));
+  window.addEventListener("hashchange", follow);
+  choose();
+  follow();
+}
+
+begin();

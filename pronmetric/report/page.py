@@ -1,0 +1,164 @@
+"""One page that opens from disk in a browser: all inside, nothing fetched, segments drawn as they are reached."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from pronmetric.report import tables
+from pronmetric.report.chart import chart
+from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, Said, confusion
+from pronmetric.report.result import Output
+from pronmetric.words import words as split
+
+KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
+LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # an attention weight takes one of these
+PREFERRED = 3
+
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def page(content: Content, *, title: str) -> str:
+    """The page's HTML.
+
+    Text of the data stands in it only escaped: in the head and the tables by HTML's rules; in the embedded JSON, where
+    the script writes it as text, so that no mark-up inside it is ever read as such.
+    """
+    result = content.result
+    css, js = _file("page.css"), _file("page.js")
+    pairs = tables.pairs(result)
+    notes = [*result.notes, *content.notes]
+    parts = {
+        "title": escape(title),
+        "policy": f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(js)}'",
+        "css": css,
+        "js": js,
+        "chart": chart(result.systems),
+        "systems": _table(tables.systems(result)),
+        "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs)}" if pairs.rows else "",
+        "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
+        "signature": escape(result.signature),
+        "data": dumped(_data(content)),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass: no part is re-read
+
+
+def dumped(value: Any) -> str:
+    """JSON that may stand inside a script element: `<` and what else HTML reads is written as an escape."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE)
+
+
+def pieces(text: str) -> list[str]:
+    """A text cut into its words, each with the white space before it; the last piece is what follows the last word.
+
+    >>> pieces(" She left. ")
+    [' She', ' left', '.', ' ']
+    """
+    ends = [0, *(word.end for word in split(text))]
+    return [text[start:end] for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
+
+
+def packed(weights: Sequence[float]) -> list[Any]:
+    """Weights in little room: the largest, and a letter of `LEVELS` for each one's share of it; zeros at the end go.
+
+    >>> packed([0.0, 0.25, 0.5, 0.0])
+    [0.5, '0uZ']
+    """
+    top = max(weights, default=0.0)
+    if top <= 0:
+        return [0, ""]
+    letters = "".join(LEVELS[round(weight / top * (len(LEVELS) - 1))] for weight in weights)
+    return [round(top, 4), letters.rstrip("0")]
+
+
+class _Pool:
+    """Strings by number, each kept once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, text: str | None) -> int:
+        return -1 if text is None else self.numbers.setdefault(text, len(self.numbers))
+
+
+def _data(content: Content) -> dict[str, Any]:
+    """What the script draws from; page.js says how it reads it."""
+    result, strings, docs = content.result, _Pool(), _Pool()
+    segments = []
+    for place in content.listed:
+        segment, said = result.segments[place], content.said.get(place)
+        outputs = [
+            _output(
+                output,
+                strings,
+                None if content.links is None else content.links[place][k],
+                None if said is None else said[k],
+            )
+            for k, output in enumerate(segment.outputs)
+        ]
+        given = docs(segment.doc), strings(segment.source), strings(segment.reference)
+        segments.append([segment.number, *given, outputs])
+    scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
+    low, high = (0.0, 1.0) if result.probability or not scores else (min(scores), max(scores))
+    return {
+        "systems": result.names,
+        "probability": result.probability,
+        "range": [low, high],
+        "tie": result.tie,
+        "total": len(result.segments),
+        "differing": content.differing,
+        "kinds": KINDS,
+        "levels": LEVELS,
+        "docs": list(docs.numbers),
+        "strings": [pieces(text) for text in strings.numbers],
+        "segments": segments,
+        "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
+    }
+
+
+def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: Said | None) -> list[Any]:
+    words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns else {}
+    pronouns: list[list[Any]] = []
+    for k, p in enumerate(output.pronouns):
+        row: list[Any] = [words[p.start], round(p.score, 4)]
+        if said is not None:
+            row.append(0 if said.attention is None else packed(said.attention[k]))
+            row.append([[form, round(score, 4)] for form, score in said.others[k][:PREFERRED]])
+        pronouns.append(row)
+    score = None if output.score is None else round(output.score, 4)
+    told = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
+    return [strings(output.context), strings(output.text), score, pronouns, told]
+
+
+def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
+    """Counts by row and column of one system's confusion matrix."""
+    found: dict[str, dict[str, int]] = {}
+    for (row, column), count in confusion(content.links or (), system).items():
+        found.setdefault(row, {})[column] = count
+    return found
+
+
+def _table(table: tables.Table) -> str:
+    def row(cells: Iterable[str], tag: str) -> str:
+        inside = (
+            f"<{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}>{escape(cell)}"
+            for k, cell in enumerate(cells)
+        )
+        return f"<tr>{''.join(inside)}"
+
+    body = "".join(row(cells, "td") for cells in table.rows)
+    return f'<div class="wide"><table><thead>{row(table.header, "th")}<tbody>{body}</table></div>'
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _file(name: str) -> str:
+    return files("pronmetric.report").joinpath(name).read_text(encoding="utf-8")

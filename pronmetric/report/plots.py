@@ -1,0 +1,115 @@
+"""Plots by matplotlib, as the bytes of a PNG or SVG file."""
+
+from __future__ import annotations
+
+import io
+import math
+from itertools import product
+from typing import TYPE_CHECKING
+
+from pronmetric.errors import InputError, MissingExtra
+from pronmetric.report.content import NO_WORD, OTHER_WORD, Content, confusion
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLOTS = ("systems", "pairs", "confusion")
+FORMS = 16  # a confusion matrix shows the most frequent ones; the rest are told
+
+_BLUE = "#0b57d0"
+
+
+def plot(name: str, content: Content, *, kind: str) -> bytes:
+    """One of `PLOTS` as the bytes of a "png" or "svg" file; the same content gives the same bytes.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+        InputError: there is nothing to plot.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise MissingExtra("matplotlib", "plots", f"a plot ({kind})") from None
+    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(layout="constrained")
+        if name == "confusion":
+            _confusion(figure, content)
+        else:
+            _intervals(figure, content, pairs=name == "pairs")
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return stream.getvalue()
+
+
+def _intervals(figure: Figure, content: Content, *, pairs: bool) -> None:
+    """Scores of systems, or differences of pairs, with 95 % intervals, one a row."""
+    result = content.result
+    if pairs:
+        label = "difference of scores, 95 % interval"
+        rows = [(f"{result.names[p.a]} - {result.names[p.b]}", p.difference, p.interval) for p in result.pairs]
+    else:
+        label = "pronoun score, 95 % interval (higher is better)"
+        rows = [(s.name, s.score, s.interval) for s in result.systems]
+    known = [(name, value, ends) for name, value, ends in rows if value is not None]
+    if not known:
+        raise InputError("nothing to plot: no pairs of systems" if pairs else "nothing to plot: no system has a score")
+    figure.set_size_inches(6.4, 1.1 + 0.36 * len(known))
+    axes = figure.add_subplot()
+    for y, (_, value, ends) in enumerate(known):
+        if ends is not None:
+            axes.plot(ends, [y, y], color=_BLUE, marker="|")
+        axes.plot([value], [y], color=_BLUE, marker="o")
+    if pairs:
+        axes.axvline(0, color="0.6", linewidth=0.8)
+    axes.set_yticks(range(len(known)), [_plain(name) for name, _, _ in known])
+    axes.set_ylim(len(known) - 0.4, -0.6)
+    axes.set_xlabel(label)
+    _bare(axes)
+
+
+def _confusion(figure: Figure, content: Content) -> None:
+    """The confusion matrix of each system, side by side, without the pronouns that are the reference's."""
+    if content.links is None:
+        raise InputError("nothing to plot: the result has no reference to compare with")
+    counts = [confusion(content.links, system) for system in range(len(content.result.systems))]
+    totals: dict[str, int] = {}
+    for count in counts:
+        for (row, column), n in count.items():
+            if row != column:
+                totals[row] = totals.get(row, 0) + n
+                totals[column] = totals.get(column, 0) + n
+    order = sorted(totals, key=lambda form: (form in (NO_WORD, OTHER_WORD), -totals[form], form))
+    special = [form for form in order if form in (NO_WORD, OTHER_WORD)]
+    forms = [form for form in order if form not in special][: FORMS - len(special)] + special
+    if not forms:
+        raise InputError("nothing to plot: every pronoun is the reference's")
+    size = 1.8 + 0.34 * len(forms)
+    figure.set_size_inches(size * len(counts), size)
+    top = max(count[row, column] for count in counts for row in forms for column in forms if row != column)
+    for k, (name, count) in enumerate(zip(content.result.names, counts, strict=True)):
+        axes = figure.add_subplot(1, len(counts), k + 1)
+        cells = [[0 if r == c else count[r, c] for c in forms] for r in forms]
+        axes.imshow([[math.sqrt(n) for n in row] for row in cells], cmap="Oranges", vmin=0, vmax=math.sqrt(top) or 1)
+        for (y, r), (x, c) in product(enumerate(forms), repeat=2):
+            if cells[y][x]:
+                axes.text(x, y, str(count[r, c]), ha="center", va="center", fontsize=7)
+        axes.set_xticks(range(len(forms)), forms, rotation=90)
+        axes.set_yticks(range(len(forms)), forms)
+        left = len(order) - len(forms)
+        axes.set_title(_plain(name) + (f" ({left} rarer forms left out)" if left else ""), fontsize=9)
+        axes.set_xlabel("system")
+        axes.set_ylabel("reference")
+        _bare(axes)
+
+
+def _plain(name: str) -> str:
+    """A name as it is: a dollar sign begins no formula."""
+    return name.replace("$", r"\$")
+
+
+def _bare(axes: Axes) -> None:
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(length=0)

@@ -1,0 +1,248 @@
+"""The report in a real browser: what a person sees, clicks and types."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from benchmarks.report import made_up, opening
+from pronmetric.cli.main import main
+from pronmetric.report.content import Content
+from pronmetric.report.page import page
+from pronmetric.report.result import Output, Pronoun, Result, Segment, System
+
+pytestmark = pytest.mark.browser
+
+RESULT = Path(__file__).parents[1] / "fixtures" / "report" / "score.json"
+SHOWN = "[...document.querySelectorAll('article')].map((a) => Number(a.id.slice(1)))"
+FOUND = "document.getElementById('found').textContent"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = find()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
+    with Browser(program) as made:
+        made.size(1000, 900)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def no_faults(browser: Browser) -> Iterator[None]:
+    yield
+    assert browser.faults() == []
+    assert all(url.startswith("file:") for url in browser.requests())
+
+
+@pytest.fixture(scope="module")
+def sample_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "sample.html"
+    assert main(["report", str(RESULT), "-o", str(path), "--no-model", "--quiet"]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def attention_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "attention.html"
+    path.write_text(page(made_up(120), title="made up"), encoding="utf-8")
+    return path
+
+
+def until(check: Callable[[], Any]) -> Any:
+    """What `check` gives, as soon as it gives something."""
+    for _ in range(200):
+        if found := check():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("nothing came in 10 s")
+
+
+def test_the_largest_page_opens_in_two_seconds(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "large.html"
+    path.write_text(page(made_up(2000), title="large"), encoding="utf-8")
+    assert path.stat().st_size < 10_000_000
+    assert min(opening(browser, path) for _ in range(3)) < 2
+    assert len(browser.run(SHOWN)) < 100
+
+
+def test_systems_and_the_best_segments_are_there_at_once(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    assert "system-c.txt" in browser.run("document.querySelector('svg.chart').textContent")
+    assert browser.run("document.querySelectorAll('svg.chart circle').length") == 3
+    first = browser.run("document.querySelector('article').innerText")
+    assert "context" in first and "reference" in first and ("better: " in first or "tie" in first)
+    assert not browser.run("document.getElementById('earlier').offsetParent !== null")
+
+
+def test_search_sort_and_clear(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    everything = browser.run(FOUND)
+    browser.press("/")
+    assert browser.run("document.activeElement.id") == "search"
+    for letter in "kettle":
+        browser.press(letter)
+    until(lambda: browser.run(FOUND) != everything)
+    texts = browser.run("[...document.querySelectorAll('article')].map((a) => a.textContent.toLowerCase())")
+    assert texts and all("kettle" in text for text in texts)
+    browser.press("Escape")
+    assert browser.run(FOUND) == everything
+    browser.run("(() => { const s = document.getElementById('sort'); s.value = 'order'; s.onchange(); })()")
+    shown = browser.run(SHOWN)
+    assert shown == sorted(shown) and len(shown) >= 20
+    number = shown[7]
+    browser.run(f"(() => {{ const s = document.getElementById('search'); s.value = '#{number}'; s.oninput(); }})()")
+    assert until(lambda: browser.run(SHOWN) == [number])
+
+
+def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    choose = "(() => { const s = document.getElementById('matrix-system'); s.value = '2'; s.onchange(); })()"
+    browser.run(choose)
+    label = browser.run(
+        "(() => { const b = [...document.querySelectorAll('#matrix button')]"
+        ".find((b) => / she became they/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
+    )
+    shown = browser.run(SHOWN)
+    assert 0 < len(shown) <= int(label) and 1 in shown
+    assert "“she” became “they” in system-c.txt" in browser.run("document.getElementById('clear').textContent")
+    assert browser.run("document.querySelectorAll('#matrix .chosen').length") == 1
+    browser.run("document.getElementById('clear').click()")
+    assert len(browser.run(SHOWN)) > len(shown)
+    browser.run("(() => { const s = document.getElementById('matrix-form'); s.value = 'its'; s.onchange(); })()")
+    labels = browser.run("[...document.querySelectorAll('#matrix button')].map((b) => b.getAttribute('aria-label'))")
+    assert labels and all(re.search(r"times its became|became its:", label) for label in labels)
+
+
+def test_the_address_leads_to_a_segment_wherever_it_is(browser: Browser, attention_page: Path) -> None:
+    browser.open(attention_page, fragment="#s97")
+    assert browser.run("document.activeElement.id") == "s97"
+    top = browser.run("document.getElementById('s97').getBoundingClientRect().top")
+    assert 0 <= top < 200
+    browser.run("document.getElementById('search').value = 'nowhere'; choose(); location.hash = '#s5'")
+    until(lambda: browser.run("document.activeElement.id") == "s5")
+    assert browser.run("document.getElementById('search').value") == ""
+    browser.run("location.hash = '#s4000'")
+    until(lambda: "Segment 4000 is not listed" in browser.run(FOUND))
+
+
+def test_more_segments_come_when_the_end_is_reached(browser: Browser, attention_page: Path) -> None:
+    browser.open(attention_page)
+    before = len(browser.run(SHOWN))
+    browser.run("document.getElementById('more').scrollIntoView()")
+    until(lambda: len(browser.run(SHOWN)) > before)
+    for _ in range(10):
+        browser.run("document.getElementById('more').click()")
+    assert sorted(browser.run(SHOWN)) == list(range(120))
+
+
+def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, attention_page: Path) -> None:
+    browser.open(attention_page)
+    first, second = browser.run(SHOWN)[:2]
+    browser.press("j")
+    assert browser.run("document.activeElement.id") == f"s{first}"
+    browser.press("j")
+    assert browser.run("document.activeElement.id") == f"s{second}"
+    browser.press("k")
+    browser.press("ArrowRight")
+    browser.press("ArrowRight")
+    assert browser.run("document.activeElement.className") == "p"
+    pressed = f"[...document.querySelectorAll('#s{first} .p')].map((p) => p.getAttribute('aria-pressed'))"
+    assert browser.run(pressed).count("true") == 1 and browser.run(pressed)[1] == "false"
+    browser.press("Enter")
+    assert browser.run(pressed)[1] == "true" and browser.run(pressed).count("true") == 1
+    assert browser.run("document.activeElement.dataset.key").endswith(" 0 1")  # the focus stays
+    heat = f"document.querySelectorAll('#s{first} .context .w').length"
+    assert browser.run(heat) > 20
+    said = browser.run(f"document.querySelector('#s{first} .output .advice').innerText")
+    assert "looks at: " in said and "the model would give “it” 0.81, “they” 0.51, “this” 0.21" in said
+    browser.press("Enter")
+    assert browser.run(heat) == 0
+
+
+def test_attention_is_heat_in_proportion(browser: Browser, attention_page: Path) -> None:
+    browser.open(attention_page)
+    shades = browser.run(
+        "[...document.querySelectorAll('article .w')].slice(0, 60)"
+        ".map((w) => [w.title, w.style.getPropertyValue('--a')])"
+    )
+    assert len(shades) == 60
+    for title, shade in shades:
+        weight = float(title.split()[1]) / 100
+        assert float(shade) == pytest.approx(weight / (60 / 61), abs=0.03)
+    browser.run("document.getElementById('attention').click()")
+    assert browser.run("document.querySelectorAll('article .w').length") == 0
+
+
+def test_light_and_dark(browser: Browser, sample_page: Path) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    browser.dark(True)
+    browser.open(sample_page)
+    dark = browser.run(ground)
+    browser.dark(False)
+    light = browser.run(ground)
+    assert (dark, light) == ("rgb(21, 24, 28)", "rgb(255, 255, 255)")
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(ground) == light
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(ground) == dark
+    browser.open(sample_page)
+    assert browser.run(ground) == dark  # the choice is kept
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run("document.getElementById('theme').textContent") == "◐ auto"
+
+
+CONTRAST = """[...document.querySelectorAll('.p, article p, article .label, h2, .hint, #matrix button')].map((e) => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const read = (...colours) => { for (const c of colours) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+  const grounds = []; for (let n = e; n; n = n.parentElement) grounds.unshift(getComputedStyle(n).backgroundColor);
+  const light = (rgb) => { const [r, g, b] = rgb.map((v) => v / 255)
+    .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const [a, b] = [light(read(...grounds)), light(read(...grounds, getComputedStyle(e).color))];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); })"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_letters_stand_out_from_their_ground(browser: Browser, attention_page: Path, dark: bool) -> None:
+    browser.dark(dark)
+    browser.open(attention_page)
+    ratios = browser.run(CONTRAST)
+    browser.dark(False)
+    assert len(ratios) > 100 and min(ratios) >= 4.5  # WCAG AA
+
+
+def test_a_phone_scrolls_down_only(browser: Browser, sample_page: Path, attention_page: Path) -> None:
+    browser.size(360, 740, phone=True)
+    try:
+        for path in (sample_page, attention_page):
+            browser.open(path)
+            assert browser.run("document.documentElement.scrollWidth") <= 360
+            assert browser.run("Math.min(...[...document.querySelectorAll('.p')].map((p) => p.offsetHeight))") >= 24
+    finally:
+        browser.size(1000, 900)
+
+
+def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> None:
+    evil = "He </script><script>window.hit = 1</script><img src=x onerror='window.hit = 1'> 😀\ufeff &amp; {{js}}"
+    outputs = tuple(Output(evil, evil, score, (Pronoun("He", 0, 2, score),)) for score in (0.9, 0.1))
+    systems = tuple(System(f"{name}{evil}", 50.0, None, 1, 1, 1) for name in "ab")
+    segment = Segment(0, evil, evil, evil, outputs)
+    result = Result(systems=systems, pairs=(), segments=(segment,), signature=evil, tie=0.01, probability=True)
+    path = tmp_path / "evil.html"
+    content = Content(result=result, links=None, listed=[0], differing=1, notes=[evil])
+    path.write_text(page(content, title=evil), encoding="utf-8")
+    browser.open(path)
+    assert browser.run("window.hit") is None
+    assert browser.run("document.querySelectorAll('img').length") == 0
+    assert browser.run("document.querySelector('.reference').lastChild.data") == evil
+    assert browser.run("document.querySelector('article .doc').textContent") == evil
+    assert browser.run("document.querySelector('.text').textContent").replace(".90", "") == evil
+    assert "no reference" not in browser.run("document.querySelector('article').textContent")

@@ -1,0 +1,161 @@
+"""The page: nothing in it comes from the data unescaped, nothing is fetched, and it stays small."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from benchmarks.report import made_up
+from pronmetric.report.chart import axis, chart
+from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
+from pronmetric.report.page import LEVELS, dumped, packed, page, pieces
+from pronmetric.report.result import Output, Pair, Pronoun, Result, Segment, System
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
+
+
+class Elements(HTMLParser):
+    """The start tags of a page with their attributes, and what stands inside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: dict[str, list[str]] = {"script": [], "style": []}
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open in self.inside:
+            self.inside[self._open].append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = ""
+
+
+def small(text: str = "She left.", name: str = "a") -> Content:
+    """Two systems, one segment: the second has another pronoun; both with attention and alternatives."""
+    outputs = (
+        Output(text, "Anna came.", 0.9, (Pronoun(text[:3], 0, 3, 0.9),)),
+        Output("He left.", "Anna came.", 0.2, (Pronoun("He", 0, 2, 0.2),)),
+    )
+    segment = Segment(0, name, text, text, outputs)
+    systems = (System(name, 90.0, (85.0, 95.0), 1, 1, 1), System("b", 20.0, None, 1, 1, 1))
+    pairs = (Pair(0, 1, 70.0, (60.0, 80.0), 0.01, None, 1, 0, 0),)
+    result = Result(
+        systems=systems, pairs=pairs, segments=(segment,), signature=f"m:{name}", tie=0.01, probability=True
+    )
+    links = [[(Link(SAME, 0, "she", 0, "she"),), (Link(PRONOUN, 0, "she", 0, "he"),)]]
+    words = len(pieces("Anna came.")) + len(pieces(text)) - 2
+    said = (
+        Said(((0.5,) * words,), ((("he", 0.1),),)),
+        Said(((0.6, 0.0, 0.0, 0.4, 0.0, 0.0),), ((("she", 0.93), ("it", 0.5), ("they", 0.2), ("this", 0.1)),)),
+    )
+    return Content(result=result, links=links, listed=[0], differing=1, said={0: said}, notes=[name])
+
+
+def data_of(text: str) -> dict[str, Any]:
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
+
+
+def test_the_page_says_all_in_little_room() -> None:
+    data = data_of(page(small(), title="Two"))
+    assert data["systems"] == ["a", "b"] and data["docs"] == ["a"]
+    assert data["strings"] == [["Anna", " came", ".", ""], ["She", " left", ".", ""], ["He", " left", ".", ""]]
+    ((number, doc, source, reference, outputs),) = data["segments"]
+    assert (number, doc, source, reference) == (0, 0, 1, 1)
+    other = [0, 0.2, [0.6, "Z00F"], [["she", 0.93], ["it", 0.5], ["they", 0.2]]]
+    assert outputs[1] == [0, 2, 0.2, [other], [[1, 0, "she", 0, "he"]]]
+    assert data["confusion"] == [{"she": {"she": 1}}, {"she": {"he": 1}}]
+
+
+def test_text_of_the_data_is_never_markup() -> None:
+    text = page(small(text=f"She {EVIL}", name=EVIL), title=EVIL)
+    plain = page(small(), title="plain")
+    assert [tag for tag, _ in Elements(text).tags] == [tag for tag, _ in Elements(plain).tags]
+    assert [sorted(a) for _, a in Elements(text).tags] == [sorted(a) for _, a in Elements(plain).tags]
+    assert "<script>alert" not in text and "onerror=alert(2)>" not in text.replace("&gt;", "")
+    assert data_of(text)["systems"][0] == EVIL and "\u2028" not in dumped(EVIL)
+    assert "".join(data_of(text)["strings"][1]) == f"She {EVIL}"
+
+
+def test_nothing_is_fetched() -> None:
+    elements = Elements(page(small(), title="Two"))
+    assert not [a for _, a in elements.tags if {"src", "srcset", "data", "background"} & set(a)]
+    links = [a["href"] for _, a in elements.tags if "href" in a]
+    assert links and all(str(link).startswith("#") for link in links)
+    assert not {"link", "img", "iframe", "object", "embed", "base", "form"} & {tag for tag, _ in elements.tags}
+    css = "".join(elements.inside["style"])
+    assert "url(" not in css and "@import" not in css
+    script = "".join(elements.inside["script"])
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|fetch\(|XMLHttp|eval\(|import ", script)
+
+
+def test_the_policy_allows_this_script_and_style_alone() -> None:
+    elements = Elements(page(small(), title="Two"))
+    (policy,) = (a["content"] or "" for _, a in elements.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    js, css = elements.inside["script"][-1], "".join(elements.inside["style"])
+    for kind, content in (("script", js), ("style", css)):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert not [a for _, a in elements.tags if "style" in a or any(name.startswith("on") for name in a)]
+
+
+def test_the_page_can_be_used_by_all() -> None:
+    elements = Elements(page(small(), title="Two"))
+    names = [tag for tag, _ in elements.tags]
+    assert dict(elements.tags)["html"] == {"lang": "en"}
+    assert any(a.get("name") == "viewport" and "width=device-width" in str(a["content"]) for _, a in elements.tags)
+    assert names.count("main") == 1 and names.count("h1") == 1 and "noscript" in names
+    ids = [a["id"] for _, a in elements.tags if "id" in a]
+    assert len(ids) == len(set(ids)) and {"systems", "confusion", "segments", "search", "sort"} <= set(ids)
+    svg = next(a for tag, a in elements.tags if tag == "svg")
+    assert svg["role"] == "img" and "a: 90.00, 95 % 85.00 to 95.00; b: 20.00" in str(svg["aria-label"])
+
+
+def test_pieces_give_the_text_back() -> None:
+    for text in ("", " ", "She didn't say it's his.", "  a\tb\n ", "\ufeffIt\u2019s 😀 \u0085x\x1c", "'Tis"):
+        assert "".join(pieces(text)) == text
+    assert pieces("") == [""] and pieces("It's his.") == ["It", "'s", " his", ".", ""]
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [([], [0, ""]), ([0.0, 0.0], [0, ""]), ([0.25, 0.5], [0.5, "uZ"]), ([0.3, 0.0, 0.0], [0.3, "Z"])],
+)
+def test_packed_weights(weights: list[float], expected: list[Any]) -> None:
+    assert packed(weights) == expected
+    assert len(LEVELS) == len(set(LEVELS)) == 62
+
+
+def test_the_axis_holds_its_values_in_round_numbers() -> None:
+    for values in ([81.2, 93.9], [50.0], [0.001, 0.002], [-3.0, 7.5], [63.74, 97.17], [99.99, 100.0]):
+        low, high, step = axis(values)
+        assert low <= min(values) and high >= max(values)
+        assert 2 <= (high - low) / step <= 12 and abs((high - low) / step - round((high - low) / step)) < 1e-6
+
+
+def test_the_chart_has_a_dot_and_a_bar_where_they_belong() -> None:
+    svg = chart([System("a<b", 90.0, (80.0, 100.0), 1, 1, 1), System("none", None, None, 0, 1, 0)])
+    low, high, _ = axis([80.0, 90.0, 100.0])
+    assert (low, high) == (80.0, 100.0)
+    (dot,) = re.findall(r'cx="([\d.]+)%"', svg)
+    bar = re.findall(r'class="interval" x1="([\d.]+)%" x2="([\d.]+)%"', svg)[0]
+    assert float(dot) == pytest.approx((float(bar[0]) + float(bar[1])) / 2)
+    assert "a&lt;b" in svg and "<b" not in svg and "none: no pronoun" in svg
+
+
+def test_two_systems_of_two_thousand_segments_stay_below_ten_megabytes() -> None:
+    size = len(page(made_up(2000), title="large").encode())
+    assert 4_000_000 < size < 10_000_000

@@ -1,0 +1,224 @@
+"""Reading result files: both verbs' into one form, and every broken one refused in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pronmetric.errors import InputError
+from pronmetric.report.result import read
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "report"
+
+SIGNATURE = "model:tiny|hash:00|head:logit|context:common|seed:1"
+
+
+def pronoun(text: str, start: int, probability: float) -> dict[str, Any]:
+    return {"text": text, "start": start, "end": start + len(text), "probability": probability}
+
+
+def system(name: str, score: float) -> dict[str, Any]:
+    interval = [score - 1, score + 1]
+    counts = {"pronouns": 2, "segments": 2, "segments_with_pronoun": 2}
+    return {"system": name, "score": score, "interval": interval, "resampled": "segments", "units": 2, **counts}
+
+
+def entry(name: str, number: int, text: str, *pronouns: dict[str, Any]) -> dict[str, Any]:
+    given = {"doc": "d", "source": None, "reference": "She left.", "context": "Anna came."}
+    score = sum(p["probability"] for p in pronouns) / len(pronouns) if pronouns else None
+    return {"system": name, "segment": number, **given, "text": text, "score": score, "pronouns": list(pronouns)}
+
+
+def scored() -> dict[str, Any]:
+    segments = [
+        entry("a", 0, "She left.", pronoun("She", 0, 0.9)),
+        entry("b", 0, "He left.", pronoun("He", 0, 0.2)),
+        entry("a", 1, "Gone."),
+        entry("b", 1, "It left.", pronoun("It", 0, 0.5)),
+    ]
+    systems = [system("a", 90.0), system("b", 35.0)]
+    return {"segments": segments, "systems": systems, "counts": {}, "signature": SIGNATURE}
+
+
+def compared(context: str) -> dict[str, Any]:
+    """What `compare` writes of three systems and three segments of two documents."""
+    texts = {name: [f"He {verb} {name}." for verb in ("saw", "met", "left")] for name in "xyz"}
+    pairs = [("x", "y"), ("x", "z"), ("y", "z")]
+
+    def side(name: str, number: int) -> dict[str, Any]:
+        probability = {"x": 0.9, "y": 0.5, "z": 0.1}[name]
+        return {"score": probability, "pronouns": [pronoun("He", 0, probability)]}
+
+    segments = [
+        {
+            **{"a": a, "b": b, "segment": number, "doc": ["d", "d", "e"][number], "source": None},
+            **{"reference": f"Line {number}.", "better": "a", "difference": 0.4},
+            **{"a_text": texts[a][number], "b_text": texts[b][number]},
+            **{"a_scored": side(a, number), "b_scored": side(b, number), "a_decided": [], "b_decided": []},
+        }
+        for number in range(3)
+        for a, b in pairs
+    ]
+    told = {"difference": 40.0, "interval": [1.0, 70.0], "p_bootstrap_holm": 0.01, "p_randomisation_holm": 0.02}
+    told |= {"wins": 3, "ties": 0, "losses": 0}
+    made = [{"a": system(a, 90.0), "b": system(b, 50.0), **told} for a, b in pairs]
+    signature = SIGNATURE.replace("common", context)
+    return {"segments": segments, "pairs": made, "tie": 0.05, "counts": {}, "signature": signature}
+
+
+def written(folder: Path, value: Any) -> str:
+    path = folder / "result.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return str(path)
+
+
+def test_what_score_wrote(tmp_path: Path) -> None:
+    result = read(written(tmp_path, scored()))
+    assert result.names == ("a", "b") and result.pairs == () and result.probability and result.tie == 0.01
+    assert [len(segment.outputs) for segment in result.segments] == [2, 2]
+    first, second = result.segments
+    assert (first.number, first.doc, first.source, first.reference) == (0, "d", None, "She left.")
+    assert first.outputs[1].text == "He left." and first.outputs[1].context == "Anna came."
+    assert first.outputs[1].pronouns[0] == ("He", 0, 2, 0.2)
+    assert second.outputs[0].score is None and second.outputs[0].pronouns == ()
+    assert result.systems[0].interval == (89.0, 91.0)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ("common", [["", "", ""], ["Line 0."] * 3, ["", "", ""]]),
+        ("none", [["", "", ""]] * 3),
+        ("respective", [["", "", ""], [f"He saw {name}." for name in "xyz"], ["", "", ""]]),
+        ("crossed", [["", "", ""], [f"He saw {name}." for name in "xyz"], ["", "", ""]]),
+    ],
+)
+def test_what_compare_wrote(tmp_path: Path, context: str, expected: list[list[str]]) -> None:
+    result = read(written(tmp_path, compared(context)))
+    assert result.names == ("x", "y", "z") and result.tie == 0.05
+    assert [(p.a, p.b, p.difference, p.interval) for p in result.pairs] == [
+        (a, b, 40.0, (1.0, 70.0)) for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    assert [[output.context for output in segment.outputs] for segment in result.segments] == expected
+    assert [output.text for output in result.segments[1].outputs] == [f"He met {name}." for name in "xyz"]
+    assert [output.score for output in result.segments[1].outputs] == [0.9, 0.5, 0.1]
+    assert any("contexts of both systems" in note for note in result.notes) == (context == "crossed")
+
+
+def test_unbounded_scores(tmp_path: Path) -> None:
+    value = scored()
+    for item in value["segments"]:
+        for p in item["pronouns"]:
+            p["score"] = 5 * p.pop("probability")
+    result = read(written(tmp_path, value))
+    assert not result.probability and any("unbounded" in note for note in result.notes)
+
+
+def test_the_sample_is_read_as_score_wrote_it() -> None:
+    result = read(str(FIXTURES / "score.json"))
+    assert result.names == ("system-a.txt", "system-b.txt", "system-c.txt") and len(result.segments) == 37
+    assert result.segments[1].outputs[2].text == "On Friday they locked her doors for the last time."
+
+
+def test_bytes_of_file_names_that_are_no_text_are_shown_as_question_marks(tmp_path: Path) -> None:
+    value = scored()
+    text = json.dumps(value).replace('"a"', '"\\udcff.txt"')
+    assert read(written(tmp_path, text)).names == ("\ufffd.txt", "b")
+
+
+def change(path: str, new: Any) -> Callable[[dict[str, Any]], None]:
+    def apply(value: Any) -> None:
+        *way, last = (int(key) if key.isdigit() else key for key in path.split("."))
+        for key in way:
+            value = value[key]
+        if new is None and last in ("signature", "text"):
+            del value[last]
+        else:
+            value[last] = new
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "said"),
+    [
+        ("segments", [], "nothing to report"),
+        ("segments", {}, '"segments" must be a list'),
+        ("segments.0", 7, "entry 0 must be an object, got 7"),
+        ("segments.0.system", "c", 'entry 0: expected "system" "a", got "c"'),
+        ("segments.2.segment", 5, 'entry 2: expected "segment" 1, got 5'),
+        ("segments.1.text", None, "score --jsonl"),
+        ("segments.1.text", "Left.", "does not stand at 0 to 2"),
+        ("segments.1.text", 3, '"text" must be a string, got 3'),
+        ("segments.1.context", ["x"], '"context" must be a string'),
+        ("segments.1.score", "high", '"score" must be a number'),
+        ("segments.1.score", None, "expected a score where there are pronouns"),
+        ("segments.1.pronouns.0.probability", 1.5, "must lie in [0, 1], got 1.5"),
+        ("segments.1.pronouns.0.probability", 10**400, "must be a number"),
+        ("segments.1.pronouns.0.start", True, "must be a whole number"),
+        ("segments.1.pronouns.0.end", -1, "does not stand at"),
+        ("segments.1.pronouns.0", pronoun("e", 1, 0.5), "begins inside a word"),
+        ("segments.0.doc", 3, '"doc" must be a string'),
+        ("systems", [], "no multiple of the 0 systems"),
+        ("systems.0.interval", [2, 1], "two numbers in order"),
+        ("systems.0.interval", 5, "two numbers in order"),
+        ("systems.0.pronouns", "2", "must be a whole number"),
+        ("signature", None, 'the key "signature" is missing'),
+    ],
+)
+def test_a_broken_result_is_refused(tmp_path: Path, path: str, new: Any, said: str) -> None:
+    value = scored()
+    change(path, new)(value)
+    with pytest.raises(InputError) as error:
+        read(written(tmp_path, value))
+    message = str(error.value)
+    assert said in message and message.startswith(str(tmp_path)) and "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "said"),
+    [
+        ("pairs", [], "not all pairs"),
+        ("segments.4.a", "q", 'expected "a" "x", got "q"'),
+        ("signature", "nonsense", "names no context"),
+        ("tie", "wide", '"tie" must be a number'),
+        ("pairs.1.wins", None, "must be a whole number, got null"),
+        ("segments.3.b_scored", [], "must be an object"),
+    ],
+)
+def test_a_broken_comparison_is_refused(tmp_path: Path, path: str, new: Any, said: str) -> None:
+    value = compared("common")
+    change(path, new)(value)
+    with pytest.raises(InputError, match=said):
+        read(written(tmp_path, value))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "broken JSON"),
+        ("{", "broken JSON"),
+        ("[]", "must be an object, got []"),
+        ("{}", '"segments" is missing'),
+        ('{"segments": [1], "signature": ""}', "neither"),
+        ('{"segments": [NaN]}', "NaN is no number"),
+        ("[" * 100_000, "broken JSON"),
+    ],
+)
+def test_what_is_no_result_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(written(tmp_path, content))
+    assert said in str(error.value)
+
+
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    for path, said in ((tmp_path / "none.json", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputError, match=said):
+            read(str(path))
+    (tmp_path / "latin").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="broken JSON"):
+        read(str(tmp_path / "latin"))

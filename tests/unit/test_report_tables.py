@@ -1,0 +1,94 @@
+"""Tables in Markdown, tab-separated values and LaTeX; plots."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from pronmetric.errors import InputError, MissingExtra
+from pronmetric.report import plots
+from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, Said
+from pronmetric.report.result import Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.report.tables import Table, latex, make, markdown, tsv
+
+
+def content() -> Content:
+    outputs = (
+        Output("She left.", "", 0.9, (Pronoun("She", 0, 3, 0.9),)),
+        Output("He left.", "", 0.2, (Pronoun("He", 0, 2, 0.2),)),
+    )
+    systems = (System("a_1", 90.0, (85.0, 95.0), 1, 2, 1), System("b|c", None, None, 0, 2, 0))
+    result = Result(
+        systems=systems,
+        pairs=(Pair(0, 1, 70.0, (-1.0, 80.5), 0.01, None, 1, 2, 3),),
+        segments=(Segment(4, "d", None, "She left.", outputs),),
+        signature="s:1",
+        tie=0.01,
+        probability=True,
+    )
+    links = [[(Link(SAME, 0, "she", 0, "she"),), (Link(PRONOUN, 0, "she", 0, "he"), Link(NOTHING, 3, "it", -1, ""))]]
+    said = {0: (Said(None, ((("he", 0.1),),)), Said(None, ((("she", 0.93), ("it", 0.5)),)))}
+    return Content(result=result, links=links, listed=[0], differing=1, said=said)
+
+
+def test_the_rows_of_each_table() -> None:
+    assert make("systems", content()).rows == (
+        ("a_1", "90.00", "85.00 to 95.00", "1", "1", "2"),
+        ("b|c", "-", "-", "0", "0", "2"),
+    )
+    assert make("pairs", content()).rows == (("a_1", "b|c", "+70.00", "-1.00 to +80.50", "0.0100", "-", "1", "2", "3"),)
+    assert make("confusion", content()).rows == (("it", "(nothing)", "0", "1"), ("she", "he", "0", "1"))
+    assert make("pronouns", content()).rows == (
+        ("4", "d", "a_1", "She", "0", "0.9000", "she", "he", "0.1000", "She left."),
+        ("4", "d", "b|c", "He", "0", "0.2000", "she", "she", "0.9300", "He left."),
+    )
+    without = replace(content(), links=None, said={})
+    assert make("pronouns", without).rows[1][6:9] == ("", "", "") and make("confusion", without).rows == ()
+
+
+TABLE = Table("Names & <b>", ("system", "n"), (("a|b_c*d<script>", "1"), ("50 % of \\x ~ {y}^2\n$", "2")))
+
+
+def test_markdown_escapes_what_means_something() -> None:
+    assert markdown([TABLE], ["a *note*"]) == (
+        "## Names & <b>\n\n| system | n |\n| --- | ---: |\n| a\\|b\\_c\\*d&lt;script&gt; | 1 |\n"
+        "| 50 % of \\\\x ~ {y}^2 $ | 2 |\n\n- a \\*note\\*\n"
+    )
+
+
+def test_latex_escapes_what_means_something() -> None:
+    text = latex([TABLE], ["one\ntwo"])
+    assert text.startswith("% one two\n")
+    assert "\\begin{tabular}{lr}\n  \\hline\n  system & n \\\\\n  \\hline\n" in text
+    assert "  a\\textbar{}b\\_c*d\\textless{}script\\textgreater{} & 1 \\\\\n" in text
+    assert "  50 \\% of \\textbackslash{}x \\textasciitilde{} \\{y\\}\\textasciicircum{}2 \\$ & 2 \\\\\n" in text
+
+
+def test_tab_separated_cells_hold_no_tab_and_no_line_end() -> None:
+    table = Table("t", ("a", "b"), (("x\ty", "1\n2\\"),))
+    assert tsv(table) == "a\tb\nx\\ty\t1\\n2\\\\\n"
+
+
+@pytest.mark.parametrize("name", plots.PLOTS)
+def test_plots_are_files_of_their_kind_and_the_same_each_time(name: str) -> None:
+    pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
+    png, svg = (plots.plot(name, content(), kind=kind) for kind in ("png", "svg"))
+    assert png.startswith(b"\x89PNG") and svg.lstrip().startswith(b"<?xml")
+    assert plots.plot(name, content(), kind="svg") == svg
+    assert (b"a_1" in svg) and (name != "confusion" or b"(nothing)" in svg)
+
+
+def test_nothing_to_plot_is_said() -> None:
+    pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
+    bare = replace(content(), links=None, result=replace(content().result, pairs=(), systems=()))
+    for name in plots.PLOTS:
+        with pytest.raises(InputError, match="nothing to plot"):
+            plots.plot(name, bare, kind="png")
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[plots\]"'):
+        plots.plot("systems", content(), kind="png")
