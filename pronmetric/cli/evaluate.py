@@ -63,6 +63,7 @@ ONLY = "pairs"
 ById = Mapping[str, tuple[float | None, float | None]]
 """The scores of each pair's texts A and B by the pair's id."""
 _PRONOUN_PAIRS, _ERRORS = 20, 15
+_UNITS = {pairwise.DOC: "documents", pairwise.GROUP: "groups", pairwise.PAIR: "pairs"}
 
 
 class Scored(NamedTuple):
@@ -220,7 +221,7 @@ def shown(title: str, found: Figures) -> str:
     judges = ", ".join(f"{judge}: {count}" for judge, count in labels.judges.items())
     told = f"{labels.better} answers given{judges and f' ({judges})'}, {labels.votes} by the majority of votes"
     left = f"{labels.ties} ties, {labels.open} without an answer"
-    lines = [title, f"{told}; not in the accuracy: {left}; intervals resample {units} {resampled}s"]
+    lines = [title, f"{told}; not in the accuracy: {left}; intervals resample {units} {_UNITS[resampled]}"]
     if labels.against_votes:
         lines.append(f"in {labels.against_votes} pairs the given answer is not what most raters voted")
     rows = [_row("all", found.accuracy)]

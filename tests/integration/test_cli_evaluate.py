@@ -96,7 +96,7 @@ def test_scores_of_another_metric(run: Run, pairs: Path, theirs: Path, tmp_path:
     )
     assert cells(out, "she -> he")[:2] == ["20", "100.0 [100.0, 100.0]"]
     assert cells(out, "gender")[0] == cells(out, "animacy")[0] == "20"
-    assert "40 answers given" in out and "intervals resample 10 docs" in out
+    assert "40 answers given" in out and "intervals resample 10 documents" in out
     assert re.search(r"^she -> it +15 +20$", out, re.MULTILINE)
     assert "give --seen confusion.json" in err
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
