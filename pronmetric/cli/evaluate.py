@@ -117,6 +117,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             print()
         own = [scored.of[pair.id] for pair in part]
         figures[name] = pairwise.evaluate(part, own, seen=seen, band=band, seed=args.seed)
+        _say_few(figures[name].clusters, note)
         print(shown(f"{pairs.name}{name and ', '}{name}; {args.scores or f'context {scored.context}'}", figures[name]))
         if against is not None:
             contests[name] = pairwise.contest(part, own, [against[pair.id] for pair in part], seed=args.seed)
@@ -188,6 +189,11 @@ def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: scorin
         return
     if both := [testset for testset in pairs.testsets if testset in trained]:
         note(f"the checkpoint was trained on {', '.join(both)}: these figures tell nothing of other data")
+
+
+def _say_few(clusters: tuple[str, int], note: scoring.Notes) -> None:
+    if clusters[1] < scoring.FEW:
+        note(f"the intervals rest on {clusters[1]} {_UNITS[clusters[0]]} only")
 
 
 def _scores_of(pairs: Pairs, file: str) -> ById:

@@ -57,6 +57,8 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     often = sorted(by_pronoun.items(), key=lambda named: (-named[1].pronouns, named[0]))
     rows = [_row("all", whole), *(_row(*named) for named in by_system.items()), *(_row(*named) for named in often)]
     print(table(["", "pronouns", "wrong", "flagged", "unscored", "P", "R", "F1", "AP", "AUC"], rows))
+    if len(set(clusters)) < scoring.FEW:
+        note(f"the intervals rest on {len(set(clusters))} {resampled}s only")
     if counts is not None:
         note.lengths(counts)
         note(f"signature: {signature}")

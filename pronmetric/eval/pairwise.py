@@ -48,7 +48,7 @@ class Labels:
 
     better, votes: pairs whose answer A or B is given, or is what more than half of the raters voted. ties: pairs that
     people call a tie. open: pairs without an answer, or without a majority. against_votes: pairs (of all) whose given
-    answer is not what most of their raters voted. judges: what stands behind the answers that are given, and how many.
+    answer is not what most of their raters voted. judges: what stands behind the answers A and B that are given.
     """
 
     pairs: int
@@ -263,7 +263,7 @@ def _labels(pairs: Sequence[JudgedPair], answers: Sequence[str | None]) -> Label
         ties=sum(said == TIE for said in answers),
         open=sum(said is None for said in answers),
         against_votes=sum(majority not in (None, better) for better, majority in voted),
-        judges=dict(Counter(pair.judge for pair in pairs if pair.better is not None and pair.judge is not None)),
+        judges=dict(Counter(pair.judge for pair in pairs if pair.better in (A, B) and pair.judge is not None)),
     )
 
 

@@ -174,8 +174,8 @@ def test_study_files(run: Run, tmp_path: Path) -> None:
     }
     path = jsonl(tmp_path / "p", [{"id": "f-1", **sample}, {"id": "g-1", **sample, "lang": "german"}])
     scores = jsonl(tmp_path / "s", [score("f-1", 1, 0), score("g-1", 0, 1)])
-    out, _ = run(path, "--scores", scores)
-    assert "2 answers given (the reference is better: 2)" in out
+    out, err = run(path, "--scores", scores)
+    assert "2 answers given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
     assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
 
 
@@ -301,7 +301,8 @@ def test_detection(run: Run, tokens: Path, tmp_path: Path) -> None:
     assert cells(out, "he") == ["16", "8", "8", "1", "87.5", "87.5", "87.5", *cells(out, "he")[7:]]
     assert cells(out, "she")[4:] == ["-"] * 5
     assert {cells(out, name)[0] for name in ("Alder", "Birch")} == {"12"}
-    assert "flagged below 0.5; intervals resample 6 documents" in out and err == ""
+    assert "flagged below 0.5; intervals resample 6 documents" in out
+    assert err == "pronmetric: the intervals rest on 6 documents only\n"
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     assert content["detection"]["precision"]["value"] == 0.875
     assert content["by_pronoun"]["she"]["roc_auc"] is None
