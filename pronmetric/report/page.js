@@ -88,8 +88,8 @@ function draw(place) {
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
     el("span", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
-    outputs.length > 1 && better !== null
-      ? el("span", { className: "badge" }, better < 0 ? "tie" : `better: ${data.systems[better]}`) : ""));
+    better.length ? el("span", { className: "badge" },
+      better.length === outputs.length ? "tie" : `better: ${better.map((at) => data.systems[at]).join(", ")}`) : ""));
   const contexts = [];
   const context = (parent, string) => {
     if (!whole(string)) return null;
@@ -180,9 +180,9 @@ function advised(output, mine, weights, shift) {
     const line = el("div", {}, el("b", {}, `“${spelled(word)}” ${shown(score)}`));
     if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${at[2]}”`);
     if (others && (doubtful || pronoun === mine)) {
-      line.append(others.length
-        ? `; the model would give ${others.map(([form, value]) => `“${form}” ${shown(value)}`).join(", ")}`
-        : "; no other form can stand here");
+      const forms = others.map(([form, value]) => `“${form === "i" ? "I" : form}” ${shown(value)}`).join(", ");
+      if (!others.length) line.append("; no other form can stand here");
+      else line.append(`; ${others[0][1] > score ? "the model would rather see" : "other forms:"} ${forms}`);
     }
     lines.push(line);
   }
@@ -204,12 +204,19 @@ function looksAt(output, pronoun, weights, shift) {
 
 // ---- which segments
 
+// The systems that are best, within the tie band; all of them: a tie; none: one has no pronoun, or there is but one.
 function betterOf(segment) {
   const scores = segment[OUTPUTS].map((output) => output[SCORE]);
-  if (scores.some((score) => score === null) || scores.length < 2) return null;
+  if (scores.some((score) => score === null) || scores.length < 2) return [];
   const best = Math.max(...scores);
-  const others = scores.filter((score) => best - score <= data.tie);
-  return others.length > 1 ? -1 : scores.indexOf(best);
+  return [...scores.keys()].filter((at) => best - scores[at] <= data.tie);
+}
+
+function isBetter(segment, wanted) {
+  const best = betterOf(segment);
+  const tie = best.length === segment[OUTPUTS].length;
+  if (wanted === "tie") return tie;
+  return wanted === "none" ? !best.length : !tie && best.includes(Number(wanted));
 }
 
 const haystacks = [];
@@ -248,7 +255,7 @@ function choose() {
   const better = $("better").value;
   const order = ORDERS[$("sort").value];
   state.found = [...data.segments.keys()].filter((place) => holds(place, words)
-    && (better === "" || String(betterOf(data.segments[place])) === better) && (!state.cell || inCell(place)));
+    && (better === "" || isBetter(data.segments[place], better)) && (!state.cell || inCell(place)));
   state.found.sort((a, b) => order(data.segments[a], data.segments[b]) || a - b);
   state.from = state.to = 0;
   $("list").replaceChildren();
@@ -266,7 +273,7 @@ function told() {
   const filters = [];
   if (state.cell) filters.push(`“${state.cell.row}” became “${state.cell.column}” in ${data.systems[state.cell.system]}`);
   if ($("search").value) filters.push(`search “${$("search").value}”`);
-  if ($("better").value !== "") filters.push("better");
+  if ($("better").value !== "") filters.push(`better: ${$("better").selectedOptions[0].text}`);
   $("clear").hidden = !filters.length;
   $("clear").textContent = `✕ ${filters.join(", ")}`;
 }
@@ -442,7 +449,7 @@ function begin() {
     theme(names[(names.indexOf(storedTheme()) + 1) % names.length]);
   };
   const names = data.systems.map((name, at) => [String(at), name]);
-  options($("better"), [["", "any"], ...names, ["-1", "tie"], ["null", "not compared"]]);
+  options($("better"), [["", "any"], ...names, ["tie", "tie"], ["none", "not compared"]]);
   if (data.systems.length < 2) {
     $("better").parentElement.hidden = true;
     $("sort").value = "lowest";
@@ -450,6 +457,9 @@ function begin() {
   }
   if (data.confusion) {
     options($("matrix-system"), names);
+    const wrongs = data.confusion.map((counts) => Object.entries(counts).flatMap(([row, columns]) =>
+      Object.entries(columns).map(([column, count]) => (row === column ? 0 : count))).reduce((a, b) => a + b, 0));
+    $("matrix-system").value = String(wrongs.indexOf(Math.max(...wrongs)));
     const forms = new Set(data.confusion.flatMap((counts) => Object.entries(counts).flatMap(([row, columns]) => [row, ...Object.keys(columns)])));
     options($("matrix-form"), [["", "all"], ...[...forms].sort().map((form) => [form, form])]);
     for (const id of ["matrix-system", "matrix-form", "matrix-wrong"]) $(id).onchange = matrix;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -68,7 +69,9 @@ def test_the_largest_page_opens_in_two_seconds(browser: Browser, tmp_path: Path)
     path = tmp_path / "large.html"
     path.write_text(page(made_up(2000), title="large"), encoding="utf-8")
     assert path.stat().st_size < 10_000_000
-    assert min(opening(browser, path) for _ in range(3)) < 2
+    took, work = min((opening(browser, path), browser.work()) for _ in range(3))
+    assert work < 1
+    assert took < 2 or os.getloadavg()[0] > (os.cpu_count() or 1)  # a busy machine says nothing of the page
     assert len(browser.run(SHOWN)) < 100
 
 
@@ -96,6 +99,11 @@ def test_search_sort_and_clear(browser: Browser, sample_page: Path) -> None:
     browser.run("(() => { const s = document.getElementById('sort'); s.value = 'order'; s.onchange(); })()")
     shown = browser.run(SHOWN)
     assert shown == sorted(shown) and len(shown) >= 20
+    for wanted in ("0", "tie"):
+        browser.run(f"(() => {{ const s = document.getElementById('better'); s.value = '{wanted}'; s.onchange(); }})()")
+        badges = browser.run("[...document.querySelectorAll('.badge')].map((b) => b.textContent)")
+        assert badges and all((badge == "tie") if wanted == "tie" else "system-a.txt" in badge for badge in badges)
+    browser.run("document.getElementById('clear').click()")
     number = shown[7]
     browser.run(f"(() => {{ const s = document.getElementById('search'); s.value = '#{number}'; s.oninput(); }})()")
     assert until(lambda: browser.run(SHOWN) == [number])
@@ -103,8 +111,7 @@ def test_search_sort_and_clear(browser: Browser, sample_page: Path) -> None:
 
 def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: Path) -> None:
     browser.open(sample_page)
-    choose = "(() => { const s = document.getElementById('matrix-system'); s.value = '2'; s.onchange(); })()"
-    browser.run(choose)
+    assert browser.run("document.getElementById('matrix-system').value") == "2"  # the one with most differences
     label = browser.run(
         "(() => { const b = [...document.querySelectorAll('#matrix button')]"
         ".find((b) => / she became they/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
@@ -161,7 +168,7 @@ def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, at
     heat = f"document.querySelectorAll('#s{first} .context .w').length"
     assert browser.run(heat) > 20
     said = browser.run(f"document.querySelector('#s{first} .output .advice').innerText")
-    assert "looks at: " in said and "the model would give “it” 0.81, “they” 0.51, “this” 0.21" in said
+    assert "looks at: " in said and "the model would rather see “it” 0.81, “they” 0.51, “this” 0.21" in said
     browser.press("Enter")
     assert browser.run(heat) == 0
 
