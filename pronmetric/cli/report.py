@@ -22,8 +22,8 @@ from pronmetric.report.result import Output, Result, read
 from pronmetric.signature import Signature
 from pronmetric.words import words as split
 
-DESCRIPTION = """Show a result of `score` or `compare` (their --to_json): systems, their pronouns against the reference's, and
-each segment that differs, with what the model attends to and which pronoun it would rather see.
+DESCRIPTION = """Show a result of `score` or `compare` (their --to_json): systems, their pronouns against the
+reference's, and each segment that differs, with what the model attends to and which pronoun it would rather see.
 
 The page (html) is one file that opens from disk; it fetches nothing."""
 EPILOG = """formats:
