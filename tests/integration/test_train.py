@@ -359,7 +359,7 @@ def long(make_prepared: Callable[..., Path], sample_pairs: list[Pair], sample: P
     folder = make_prepared(
         train=pairs, development=pairs, passages=[" ".join(lines[i : i + 2]) for i in range(0, 12, 2)]
     )
-    given = ["data.pieces=128", "data.development=0", "objective.pair_share=0.5", "optim.lr=1e-2", "head.dropout=0.2"]
+    given = ["data.pieces=128", "data.development=0", "objective.pair_share=0.5", "optim.lr=3e-3", "head.dropout=0.2"]
     return [f"data.dir={folder}", "trainer.max_epochs=4", "trainer.validate_every=3", *given]
 
 
