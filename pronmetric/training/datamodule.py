@@ -222,9 +222,16 @@ class PronounData(pl.LightningDataModule):
         if system_share is not None and not 0 < system_share < 1:
             raise InputError(f"expected objective.system_share between 0 and 1, or null for all, got {system_share}")
         for key, weights in (("source_weight", source_weight), ("form_weight", form_weight)):
+            if weights is not None and not isinstance(weights, Mapping):
+                raise InputError(f"expected objective.{key} as {{NAME: WEIGHT, ...}} or null, got {weights!r}")
             for name, weight in (weights or {}).items():
-                if not weight > 0:
-                    raise InputError(f"expected objective.{key}.{name} above 0, got {weight}")
+                if not isinstance(weight, int | float) or not weight > 0:
+                    raise InputError(f"expected objective.{key}.{name} above 0, got {weight!r}")
+        for name in form_weight or {}:
+            if name not in inventory:
+                raise InputError(
+                    f"objective.form_weight.{name}: no form of the inventory, which has {sorted(inventory)}"
+                )
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator

@@ -267,6 +267,12 @@ def test_a_wrong_setting_is_refused(make: Make) -> None:
         make(system_share=1)
     with pytest.raises(InputError, match=r"expected objective.form_weight.she above 0, got 0"):
         make(form_weight={"she": 0})
+    with pytest.raises(
+        InputError, match=r"expected objective.source_weight as \{NAME: WEIGHT, ...\} or null, got 'wmt:2'"
+    ):
+        make(source_weight="wmt:2")
+    with pytest.raises(InputError, match=r"objective.form_weight.shee: no form of the inventory"):
+        make(form_weight={"shee": 2})
 
 
 def test_nothing_to_train_on_or_to_validate_with_is_refused(
