@@ -25,6 +25,7 @@ from pronmetric.eval.shuffling import shuffled as shuffled
 from pronmetric.pronouns import ENTRIES
 
 BENCHMARKS = Path(__file__).resolve().parent
+ROOT = BENCHMARKS.parent
 THIRD_PERSON = frozenset(
     entry.form for entry in ENTRIES if entry.person == "3" and entry.type in ("personal", "possessive", "reflexive")
 )
@@ -202,12 +203,25 @@ def weights_hash(model: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:8]
 
 
+def portable(argument: str) -> str:
+    """A command's argument without the folders of this machine: a path in the repository from its root, others' names.
+
+    >>> portable("--out=/tmp/figures/gap.json"), portable("/tmp/data"), portable("checkpoints/default")
+    ('--out=gap.json', 'data', 'checkpoints/default')
+    """
+    flag, equals, value = argument.rpartition("=")
+    path = Path(value)
+    if not path.is_absolute():
+        return argument
+    return flag + equals + (path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name)
+
+
 def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Mapping[str, Any]) -> dict[str, Any]:
     """Figures with where they come from; written to `--out` where that is given."""
     content = {
         "benchmark": name,
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "command": f"python -m benchmarks.{name} " + " ".join(sys.argv[1:]),
+        "command": " ".join([f"python -m benchmarks.{name}", *map(portable, sys.argv[1:])]),
         "weights": weights_hash(options.model),
         "signature": scorer.signature,
         "records": scorer.records,

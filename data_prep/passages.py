@@ -24,7 +24,6 @@ _END = re.compile(rf"[.!?\u2026]+[{_CLOSE}]*(?=\s+[{_OPEN}{_DASH}-]*[^\W_a-z])")
 _CLAUSE = re.compile(rf"[;:,{_DASH}][{_CLOSE}]*(?=\s)")
 _BLANK = re.compile(r"\s+")
 _LONGEST_ABBREVIATION = 12
-_BLANK = re.compile(r"\s+")
 
 
 def sentences(text: str) -> list[str]:

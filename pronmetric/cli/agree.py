@@ -81,8 +81,12 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     metric.add_argument(
         "--scores", metavar="FILE", help='its scores, {"id", "score_a", "score_b"} a line; null: no score'
     )
-    metric.add_argument("--tie", type=_band, metavar="X", help="scores that differ by at most X are a tie (default: 0)")
-    parser.add_argument("--seed", type=_seed, default=scoring.SEED, help="of the resampling (default: %(default)s)")
+    metric.add_argument(
+        "--tie", type=scoring.band, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
+    )
+    parser.add_argument(
+        "--seed", type=scoring.count, default=scoring.SEED, help="of the resampling (default: %(default)s)"
+    )
     args = parser.parse_args(argv)
     if (args.pairs is None) == (args.ratings is None):
         parser.error("give either PAIRS.jsonl or --ratings TABLE.csv")
@@ -234,19 +238,3 @@ def _share_rows(
 def _tied(found: Preferences) -> float:
     shares = [own.tied / own.answers for own in found.by_rater.values()]
     return sum(shares) / len(shares)
-
-
-def _band(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
-    return value
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
-    return int(text)

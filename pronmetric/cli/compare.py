@@ -57,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     parser = scoring.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
     parser.add_argument(
         "--tie",
-        type=_band,
+        type=scoring.band,
         default=_TIE,
         metavar="X",
         help="segments whose scores differ by no more than X are ties (default: %(default)s)",
@@ -257,13 +257,3 @@ def _export(
     }
     cells = (*names, number, row.doc, decision.better, decision.difference, decision.a.score, decision.b.score)
     exports.segment(content, [(*cells, _listed(decision.a_decided), _listed(decision.b_decided))])
-
-
-def _band(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
-    return value

@@ -79,7 +79,7 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
         model, "batch-size", type=positive, metavar="N", help="32 pieces a batch for each (default: 32, on a GPU 1024)"
     )
     model.add_argument(
-        "--gpus", type=_count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
+        "--gpus", type=count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
     )
     model.add_argument(
         "--precision",
@@ -88,7 +88,7 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
     )
     if seed:
         model.add_argument(
-            "--seed", type=_count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
+            "--seed", type=count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
         )
 
 
@@ -198,7 +198,8 @@ def both(group: argparse._ActionsContainer, name: str, **options: object) -> Non
     group.add_argument(*spellings, dest=name.replace("-", "_"), **options)  # type: ignore[arg-type]
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """The type of a flag that takes a whole number from 0."""
     if not re.fullmatch(r"\d+", text):
         raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
     return int(text)
@@ -206,9 +207,20 @@ def _count(text: str) -> int:
 
 def positive(text: str) -> int:
     """The type of a flag that takes a whole number from 1."""
-    if _count(text) < 1:
+    if count(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
     return int(text)
+
+
+def band(text: str, *, other: str = "") -> float:
+    """The type of a flag that takes a number from 0; `other` is told where it takes something else too."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected {other}a number from 0, got {text!r}")
+    return value
 
 
 def share(text: str) -> float:

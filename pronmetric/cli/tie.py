@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import Any
 
 from pronmetric import address
+from pronmetric.cli import scoring
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import band_of
 
@@ -15,15 +15,7 @@ AUTO = "auto"
 
 def argument(text: str) -> float | str:
     """The value of the flag: "auto", or a number from 0."""
-    if text == AUTO:
-        return AUTO
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected auto or a number from 0, got {text!r}")
-    return value
+    return AUTO if text == AUTO else scoring.band(text, other="auto or ")
 
 
 def band(tie: float | str, model: str | None, *, allow_network: bool = False) -> float:

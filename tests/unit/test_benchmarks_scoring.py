@@ -125,6 +125,18 @@ def test_report_holds_where_figures_come_from(tmp_path: Path) -> None:
     assert (found["benchmark"], found["signature"], found["records"]) == ("study", "model:x", 1)
 
 
+def test_a_command_names_no_folder_of_this_machine(root: Path) -> None:
+    given = [
+        "--out=/tmp/figures/gap.json",
+        "/tmp/data",
+        str(root / "checkpoints" / "default"),
+        "checkpoints/default",
+        "4000",
+    ]
+    expected = ["--out=gap.json", "data", "checkpoints/default", "checkpoints/default", "4000"]
+    assert [scoring.portable(argument) for argument in given] == expected
+
+
 def test_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected model\.safetensors"):
         scoring.weights_hash(tmp_path)
