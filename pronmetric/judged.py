@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -109,17 +109,22 @@ def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]
     return scores
 
 
+def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, file: str | Path) -> None:
+    """Refuse scores that are not those of exactly `ids`; `what` names what the ids stand for, in the plural."""
+    known = set(ids)
+    missing = [identity for identity in ids if identity not in scores]
+    unknown = [identity for identity in scores if identity not in known]
+    for found, said in ((missing, "have no scores here"), (unknown, f"are scored, but are no {what}")):
+        if found:
+            raise InputError(f'{len(found)} of the ids {said}, first "{found[0]}"; score exactly the {what}', file=file)
+
+
 def scores_of(
     pairs: Iterable[JudgedPair], scores: Mapping[str, tuple[float | None, float | None]], *, file: str | Path
 ) -> list[tuple[float | None, float | None]]:
     """The scores of each pair, in the order of the pairs; `file` is named where a pair or its scores are missing."""
     pairs = list(pairs)
-    known = {pair.id for pair in pairs}
-    missing = [pair.id for pair in pairs if pair.id not in scores]
-    unknown = [identity for identity in scores if identity not in known]
-    for ids, what in ((missing, "have no scores here"), (unknown, "are scored, but are no pairs")):
-        if ids:
-            raise InputError(f'{len(ids)} of the ids {what}, first "{ids[0]}"; score exactly the pairs', file=file)
+    check_ids([pair.id for pair in pairs], scores, what="pairs", file=file)
     return [scores[pair.id] for pair in pairs]
 
 

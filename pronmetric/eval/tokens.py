@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.judged import read_objects
+from pronmetric.judged import check_ids, read_objects
 from pronmetric.records import Text, text_of
 
 RIGHT, WRONG = "right", "wrong"
@@ -117,12 +117,7 @@ def read_scores(path: str | Path, tokens: Sequence[LabelledPronoun]) -> list[flo
         if identity in scores:
             raise InputError(f'the id "{identity}" comes a second time; give each score once', file=path, line=line)
         scores[identity] = value
-    known = {token.id for token in tokens}
-    missing = [token.id for token in tokens if token.id not in scores]
-    surplus = [identity for identity in scores if identity not in known]
-    for ids, what in ((missing, "have no score here"), (surplus, "are scored, but are no labelled pronouns")):
-        if ids:
-            raise InputError(f'{len(ids)} of the ids {what}, first "{ids[0]}"; score exactly them', file=path)
+    check_ids([token.id for token in tokens], scores, what="labelled pronouns", file=path)
     return [scores[token.id] for token in tokens]
 
 

@@ -87,9 +87,12 @@ def test_scores(tmp_path: Path) -> None:
         (['{"id": "1"}'], "'score' is missing"),
         (['{"score": 1}'], '"id" must be'),
         (['{"id": "1", "score": 1}', '{"id": "1", "score": 1}'], "a second time"),
-        (['{"id": "2", "score": 1}'], '1 of the ids have no score here, first "1"'),
+        (
+            ['{"id": "2", "score": 1}'],
+            '1 of the ids have no scores here, first "1"; score exactly the labelled pronouns',
+        ),
         (['{"id": "1", "score": 1}', '{"id": "x", "score": 1}'], "are no labelled pronouns"),
-        ([], "have no score here"),
+        ([], "have no scores here"),
     ],
 )
 def test_faulty_scores(tmp_path: Path, lines: list[str], message: str) -> None:
