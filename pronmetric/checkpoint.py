@@ -21,7 +21,7 @@ from pronmetric.nn.scorer import PronounScorer, make_head
 
 CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
 FORMAT = 1
-KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "pronouns", "context")
+KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "pronouns", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Checkpoint:
     """A scorer with what it needs to read text.
 
     config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
-    `segment`, `max_pieces`, `pronouns` (the inventory, in the order of the head's forms), `context` (that it
+    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in the order of the head's forms), `context` (that it
     was trained in), `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
     """
 
@@ -41,7 +41,7 @@ class Checkpoint:
     @property
     def collator(self) -> Collator:
         """The collator of this checkpoint's tokenizer and length."""
-        return Collator(self.tokenizer, max_pieces=self.config["max_pieces"])
+        return Collator(self.tokenizer, max_pieces=self.config["max_pieces"], separator=self.config["separator"])
 
 
 def build(config: Mapping[str, Any]) -> PronounScorer:
@@ -85,7 +85,7 @@ def load(folder: str | Path) -> Checkpoint:
         raise _broken("weights", folder / WEIGHTS, error) from error
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-        Collator(tokenizer, max_pieces=config["max_pieces"])
+        Collator(tokenizer, max_pieces=config["max_pieces"], separator=config["separator"])
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise _broken("tokenizer", folder, error) from error
     return Checkpoint(model.eval(), tokenizer, config, hash_file(folder / WEIGHTS))

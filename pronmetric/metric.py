@@ -89,7 +89,7 @@ class PronounMetric:
         self.hash = loaded.hash
         self.config: Mapping[str, Any] = loaded.config
         self._forms = frozenset(loaded.config["pronouns"])
-        self._collator = Collator(loaded.tokenizer, max_pieces=loaded.config["max_pieces"])
+        self._collator = loaded.collator
         model: Any = loaded.model.eval().requires_grad_(False)
         ready = packed.pack(model.encoder) if devices == ["cpu"] and self.precision == "bf16" else None
         # the head stays in fp32: it costs little and would round much

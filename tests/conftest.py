@@ -140,6 +140,7 @@ def tiny_checkpoint(
                 "word_state": "mean",
                 "segment": "mean",
                 "max_pieces": max_pieces,
+                "separator": False,
                 "pronouns": list(FORMS),
                 "context": "common",
                 "training": {},

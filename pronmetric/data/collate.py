@@ -1,7 +1,8 @@
 """From texts with pronoun spans to padded tensors: pieces, words and pronouns of each row.
 
-A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored. Pieces are
-the encoder's sub-words; words are those of `pronmetric.words`; the two are never mixed up.
+A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored, with the encoder's
+separator piece between the two if asked for. Pieces are the encoder's sub-words; words are those of
+`pronmetric.words`; the two are never mixed up.
 """
 
 from __future__ import annotations
@@ -63,13 +64,20 @@ class Batch:
 
 
 class Collator:
-    """Encodes examples for one encoder. `max_pieces` counts the special pieces too."""
+    """Encodes examples for one encoder.
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_pieces: int) -> None:
+    `max_pieces` counts the special pieces too. `separator`: put the separator piece between context and text, so that
+    the encoder knows which is judged.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_pieces: int, separator: bool) -> None:
         if not tokenizer.is_fast:
             raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
+        if separator and tokenizer.sep_token_id is None:
+            raise InputError("this encoder's tokenizer has no separator piece: set separator=false")
         self.tokenizer = tokenizer
         self.max_pieces = max_pieces
+        self.separator: int | None = tokenizer.sep_token_id if separator else None
         marked = tokenizer("a", return_special_tokens_mask=True)
         special = np.asarray(marked["special_tokens_mask"], dtype=bool)
         ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
@@ -107,10 +115,16 @@ class Collator:
         first = np.searchsorted(offsets[:, 1], spans[:, 0], side="right")  # first piece of each pronoun
         pronoun_word = word[first]
         text_start = int(np.searchsorted(offsets[:, 1], shift, side="right"))
+        context = text_start
+        if self.separator is not None and context:
+            ids, word = np.insert(ids, context, self.separator), np.insert(word, context, -1)
+            first, text_start = first + 1, context + 1
         room = self.max_pieces - len(self.prefix) - len(self.suffix)
         if len(ids) - text_start <= room:
             begin = max(0, len(ids) - room)
-            yield self._row(index, ids, word, pronoun_word, np.arange(len(spans)), begin, len(ids), begin, 1)
+            begin = text_start if begin == context else begin  # no separator after nothing
+            cut = min(begin, context)
+            yield self._row(index, ids, word, pronoun_word, np.arange(len(spans)), begin, len(ids), cut, 1)
             return
         stride = room // 2
         windows = 1 + -(-(len(ids) - text_start - room) // stride)
@@ -118,7 +132,7 @@ class Collator:
         for k in range(windows):
             begin = min(text_start + k * stride, len(ids) - room)
             mine = np.flatnonzero(owner == k)
-            yield self._row(index, ids, word, pronoun_word, mine, begin, begin + room, text_start, windows)
+            yield self._row(index, ids, word, pronoun_word, mine, begin, begin + room, context, windows)
 
     def _row(
         self,

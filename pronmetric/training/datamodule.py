@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -22,6 +22,7 @@ from pronmetric.data.collate import Batch, Collator, Encoded
 from pronmetric.errors import InputError
 from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.gender import flipped_frequency
 from pronmetric.training.names import Names, common
 from pronmetric.training.plan import Step, plan
 
@@ -181,7 +182,7 @@ class PronounData(pl.LightningDataModule):
         source_weight, form_weight: how often a passage comes against one of weight 1, by its source and by the form
             of highest weight in it; 1 for what is not named.
         corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
-            are given to it, `swap` above 0 needs the extra "train" (Faker);
+            are given to it, `swap` or `flip` above 0 needs the extra "train" (Faker);
             `fresh` is that of `pronmetric.training.examples.pair`.
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
@@ -281,7 +282,7 @@ class PronounData(pl.LightningDataModule):
         table = ConfusionTable.load(self.folder / "confusion.json")
         corruption = {key: value for key, value in self.corruption.items() if key != "balanced"}
         corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
-        if self.corruption["swap"]:
+        if self.corruption["swap"] or self.corruption["flip"]:
             corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
         options = {"seed": self.seed, "context": self.context, "corruption": corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
@@ -324,13 +325,13 @@ class PronounData(pl.LightningDataModule):
         shares = self.system_share / pieces[system].sum(), (1 - self.system_share) / pieces[~system].sum()
         return np.where(system, *shares).tolist()
 
-    def _frequency(self) -> Counter[str]:
+    def _frequency(self) -> dict[str, float]:
         """How often each form is met, as written, in a passage that is drawn by its weight."""
-        found: Counter[str] = Counter()
+        found: defaultdict[str, float] = defaultdict(float)
         for forms, weight in zip(self._passages["forms"], self._weights, strict=True):
             for form in forms:
-                found[form] += weight  # type: ignore[assignment]
-        return found
+                found[form] += weight
+        return flipped_frequency(found, self.corruption["flip"])
 
     def train_dataloader(self) -> DataLoader[Labelled]:
         """The batches that are left."""

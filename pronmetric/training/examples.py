@@ -10,7 +10,9 @@ import numpy as np
 from pronmetric import pronouns
 from pronmetric.corrupt import ConfusionTable, corrupt, replace
 from pronmetric.data.collate import Example
+from pronmetric.eval import sentences
 from pronmetric.study_form import flatten
+from pronmetric.training import gender
 from pronmetric.training.names import Names
 
 CONTEXTS = ("none", "respective", "common")
@@ -44,18 +46,29 @@ def passage(
     frequency: Mapping[str, float] | None,
     plain: float,
     clean: float,
+    context: float = 0.0,
+    flip: float = 0.0,
     swap: float = 0.0,
     names: Names | None = None,
 ) -> LabelledExample:
     """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
 
+    context: chance that its first sentences, up to some sentence before the last pronoun, are left as they are and
+        become the context of the rest.
+    flip: chance that its genders are exchanged, those of its first names too.
     swap: chance that its first names are replaced by others of their gender, from `names`.
     plain: chance of the study's form (lower case, no punctuation but sentence ends).
     clean: chance that nothing is replaced.
     """
     text = row["text"]
-    if names is not None and rng.random() < swap:
-        text = names.swap(text, rng)
+    flipped = rng.random() < flip
+    if flipped:
+        text = gender.flip(text)
+    if names is not None and (rng.random() < swap or flipped):
+        text = names.swap(text, rng, flip=flipped)
+    before = ""
+    if rng.random() < context:
+        before, text = _halves(text, rng)
     found = pronouns.find(text)
     if rng.random() < clean:
         rate = joint = 0.0
@@ -74,9 +87,22 @@ def passage(
         emphasis=emphasis,
         frequency=frequency,
     )
-    text = flatten(result.text) if rng.random() < plain else result.text
+    example = Example(before, result.text, result.spans)
+    if rng.random() < plain:
+        example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    return LabelledExample(Example("", text, result.spans), right, tuple(o.form for o in found), True)
+    return LabelledExample(example, right, tuple(o.form for o in found), True)
+
+
+def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
+    """`text` in two at the start of one of its sentences, drawn evenly; a pronoun stands in the second part.
+
+    The first part is empty where there is no such sentence but the first.
+    """
+    last = max((o.start for o in pronouns.find(text)), default=0)
+    cuts = [start for start in sentences.starts(text) if start <= last]
+    cut = cuts[int(rng.integers(len(cuts)))] if cuts else 0
+    return text[:cut].rstrip(), text[cut:]
 
 
 def noised(

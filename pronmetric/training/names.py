@@ -29,6 +29,7 @@ _NOT_A_NAME = frozenset(
     "april may june july august chad chelsea georgia german india israel jesus jordan paris".split()
 )
 _OFTEN = 5
+_OTHER = {"female": "male", "male": "female"}
 
 
 class Names:
@@ -68,8 +69,10 @@ class Names:
             lists += [english] * len(OTHERS) + [_faker(locale, gender) for locale in OTHERS]
         return cls(found["female"], found["male"], common=common)
 
-    def swap(self, text: str, rng: np.random.Generator) -> str:
+    def swap(self, text: str, rng: np.random.Generator, *, flip: bool = False) -> str:
         """`text` with each first name replaced by one of the same gender, the same name by the same one.
+
+        flip: by one of the other gender (see `pronmetric.training.gender.flip`).
 
         What follows "in", "from" or the like, a title or another first name anywhere in the text is taken for a place
         or a family name and stays.
@@ -94,7 +97,7 @@ class Names:
             if name in others:
                 continue
             if name not in new:
-                new[name] = self._draw(self._gender[name], rng)
+                new[name] = self._draw(_OTHER[self._gender[name]] if flip else self._gender[name], rng)
             pieces += [text[last : match.start()], new[name]]
             last = match.end()
         return "".join([*pieces, text[last:]])

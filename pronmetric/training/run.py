@@ -74,6 +74,7 @@ def train(
     optim: Mapping[str, Any],
     trainer: Mapping[str, Any],
     word_state: str,
+    separator: bool,
     init: str | Path | None,
     half: bool,
     seed: int,
@@ -98,6 +99,7 @@ def train(
         "optim": dict(optim),
         "trainer": {key: value for key, value in trainer.items() if key not in FREE},
         "word_state": word_state,
+        "separator": separator,
         "init": None if init is None else str(init),
         "seed": seed,
     }
@@ -114,7 +116,7 @@ def train(
         scorer, tokenizer, max_pieces = _scorer(encoder, head, word_state=word_state, init=init)
         module_data = PronounData(
             folder,
-            Collator(tokenizer, max_pieces=max_pieces),
+            Collator(tokenizer, max_pieces=max_pieces, separator=separator),
             epochs=trainer["max_epochs"],
             inventory=FORMS,
             context=context,
@@ -157,6 +159,7 @@ def train(
         "word_state": word_state,
         "segment": SEGMENT[head["kind"]],
         "max_pieces": max_pieces,
+        "separator": separator,
         "context": context,
         "pronouns": list(FORMS),
         "training": {

@@ -39,7 +39,7 @@ def wordpiece(vocabulary: Sequence[str] = VOCABULARY) -> PreTrainedTokenizerFast
 
 @pytest.fixture(scope="module")
 def collator() -> Collator:
-    return Collator(wordpiece(), max_pieces=64)
+    return Collator(wordpiece(), max_pieces=64, separator=False)
 
 
 def one(found: list[Encoded]) -> Encoded:
@@ -94,7 +94,7 @@ def test_a_batch_without_words_and_pronouns_has_a_slot_of_each(collator: Collato
 
 
 def test_context_is_cut_from_the_left_and_counted() -> None:
-    small = Collator(wordpiece(), max_pieces=12)
+    small = Collator(wordpiece(), max_pieces=12, separator=False)
     row = one(small.encode([example("She gave him the book.", "What a day. What a day. What a")]))
     pieces = small.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     # ten pieces beside [CLS] and [SEP]: seven of the sentence, the last three of the ten of its context
@@ -102,6 +102,27 @@ def test_context_is_cut_from_the_left_and_counted() -> None:
     assert row.cut == 7 and row.windows == 1
     assert [pieces[i] for i in range(12) if row.word[i] in row.pronoun_word] == ["she", "hi", "##m"]
     assert row.word[row.word >= 0].min() == 0
+
+
+def test_a_separator_stands_between_context_and_text() -> None:
+    marked = Collator(wordpiece(), max_pieces=64, separator=True)
+    row = one(marked.encode([example("She gave him the book.", "What a day.")]))
+    pieces = marked.tokenizer.convert_ids_to_tokens(row.ids.tolist())
+    assert pieces == "[CLS] what a day . [SEP] she gave hi ##m the book . [SEP]".split()
+    assert row.word.tolist() == [-1, 0, 1, 2, 3, -1, 4, 5, 6, 6, 7, 8, 9, -1]
+    assert row.pronoun_word.tolist() == [4, 6]
+    alone = one(marked.encode([example("She gave him the book.")]))
+    assert marked.tokenizer.convert_ids_to_tokens(alone.ids.tolist()) == [pieces[0], *pieces[6:]]
+
+
+@pytest.mark.parametrize(
+    ("room", "cut", "pieces"), [(12, 2, "day . [SEP] she"), (11, 3, "[CLS] . [SEP] she"), (10, 4, "[CLS] she")]
+)
+def test_no_separator_stands_after_a_context_that_was_cut_away(room: int, cut: int, pieces: str) -> None:
+    marked = Collator(wordpiece(), max_pieces=room, separator=True)
+    row = marked.encode([example("She gave the book a day.", "What a day.")])[0]
+    assert pieces in " ".join(marked.tokenizer.convert_ids_to_tokens(row.ids.tolist()))
+    assert row.cut == cut
 
 
 def windows_of(collator: Collator, given: Example) -> list[Encoded]:
@@ -118,10 +139,11 @@ def windows_of(collator: Collator, given: Example) -> list[Encoded]:
     return found
 
 
+@pytest.mark.parametrize("separator", [False, True])
 @pytest.mark.parametrize("max_pieces", [10, 11, 17, 32])
 @pytest.mark.parametrize("length", [6, 7, 13, 40])
-def test_a_long_sentence_is_windowed(max_pieces: int, length: int) -> None:
-    small = Collator(wordpiece(), max_pieces=max_pieces)
+def test_a_long_sentence_is_windowed(max_pieces: int, length: int, separator: bool) -> None:
+    small = Collator(wordpiece(), max_pieces=max_pieces, separator=separator)
     text = " ".join("she gave him the books . it gave her a day .".split() * length)
     found = windows_of(small, example(text, "What a day."))
     assert {row.cut for row in found} == {4}
@@ -130,7 +152,7 @@ def test_a_long_sentence_is_windowed(max_pieces: int, length: int) -> None:
 
 
 def test_a_pronoun_of_a_window_has_text_on_both_sides() -> None:
-    small = Collator(wordpiece(), max_pieces=34)
+    small = Collator(wordpiece(), max_pieces=34, separator=False)
     given = example(" ".join("a day the book she gave a day the book".split() * 20))
     found = windows_of(small, given)
     for k, row in enumerate(found):
@@ -140,17 +162,17 @@ def test_a_pronoun_of_a_window_has_text_on_both_sides() -> None:
 
 def test_a_text_that_just_fits_is_no_window() -> None:
     text = "she gave him the book . it gave"  # 9 pieces
-    row = one(Collator(wordpiece(), max_pieces=11).encode([example(text, "What a day.")]))
+    row = one(Collator(wordpiece(), max_pieces=11, separator=False).encode([example(text, "What a day.")]))
     assert (row.windows, row.cut) == (1, 4)
 
 
 def test_a_slow_tokenizer_or_too_little_room_is_refused() -> None:
     with pytest.raises(InputError, match="room for 8 pieces of text, got 9"):
-        Collator(wordpiece(), max_pieces=9)
+        Collator(wordpiece(), max_pieces=9, separator=False)
     slow = wordpiece()
     slow.__class__ = type("SlowTokenizer", (PreTrainedTokenizerFast,), {"is_fast": False})
     with pytest.raises(InputError, match=r"expected a fast tokenizer .* got SlowTokenizer"):
-        Collator(slow, max_pieces=64)
+        Collator(slow, max_pieces=64, separator=False)
 
 
 # Other kinds of tokenizers
@@ -216,7 +238,7 @@ OTHERS: dict[str, Callable[[], PreTrainedTokenizerBase]] = {
 
 @pytest.fixture(scope="module", params=OTHERS)
 def other(request: pytest.FixtureRequest) -> Collator:
-    return Collator(OTHERS[request.param](), max_pieces=200)
+    return Collator(OTHERS[request.param](), max_pieces=200, separator=False)
 
 
 @pytest.mark.parametrize("context", ["", "He said so."])
@@ -254,7 +276,7 @@ def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>"), max_pieces=64)
+    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>"), max_pieces=64, separator=False)
     row = one(collator.encode([Example("", "it's her", ((0, 2), (5, 8)))]))
     assert row.ids.tolist() == [0, 4, 6, 2]
     assert [np.flatnonzero(row.word == at).tolist() for at in row.pronoun_word] == [[1], [2]]
@@ -263,7 +285,7 @@ def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
 def test_a_tokenizer_that_adds_nothing() -> None:
     plain = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(VOCABULARY)}, unk_token="[UNK]"))
     plain.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]"), max_pieces=8)
+    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]"), max_pieces=8, separator=False)
     row = one(collator.encode([example("she gave it")]))
     assert row.ids.tolist() == [7, 8, 11] and row.word.tolist() == [0, 1, 2]
     assert collator.pad([row, *collator.encode([example("it")])]).ids.tolist() == [[7, 8, 11], [11, 0, 0]]
@@ -271,5 +293,5 @@ def test_a_tokenizer_that_adds_nothing() -> None:
 
 def test_bert_as_transformers_makes_it(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
-    collator = Collator(BertTokenizer(vocab=str(tmp_path / "vocab.txt")), max_pieces=64)
+    collator = Collator(BertTokenizer(vocab=str(tmp_path / "vocab.txt")), max_pieces=64, separator=False)
     assert one(collator.encode([example("She gave him.")])).word.tolist() == [-1, 0, 1, 2, 2, 3, -1]

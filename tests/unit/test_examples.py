@@ -66,6 +66,21 @@ def test_a_clean_passage_is_as_written() -> None:
     assert found.example.text == TEXT and set(found.right) == {1.0}
 
 
+def test_the_first_sentences_of_a_passage_become_clean_context() -> None:
+    text = "She left. He saw her and he wept. It rained on his hat. Nobody came."
+    seen = set()
+    for seed in range(40):
+        found = examples.passage({"text": text}, rng(seed), table=TABLE, **{**CORRUPTION, "context": 1.0})
+        before, spans = found.example.context, found.example.spans
+        seen.add(before)
+        assert text.startswith(before) and len(spans) == len(found.right) == len(found.original)
+        assert found.original == tuple(o.form for o in pronouns.find(text[len(before) :]))
+    # a pronoun always is left to judge: the last sentence has none
+    assert seen == {"She left.", "She left. He saw her and he wept."}
+    plain = examples.passage({"text": text}, rng(0), table=TABLE, **{**CORRUPTION, "context": 1.0, "plain": 1.0})
+    assert plain.example.context in {flatten(before) for before in seen}
+
+
 def test_the_same_generator_gives_the_same_passage() -> None:
     assert passage(4, plain=0.5) == passage(4, plain=0.5)
     assert len({passage(seed).example.text for seed in range(20)}) > 5

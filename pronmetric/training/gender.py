@@ -1,0 +1,90 @@
+"""A text with its genders exchanged: he and she, man and woman, and with `Names.swap` the first names too.
+
+Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text comes as
+often with women as with men, so that nothing but an antecedent tells he from she.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pronmetric import pronouns
+from pronmetric.corrupt import cased
+from pronmetric.slots import slot
+from pronmetric.words import words
+
+__all__ = ["flip", "flipped_frequency"]
+
+_FIXED = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "herself", "herself": "himself"}
+_NOUNS = (
+    "man:woman men:women boy:girl boys:girls father:mother fathers:mothers son:daughter sons:daughters "
+    "brother:sister brothers:sisters husband:wife husbands:wives uncle:aunt uncles:aunts nephew:niece nephews:nieces "
+    "grandfather:grandmother grandson:granddaughter grandsons:granddaughters stepfather:stepmother stepson:stepdaughter "
+    "king:queen kings:queens prince:princess princes:princesses duke:duchess lord:lady lords:ladies gentleman:lady "
+    "gentlemen:ladies sir:madam mr:mrs actor:actress actors:actresses waiter:waitress host:hostess hero:heroine "
+    "widower:widow bridegroom:bride boyfriend:girlfriend boyfriends:girlfriends dad:mom daddy:mommy papa:mama "
+    "emperor:empress monk:nun monks:nuns male:female males:females businessman:businesswoman "
+    "policeman:policewoman chairman:chairwoman spokesman:spokeswoman congressman:congresswoman salesman:saleswoman "
+    "schoolboy:schoolgirl steward:stewardess baron:baroness lad:lass lads:lasses grandpa:grandma monsieur:madame "
+    "landlord:landlady master:mistress masculine:feminine fatherly:motherly manly:womanly"
+).split()
+_OF_MEN = {male: female for male, female in reversed([pair.split(":") for pair in _NOUNS])}
+_OF_WOMEN = {female: male for male, female in reversed([pair.split(":") for pair in _NOUNS])}
+_OTHER = {**_OF_MEN, **_OF_WOMEN, "ms": "mr", "miss": "mr", "mum": "dad", "mam": "papa", "dame": "sir"}
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def flip(text: str) -> str:
+    """`text` with each pronoun and noun of one gender replaced by that of the other, letter case kept.
+
+    >>> flip("His wife gave the boys her word; it was hers.")
+    'Her husband gave the girls his word; it was his.'
+    """
+    new: dict[tuple[int, int], str] = {}
+    for match in _WORD.finditer(text):
+        other = _OTHER.get(match.group().lower())
+        if other is not None and match.group() != "miss":  # the verb
+            new[match.span()] = _like(match.group(), other)
+    split = words(text)
+    for occurrence in pronouns.find(text, split):
+        other = _FIXED.get(occurrence.form)
+        if occurrence.form == "her":
+            other = "his" if slot(split, occurrence.word) == "possessive determiner" else "him"
+        elif occurrence.form == "his":
+            other = "hers" if slot(split, occurrence.word) == "possessive independent" else "her"
+        if other is not None:
+            span = occurrence.start, occurrence.end
+            new[span] = cased(text, *span, other)
+    pieces, last = [], 0
+    for (start, end), word in sorted(new.items()):
+        pieces += [text[last:start], word]
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
+def _like(old: str, new: str) -> str:
+    if old.isupper() and len(old) > 1:
+        return new.upper()
+    return new.capitalize() if old[0].isupper() else new
+
+
+def flipped_frequency(frequency: Mapping[str, float], share: float) -> dict[str, float]:
+    """How often each form stands in texts of which `share` are flipped, from `frequency` before.
+
+    Of "her" as much is taken for the object's as of the men's forms is "him".
+    """
+    old = {form: frequency.get(form, 0.0) for form in ("he", "she", "him", "his", "himself", "her", "hers", "herself")}
+    objects = old["him"] / max(old["him"] + old["his"], 1e-9)
+    alone = old["hers"] / max(old["her"] * (1 - objects) + old["hers"], 1e-9)
+    other = {
+        "he": old["she"],
+        "she": old["he"],
+        "himself": old["herself"],
+        "herself": old["himself"],
+        "him": old["her"] * objects,
+        "his": old["her"] * (1 - objects) + old["hers"],
+        "her": old["him"] + old["his"] * (1 - alone),
+        "hers": old["his"] * alone,
+    }
+    return {**frequency, **{form: (1 - share) * old[form] + share * other[form] for form in old}}
