@@ -29,8 +29,9 @@ class Checkpoint:
     """A scorer with what it needs to read text.
 
     config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
-    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in the order of the head's forms), `context` (that it
-    was trained in), `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
+    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in
+    the order of the head's forms), `context` (that it was trained in),
+    `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
     """
 
     model: PronounScorer

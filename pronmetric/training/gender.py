@@ -1,7 +1,7 @@
 """A text with its genders exchanged: he and she, man and woman, and with `Names.swap` the first names too.
 
-Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text comes as
-often with women as with men, so that nothing but an antecedent tells he from she.
+Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text comes
+as often with women as with men, so that nothing but an antecedent tells he from she.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _FIXED = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "her
 _NOUNS = (
     "man:woman men:women boy:girl boys:girls father:mother fathers:mothers son:daughter sons:daughters "
     "brother:sister brothers:sisters husband:wife husbands:wives uncle:aunt uncles:aunts nephew:niece nephews:nieces "
-    "grandfather:grandmother grandson:granddaughter grandsons:granddaughters stepfather:stepmother stepson:stepdaughter "
-    "king:queen kings:queens prince:princess princes:princesses duke:duchess lord:lady lords:ladies gentleman:lady "
+    "grandfather:grandmother grandson:granddaughter grandsons:granddaughters "
+    "stepfather:stepmother stepson:stepdaughter king:queen kings:queens prince:princess princes:princesses duke:duchess lord:lady "
+    "lords:ladies gentleman:lady "
     "gentlemen:ladies sir:madam mr:mrs actor:actress actors:actresses waiter:waitress host:hostess hero:heroine "
     "widower:widow bridegroom:bride boyfriend:girlfriend boyfriends:girlfriends dad:mom daddy:mommy papa:mama "
     "emperor:empress monk:nun monks:nuns male:female males:females businessman:businesswoman "
@@ -87,4 +88,5 @@ def flipped_frequency(frequency: Mapping[str, float], share: float) -> dict[str,
         "her": old["him"] + old["his"] * (1 - alone),
         "hers": old["his"] * alone,
     }
-    return {**frequency, **{form: (1 - share) * old[form] + share * other[form] for form in old}}
+    new = {form: (1 - share) * old[form] + share * other[form] for form in old}
+    return {**frequency, **{form: count for form, count in new.items() if count}}

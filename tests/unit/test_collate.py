@@ -276,7 +276,9 @@ def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>"), max_pieces=64, separator=False)
+    collator = Collator(
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>"), max_pieces=64, separator=False
+    )
     row = one(collator.encode([Example("", "it's her", ((0, 2), (5, 8)))]))
     assert row.ids.tolist() == [0, 4, 6, 2]
     assert [np.flatnonzero(row.word == at).tolist() for at in row.pronoun_word] == [[1], [2]]
@@ -285,7 +287,9 @@ def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
 def test_a_tokenizer_that_adds_nothing() -> None:
     plain = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(VOCABULARY)}, unk_token="[UNK]"))
     plain.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    collator = Collator(PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]"), max_pieces=8, separator=False)
+    collator = Collator(
+        PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]"), max_pieces=8, separator=False
+    )
     row = one(collator.encode([example("she gave it")]))
     assert row.ids.tolist() == [7, 8, 11] and row.word.tolist() == [0, 1, 2]
     assert collator.pad([row, *collator.encode([example("it")])]).ids.tolist() == [[7, 8, 11], [11, 0, 0]]

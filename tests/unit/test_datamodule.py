@@ -32,6 +32,7 @@ CORRUPTION: dict[str, Any] = {
     "plain": 0.5,
     "clean": 0.05,
     "swap": 0.0,
+    "flip": 0.0,
     "fresh": 0.0,
 }
 Make = Callable[..., PronounData]
@@ -55,7 +56,9 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
             "workers": 0,
             "seed": 1,
         }
-        return PronounData(folder, Collator(tiny_tokenizer, max_pieces=max_pieces, separator=False), **{**given, **changes})
+        return PronounData(
+            folder, Collator(tiny_tokenizer, max_pieces=max_pieces, separator=False), **{**given, **changes}
+        )
 
     return data
 

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pronmetric.training.gender import flip, flipped_frequency
+from pronmetric.training.names import Names
+
+
+@pytest.mark.parametrize(
+    ("text", "flipped"),
+    [
+        ("He gave her his book.", "She gave him her book."),
+        ("She saw her brother; the hat was hers.", "He saw his sister; the hat was his."),
+        ("The hat was his, and HE knew it himself.", "The hat was hers, and SHE knew it herself."),
+        ("Mr. Hall and Miss Dove miss the ladies.", "Mrs. Hall and Mr. Dove miss the lords."),
+        ("She'd told him: \u201cHer Majesty the Queen!\u201d", "He'd told her: \u201cHis Majesty the King!\u201d"),
+        ("They say it is theirs.", "They say it is theirs."),
+        ("", ""),
+    ],
+)
+def test_genders_are_exchanged(text: str, flipped: str) -> None:
+    assert flip(text) == flipped
+
+
+def test_names_are_exchanged_too() -> None:
+    names = Names([["Anna", "Eva"]], [["Karl", "Olaf"]])
+    found = {names.swap("Anna met Karl. Anna left.", np.random.default_rng(seed), flip=True) for seed in range(40)}
+    assert found == {f"{male} met {female}. {male} left." for male in ("Karl", "Olaf") for female in ("Anna", "Eva")}
+
+
+def test_frequencies_of_flipped_texts() -> None:
+    counts = {"he": 30, "she": 10, "him": 20, "his": 60, "her": 40, "himself": 4, "it": 7}
+    assert flipped_frequency(counts, 0.0) == counts
+    # him is a quarter of him and his, so that 10 of the 40 "her" are taken for the object
+    half = flipped_frequency(counts, 0.5)
+    assert half == {
+        "he": 20, "she": 20, "him": 15, "his": 45, "her": 60, "himself": 2, "herself": 2, "it": 7,
+    }  # fmt: skip
+    assert sum(half.values()) == sum(counts.values())
