@@ -20,10 +20,13 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lines import read_lines
 
 MISSING = "None"
+RANKING = "RAW Z ANNOTATIONS SEGMENTS SYSTEM [NAME]"
 SEGMENT_HEAD = ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"]
 
+_HUMAN = re.compile(r"human(?![a-z]).*|ref[-_.]?[a-z0-9]?", re.IGNORECASE)
 _INDEX = re.compile(r"\.[0-9]+$")
 _COUNT = re.compile(r"[0-9]{1,9}")
+_SHOWN = 80  # characters of a line that an error quotes
 
 
 class Ranked(NamedTuple):
@@ -113,8 +116,7 @@ def read_ranking(path: str | Path) -> list[Ranked]:
     for line, text in _lines(path):
         fields = text.split()
         if len(fields) not in (5, 6):
-            expected = "RAW Z ANNOTATIONS SEGMENTS SYSTEM [NAME]"
-            raise InputError(f"expected 5 or 6 fields, {expected}, got {len(fields)}", file=path, line=line)
+            raise InputError(f"expected 5 or 6 fields, {RANKING}, got {len(fields)}", file=path, line=line)
         name = fields[5] if len(fields) == 6 else _INDEX.sub("", fields[4])
         if name in seen:
             raise InputError(f"{name} for the second time: expected each system once", file=path, line=line)
@@ -150,15 +152,28 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
     return found
 
 
-def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float]:
-    """People's score of each system, from a ranking or from `.sys.score`; a system without one is left out.
+def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float | None]:
+    """People's score of each system, from a ranking or from `.sys.score`, which `score` does not concern.
 
-    A line of two fields is one of `.sys.score`, which `score` does not concern.
+    Raises:
+        InputError: with file and line, a line of another form, or a system a second time.
     """
     _, first = next(_lines(path))
     if "\t" in first or len(first.split()) == 2:
-        return {system: value for system, value in read_system_scores(path).items() if value is not None}
+        return read_system_scores(path)
+    if len(first.split()) not in (5, 6):
+        forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
+        raise InputError(f"expected {forms}, got {_shown(first)}", file=path, line=1)
     return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
+
+
+def is_human(system: str) -> bool:
+    """Whether a system's name is one that these files give to a translation by people.
+
+    >>> [name for name in ("HUMAN", "HUMAN-B.12", "refA", "ref", "RefineMT", "Alder") if is_human(name)]
+    ['HUMAN', 'HUMAN-B.12', 'refA', 'ref']
+    """
+    return _HUMAN.fullmatch(system) is not None
 
 
 def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
@@ -166,7 +181,8 @@ def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
     for line, text in _lines(path):
         fields = text.split("\t") if "\t" in text else text.split()
         if len(fields) != 2 or not fields[0].strip():
-            raise InputError(f"expected SYSTEM, a tab and a score or {MISSING}, got {text!r}", file=path, line=line)
+            message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_shown(text)}"
+            raise InputError(message, file=path, line=line)
         system, score = fields
         yield line, system, None if score == MISSING else _number(score, path, line)
 
@@ -177,6 +193,10 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     if not lines:
         raise InputError("the file is empty: expected a line of scores for each system", file=path)
     return iter(enumerate(lines, start=1))
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 
 def _number(text: str, path: str | Path, line: int) -> float:

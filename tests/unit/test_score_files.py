@@ -142,7 +142,12 @@ def test_faults_of_assessments(write: Callable[[str], Path], content: str, messa
 def test_peoples_scores_from_either_kind_of_file(write: Callable[[str], Path]) -> None:
     assert read_human(write(RANKING)) == {"Alder-MT": 0.2, "HUMAN": -0.05, "Yew.eu": -0.1}
     assert read_human(write(RANKING), score="raw") == {"Alder-MT": 70.5, "HUMAN": 68.0, "Yew.eu": 66.25}
-    assert read_human(write("Alder\t1.5\nYew\tNone\n")) == {"Alder": 1.5}
+    assert read_human(write("Alder\t1.5\nYew\tNone\n")) == {"Alder": 1.5, "Yew": None}
+
+
+def test_a_file_of_people_that_is_neither_kind_names_both(write: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError, match=r"scores:1: expected SYSTEM and a score .* or RAW Z .*, got '\{'"):
+        read_human(write('{\n"systems": []}\n'))
 
 
 @pytest.mark.shared
