@@ -18,7 +18,7 @@ from data_prep.passages import passages
 from data_prep.settings import STAGES, Settings, Talk
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
-from data_prep.survey import Place, Survey, reference_documents
+from data_prep.survey import Place, Survey, output_documents, reference_documents
 from data_prep.testset import TestSet
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
@@ -75,7 +75,7 @@ class Result:
         for split in (TRAIN, DEVELOPMENT):
             if not rows[split]:
                 talk.note(f"split {split} has no pair")
-        rows |= self._write_passages(plain, talk)
+        rows |= self._write_passages(plain, [testset for testset, _ in files], talk)
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion).save(self._folder / "confusion.json")
         content = manifest.manifest(
@@ -175,13 +175,19 @@ class Result:
             )
         raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy on another side")
 
-    def _write_passages(self, plain: list[tuple[str, EnglishDocument]], talk: Talk) -> dict[str, int]:
+    def _write_passages(
+        self, plain: list[tuple[str, EnglishDocument]], testsets: list[TestSet], talk: Talk
+    ) -> dict[str, int]:
         rows = {}
         features = arrow.passage_features()
         for split in (DEVELOPMENT, TRAIN):
             name = f"passages_{split}"
             docs = [doc for where, doc in plain if where == split]
             docs += reference_documents(self._survey, split)
+            if split == TRAIN:
+                some = talk.progress(testsets, "passages of outputs", len(testsets))
+                systems, seed = self._settings.outputs, self._settings.seed
+                docs += output_documents(some, self._survey, split, systems=systems, seed=seed)
             stream = self._folder / f".{name}"
             rows[name] = arrow.write_rows(stream, self._passages(split, talk.progress(docs, name, len(docs))), features)
             arrow.save_split(self._folder / name, stream, features)

@@ -39,6 +39,7 @@ class Settings:
     rule: Rule
     english_share: float
     pieces: int
+    outputs: int
     seed: int
 
     def check(self) -> None:
@@ -54,6 +55,7 @@ class Settings:
             ("align.lines", self.align_lines, 1),
             ("splits.block", self.rule.block, 1),
             ("passages.pieces", self.pieces, 1),
+            ("passages.outputs", self.outputs, 0),
             ("seed", self.seed, 0),
         ):
             if not isinstance(value, int) or value < least:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 from data_prep import wmt
 from data_prep.documents import EnglishDocument
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, Unit, divided, tokens, unit_of
 from data_prep.testset import TestSet
+from pronmetric import pronouns
 from pronmetric.schema import Document
 
 _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
@@ -158,20 +160,50 @@ def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
     for document in found.documents:
         names = dict.fromkeys(name for row in document for name in row.refs)
         for name in names:
-            for number, run in enumerate(_runs(found, split, document, name), start=1):
-                first = document[0]
-                doc = f"{first.place.testset}.{first.place.lp}/{name}/{first.unit[2]}/{number}"
-                yield EnglishDocument(source="wmt", doc=doc, lines=tuple(run))
+            texts = (row.refs.get(name) if _free(found, row.place, split) else None for row in document)
+            first = document[0]
+            yield from _runs(texts, "wmt", f"{first.place.testset}.{first.place.lp}/{name}/{first.unit[2]}")
 
 
-def _runs(found: Survey, split: str, document: Sequence[Row], name: str) -> Iterator[list[str]]:
-    run: list[str] = []
-    for row in document:
-        free = found.splits[row.place] == split and row.place not in found.barred
-        if free and row.refs.get(name, "").strip():
-            run.append(row.refs[name])
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
+def output_documents(
+    testsets: Iterable[TestSet], found: Survey, split: str, *, systems: int, seed: int
+) -> Iterator[EnglishDocument]:
+    """Outputs of a split as plain English: runs of segments whose pronouns are, form by form, those of a reference.
+
+    Of each test set `systems` systems are drawn.
+    """
+    for testset in testsets:
+        documents = list(wmt.read(testset))
+        names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
+        chosen = random.Random(f"{seed} {testset.id}").sample(names, min(systems, len(names)))
+        for document in documents:
+            places = [Place(document.testset, document.lp, segment.seg) for segment in document.segments]
+            right = [
+                [_forms(text) for text in segment.refs.values()] if _free(found, place, split) else []
+                for place, segment in zip(places, document.segments, strict=True)
+            ]
+            for name in chosen:
+                texts = (
+                    text if (text := segment.hyps.get(name)) and _forms(text) in forms else None
+                    for segment, forms in zip(document.segments, right, strict=True)
+                )
+                yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
+
+
+def _free(found: Survey, place: Place, split: str) -> bool:
+    return found.splits[place] == split and place not in found.barred
+
+
+def _forms(text: str) -> list[str]:
+    return [occurrence.form for occurrence in pronouns.find(text)]
+
+
+def _runs(texts: Iterable[str | None], source: str, doc: str) -> Iterator[EnglishDocument]:
+    """A document of each run of texts, None and empty ones between them."""
+    runs = (tuple(filter(None, run)) for filled, run in groupby(texts, _filled) if filled)
+    for number, run in enumerate(runs, start=1):
+        yield EnglishDocument(source=source, doc=f"{doc}/{number}", lines=run)
+
+
+def _filled(text: str | None) -> bool:
+    return text is not None and bool(text.strip())

@@ -57,6 +57,7 @@ def _job(cfg: DictConfig) -> None:
         ),
         english_share=cfg.splits.english_share,
         pieces=cfg.passages.pieces,
+        outputs=cfg.passages.outputs,
         seed=cfg.seed,
     )
     content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(cfg.align.backend))

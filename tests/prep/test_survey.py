@@ -9,7 +9,7 @@ import pytest
 
 from data_prep import wmt
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Rule
-from data_prep.survey import Place, Survey, reference_documents, survey
+from data_prep.survey import Place, Survey, output_documents, reference_documents, survey
 
 RULE = Rule(development=("wmt23",), test=("wmt22:de-en",), development_share=0.5, block=2, seed=1)
 FERRY = "The old ferry left the harbour at noon with nine people on board."
@@ -91,6 +91,38 @@ def test_references_are_plain_english_in_runs(look: Callable[..., Survey]) -> No
     assert second.lines == ("Ada says 4 things.",), "its predecessor has a copy in its context"
     assert (first.source, first.doc) == ("wmt", "newstest2021.de-en/A/newstest2021.de-en#1/1")
     assert sum(len(doc.lines) for doc in reference_documents(found, DEVELOPMENT)) == 4
+
+
+def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Path) -> None:
+    columns = {
+        "src.de": ["Sie kam.", "Er sah sie.", "Es war rot.", "Regen.", "Sie ging."],
+        "ref.A.en": ["She came.", "He saw her.", "It was red.", "Rain.", "She left."],
+        "ref.B.en": ["She came.", "He saw them.", "It was red.", "Rain.", "She left."],
+        "hyp.North.en": ["She arrived.", "He noticed them.", "This was red.", "It rains.", "She went."],
+        "hyp.South.en": ["It came.", "His hat saw her.", "It got red.", "Just rain.", ""],
+    }
+    for kind, lines in columns.items():
+        text = "".join(f"{line}\n" for line in lines)
+        (tmp_path / f"newstest2021.de-en.{kind}").write_text(text, encoding="utf-8")
+    testsets = wmt.discover(tmp_path, exclude=()).testsets
+    rule = Rule(development=(), test=(), development_share=0.0, block=2, seed=1)
+    found = survey(testsets, rule=rule, context_size=1, sample_size=10, development_lines=())
+    found.splits = dict.fromkeys(found.splits, TRAIN)  # a year alone is divided
+    found.barred.clear()
+
+    def lines_of(systems: int) -> dict[str, tuple[str, ...]]:
+        return {doc.doc: doc.lines for doc in output_documents(testsets, found, TRAIN, systems=systems, seed=1)}
+
+    start = "newstest2021.de-en"
+    assert lines_of(5) == {
+        f"{start}/North/{start}/1": ("She arrived.", "He noticed them."),
+        f"{start}/North/{start}/2": ("She went.",),
+        f"{start}/South/{start}/1": ("It got red.", "Just rain."),
+    }
+    assert lines_of(0) == {} and {doc.split("/")[1] for doc in lines_of(1)} in ({"North"}, {"South"})
+    found.barred.add(Place("newstest2021", "de-en", 1))
+    assert lines_of(5)[f"{start}/North/{start}/1"] == ("He noticed them.",)
+    assert not list(output_documents(testsets, found, DEVELOPMENT, systems=5, seed=1))
 
 
 def test_the_sample_is_seeded_and_no_larger_than_asked(look: Callable[..., Survey]) -> None:
