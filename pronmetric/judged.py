@@ -1,9 +1,9 @@
 """Pairs of texts that somebody judged: the one record that every source of such pairs is turned into, as JSONL.
 
 One object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
-"A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b"}; the id and the two texts must be there. The files of the
-published study ({"reference": tokens, "noisy": tokens, ...}) are known by their keys. A source in another form (a TSV,
-a folder) has a module of its own that gives the same record.
+"A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b"}; the id and the two texts
+must be there. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are known by their keys. A
+source in another form (a TSV, a folder) has a module of its own that gives the same record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pronmetric.records import refuse_unprintable
 
 A, B, TIE = "A", "B", "tie"
 ANSWERS = (A, B, TIE)
-_LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge")
+_LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge", "reference", "system_a", "system_b")
 STUDY_JUDGE = "the reference is better"
 _KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS)
 _STUDY_KEYS = {"reference", "noisy"}
@@ -35,7 +35,8 @@ class JudgedPair:
     context: the previous sentences, oldest first. better: "A", "B" or "tie", None where nobody says. votes: the answer
     of each rater who gave one. group: what figures are told apart by (a language, a kind); doc: what is resampled as
     one. pronoun_a, pronoun_b: the pronouns in which the texts differ, where that is one each. judge: what stands behind
-    `better` where it is nobody's answer, such as "the reference is better".
+    `better` where it is nobody's answer, such as "the reference is better". reference: a reference translation of the
+    same segment; system_a, system_b: what the texts are outputs of; nothing but floors and peers read these three.
     """
 
     id: str
@@ -49,6 +50,9 @@ class JudgedPair:
     pronoun_a: str | None = None
     pronoun_b: str | None = None
     judge: str | None = None
+    reference: str | None = None
+    system_a: str | None = None
+    system_b: str | None = None
 
 
 def read(path: str | Path) -> list[JudgedPair]:
@@ -261,7 +265,7 @@ def _pair(record: _Record) -> JudgedPair:
         **{key: record.label(key) for key in _LABELS},
     )
     for key in record.record.keys() - set(_KEYS):  # a misspelt key must not pass for an absent one
-        near = difflib.get_close_matches(key, [k for k in _KEYS if k not in record.record], n=1, cutoff=0.8)
+        near = difflib.get_close_matches(key, [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
         if near:
             record.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')
     return found

@@ -162,6 +162,7 @@ def pairs(
     longest: int = LONGEST,
     other_words: int | None = None,
     all_pairs: bool = False,
+    reference: str | None = REFERENCE,
     tally: Counter[str] | None = None,
 ) -> Iterator[JudgedPair]:
     """Two systems' translations of a segment, with the vote of each rater who judged both.
@@ -170,10 +171,11 @@ def pairs(
     tie. `better` is what more raters voted for, else "tie". Which system is A changes from pair to pair by a checksum.
     Left out, and counted in `tally`: pairs that no rater judged both of, equal texts, texts in which no such error
     stands (but for `all_pairs`), and those that differ in more than `other_words` words besides pronouns, or in no
-    pronoun, where that is given.
+    pronoun, where that is given. Each pair carries the text of the system `reference`, where the segment has one.
     """
     count: Counter[str] = Counter() if tally is None else tally
     segments: dict[tuple[str, int], dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
+    references = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
     for one in judgements:
         segments[one.doc, one.seg][one.system][one.rater] = one
     penalties = {id(one): one.penalty(longest=longest) for one in judgements}
@@ -195,7 +197,7 @@ def pairs(
                     count["differ in other words"] += 1
                     continue
                 count["pairs"] += 1
-                yield _pair(texts, context[doc, seg], both, forms)
+                yield _pair(texts, context[doc, seg], both, forms, references.get((doc, seg)))
 
 
 def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], int]:
@@ -254,6 +256,7 @@ def _pair(
     context: tuple[str, ...],
     penalties: Mapping[str, tuple[float, float]],
     forms: tuple[tuple[str, ...], tuple[str, ...]],
+    reference: str | None,
 ) -> JudgedPair:
     a, b = texts
     votes = {rater: A if x < y else B if y < x else TIE for rater, (x, y) in penalties.items()}
@@ -271,6 +274,9 @@ def _pair(
         pronoun_a=forms[0][0] if single else None,
         pronoun_b=forms[1][0] if single else None,
         judge=JUDGE,
+        reference=reference,
+        system_a=a.system,
+        system_b=b.system,
     )
 
 

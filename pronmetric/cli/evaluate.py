@@ -33,8 +33,9 @@ interval that resamples documents (or groups, or pairs, where the pairs name non
 missing ones (null: a text without a pronoun); both are counted."""
 EPILOG = """pairs, one of:
   FILE.jsonl  one object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
-              "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b"}; or a file of the published
-              study ({"reference": tokens, "noisy": tokens, ...}, the reference being better)
+              "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a",
+              "system_b"}; or a file of the published study ({"reference": tokens, "noisy": tokens, ...}, the reference
+              being better)
   FILE.tsv    GAP: each sentence against the same with the pronoun of the other gender
   FOLDER      of `pronmetric prepare`: reference against system (R vs S), and against the reference with one pronoun of
               the system (R vs R'), each with its own figures

@@ -55,6 +55,7 @@ def main(argv: Sequence[str]) -> int:
                 longest=args.longest,
                 other_words=args.other_words,
                 all_pairs=args.all,
+                reference=reference,
                 tally=tally,
             )
             votes: Counter[str] = Counter()

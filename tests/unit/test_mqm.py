@@ -112,9 +112,12 @@ def test_pairs_and_votes(judgements: list[Judgement]) -> None:
     assert pair.votes == {"r1": elm, "r2": oak} and pair.better == "tie"
     assert (pair.context, pair.doc, pair.group) == (("Ann came home.",), "talk", "two systems")
     assert {pair.pronoun_a, pair.pronoun_b} == {"him", "it"}
+    assert pair.id == f"talk:5:{pair.system_a}:{pair.system_b}" and pair.reference == "The dog saw her."
     pair = found[frozenset({"Oak", "ref"})]
     assert pair.votes == {"r1": "A" if pair.text_a == "The dog saw her." else "B"} and pair.group == "with a reference"
     assert pair.better == pair.votes["r1"]
+    without = mqm.pairs(judgements, mqm.contexts(judgements, reference=None), reference=None)
+    assert {p.reference for p in without} == {None}
 
 
 def test_which_pairs_are_left_out() -> None:
