@@ -30,8 +30,9 @@ class Checkpoint:
 
     config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
     `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in
-    the order of the head's forms), `context` (that it was trained in),
-    `training` (free: what the card tells). hash: the first 8 hex digits of the weights' SHA-256.
+    the order of the head's forms), `context` (that it was trained in), maybe `tie` (its tie band),
+    `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
+    digits of the weights' SHA-256.
     """
 
     model: PronounScorer
@@ -127,10 +128,15 @@ def save(
         k: v.detach().to("cpu", kind if v.is_floating_point() else v.dtype).contiguous()
         for k, v in model.state_dict().items()
     }
-    (folder / CONFIG).write_text(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8")
+    write_config(folder, config)
     tokenizer.save_pretrained(str(folder))
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     return hash_file(folder / WEIGHTS)
+
+
+def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write a checkpoint's config.yaml, its keys in their order."""
+    (folder / CONFIG).write_text(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
 def hash_file(path: Path) -> str:

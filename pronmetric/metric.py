@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from pronmetric.checkpoint import Checkpoint
 from pronmetric.comparison import Comparison, Duel, average
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.ties import band_of
 from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import Occurrence
@@ -179,7 +180,7 @@ class PronounMetric:
         b: Iterable[Mapping[str, Any]],
         *,
         context: str = "crossed",
-        tie: float = TIE,
+        tie: float | Literal["auto"] = TIE,
         batch_size: int | None = None,
         docs: Sequence[Hashable] | None = None,
         seed: int = SEED,
@@ -194,7 +195,8 @@ class PronounMetric:
             b: as many records of the second.
             context: "crossed" scores each pair in the context of `a` and again in that of `b` and averages; where both
                 stand in the same context, as a reference's, that is this context. "respective" gives each its own.
-            tie: segments whose scores differ by no more are ties.
+            tie: segments whose scores differ by no more are ties; "auto" is the checkpoint's band, which ties as often
+                as people do.
             batch_size: as for `predict`.
             docs: each segment's document, what is resampled; else segments are.
             seed: of the resampling.
@@ -206,7 +208,8 @@ class PronounMetric:
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
-        duel, counts = Duel(tie=tie), Counts()
+        band = band_of(self.config, name=self.name) if tie == "auto" else float(tie)
+        duel, counts = Duel(tie=band), Counts()
         rows = tqdm(zip(left, right, strict=True), unit=" segments", total=len(left), disable=not progress)
         if context == "respective":
             texts = (text for pair in rows for text in pair)
@@ -215,7 +218,7 @@ class PronounMetric:
         scored = chunks(self.stream(texts, batch_size=batch_size, counts=counts), 2 if context == "respective" else 4)
         sides = ((average(*s[: len(s) // 2]), average(*s[len(s) // 2 :])) for s in scored)
         decisions = tuple(duel.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
-        signature = self.signature(context=context, seed=seed)
+        signature = self.signature(context=context, seed=seed).plus(tie=f"{band:g}")
         return Comparison(decisions, duel.outcome(seed=seed), counts, signature)
 
     def stream(

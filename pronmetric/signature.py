@@ -32,6 +32,14 @@ class Signature:
         """The signature of these fields, in the order given."""
         return cls(tuple((name, str(value)) for name, value in fields.items()))
 
+    def plus(self, **fields: object) -> Signature:
+        """This signature with further fields at its end.
+
+        >>> str(Signature.of(model="default").plus(tie=0.01))
+        'model:default|tie:0.01'
+        """
+        return Signature((*self.fields, *Signature.of(**fields).fields))
+
     @classmethod
     def parse(cls, line: str) -> Signature:
         """Read what `str` wrote.

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import scoring
+from pronmetric.cli import scoring, tie
 from pronmetric.cli.scoring import COMMON, CROSSED
 from pronmetric.comparison import Decision, Duel, Outcome, average
 from pronmetric.errors import PronmetricError
@@ -57,10 +57,11 @@ def main(argv: Sequence[str]) -> int:
     parser = scoring.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
     parser.add_argument(
         "--tie",
-        type=scoring.band,
+        type=tie.argument,
         default=_TIE,
-        metavar="X",
-        help="segments whose scores differ by no more than X are ties (default: %(default)s)",
+        metavar="auto|X",
+        help="segments whose scores differ by no more than X are ties; auto: than the band in the checkpoint's config, "
+        "which ties as often as people do (default: %(default)s)",
     )
     args = parser.parse_args(argv)
     scoring.check_flags(parser, args)
@@ -69,6 +70,7 @@ def main(argv: Sequence[str]) -> int:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"
         )
+    band = tie.band(args.tie, args.model, allow_network=args.allow_network)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     corpus = corpora.read(args, note)
@@ -78,15 +80,15 @@ def main(argv: Sequence[str]) -> int:
         )
     kind = args.context or (COMMON if corpus.reference else CROSSED)
     scoring.say_context(kind, corpus, args, note)
-    _compare(args, corpus, kind, note)
+    _compare(args, corpus, kind, band, note)
     return 0
 
 
-def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, note: scoring.Notes) -> None:
+def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: float, note: scoring.Notes) -> None:
     metric = scoring.load(args, note)
     counts = Counts()
-    signature = metric.signature(context=kind, seed=args.seed)
-    pairs = [Pair(a, b, Duel(tie=args.tie)) for a, b in combinations(range(len(corpus.systems)), 2)]
+    signature = tie.signed(metric.signature(context=kind, seed=args.seed), band)
+    pairs = [Pair(a, b, Duel(tie=band)) for a, b in combinations(range(len(corpus.systems)), 2)]
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=_COLUMNS) as exports,
         tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
@@ -104,12 +106,12 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, note: 
         names_of = [(corpus.systems[a], corpus.systems[b]) for a, b, _ in pairs]
         exports.finish(
             pairs=[_pair(*told) for told in zip(names_of, outcomes, adjusted, strict=True)],
-            tie=args.tie,
+            tie=band,
             counts=files.encoded(counts),
             signature=str(signature),
         )
     for told in zip(names_of, outcomes, adjusted, strict=True):
-        print(_summary(*told, tie=args.tie))
+        print(_summary(*told, band=band))
     few = min(outcome.units for outcome in outcomes)
     if few < scoring.FEW:
         note(f"the tests rest on {few} {outcomes[0].resampled} only")
@@ -177,7 +179,7 @@ def _listed(pronouns: Sequence[PronounScore]) -> str:
 
 
 def _summary(
-    names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None], *, tie: float
+    names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None], *, band: float
 ) -> str:
     """What a person reads about two systems."""
     width = max(map(len, names))
@@ -189,7 +191,7 @@ def _summary(
         lines.append(f"  difference {outcome.difference:+.2f}{between} ({outcome.units} {outcome.resampled})")
     lines.append(
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
-        f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
+        f"(within {band:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
     )
     tests = {
         "paired bootstrap": (outcome.p_bootstrap, adjusted[0]),

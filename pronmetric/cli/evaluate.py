@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tqdm import tqdm
 
 from pronmetric import address, judged
+from pronmetric.cli import also as older
 from pronmetric.cli import exports, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
@@ -55,6 +56,11 @@ recall, F1 (wrong is what is sought; flagged is a score below --threshold), aver
 
 Another metric's scores are judged with --scores FILE: one object a line, {"id", "score_a", "score_b"} for pairs,
 {"id", "score"} for pronouns, null where there is none. --against FILE compares with such scores on the same pairs.
+
+--also judges older scores by the same test: each holds both texts against the pair's "reference" (`pronmetric score
+--help` says what they are). Left out are pairs without one, and pairs whose reference is one of the two texts, which
+any such score prefers. A pair of a WMT test set or prepared folder, whose text A is a reference, is held against
+another reference of that segment, where there is one.
 
 examples:
   pronmetric evaluate pairs.jsonl --save-scores mine.jsonl
@@ -104,6 +110,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     for part in pairs.parts.values():
         pairwise.refuse_undecided(part, file=args.pairs)
     _say_trained_on(pairs, config, note)
+    also = None if args.also is None else older.of_pairs(args.also, pairs, source=pairs.name)
     against = None if args.against is None else _scores_of(pairs, args.against)
     scored = _scored(pairs, args, note) if args.scores is None else Scored(_scores_of(pairs, args.scores))
     note.begin()
@@ -113,6 +120,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
 
     figures: dict[str, Figures] = {}
     contests: dict[str, Contest] = {}
+    others: dict[str, dict[str, Contest]] = {}
     for name, part in pairs.parts.items():
         if figures:
             print()
@@ -123,9 +131,16 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
         if against is not None:
             contests[name] = pairwise.contest(part, own, [against[pair.id] for pair in part], seed=args.seed)
             print(_contest(contests[name], args.scores or "model", args.against))
+        if also is not None:
+            others[name] = also.contests(part, scored.of, seed=args.seed)
+            left_out = also.left_out(part)
+            print("\n" + older.shown(others[name], own=args.scores or older.OURS, left_out=left_out))
+    if also is not None:
+        for name, its in also.signatures.items():
+            note(f"signature of {name}: {its}")
     if scored.counts is not None:
         note.lengths(scored.counts)
-    signature = None if scored.signature is None else str(_with_band(scored.signature, band))
+    signature = None if scored.signature is None else str(tie.signed(scored.signature, band))
     if signature is not None:
         note(f"signature: {signature}")
     if args.to_json is not None:
@@ -138,29 +153,27 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             "counts": None if scored.counts is None else exports.encoded(scored.counts),
             "parts": _named(figures),
             "against": None if against is None else {"scores": args.against, "parts": _named(contests)},
-            "pairs": list(_rows(pairs, scored.of)),
+            "also": None if also is None else {**also.origin(), "parts": _named(others)},
+            "pairs": list(_rows(pairs, scored.of, also)),
         }
         with exports.AtomicFile(args.to_json) as file:
             json.dump(content, file, ensure_ascii=False, indent=1)
             file.write("\n")
 
 
-def _with_band(signature: Signature, band: float | None) -> Signature:
-    """The signature, with the tie band where there is one: answers depend on it."""
-    return signature if band is None else Signature((*signature.fields, ("tie", f"{band:g}")))
-
-
-def _named(parts: Mapping[str, Figures] | Mapping[str, Contest]) -> dict[str, Any]:
+def _named(parts: Mapping[str, Figures] | Mapping[str, Contest] | Mapping[str, dict[str, Contest]]) -> dict[str, Any]:
     """The figures of each part in JSON; the only part of a file is called pairs."""
     return {name or ONLY: plain(found) for name, found in parts.items()}
 
 
-def _rows(pairs: Pairs, scores: ById) -> Iterator[dict[str, Any]]:
-    """Each pair in JSON: the answer it is held against and its scores."""
+def _rows(pairs: Pairs, scores: ById, also: older.OfPairs | None) -> Iterator[dict[str, Any]]:
+    """Each pair in JSON: the answer it is held against, its scores, and the older ones of both texts."""
     for name, part in pairs.parts.items():
         for pair in part:
             a, b = scores[pair.id]
-            yield {"id": pair.id, "part": name or ONLY, "better": pairwise.answer(pair), "score_a": a, "score_b": b}
+            told = {} if also is None else {"also": also.of(pair.id)}
+            better = pairwise.answer(pair)
+            yield {"id": pair.id, "part": name or ONLY, "better": better, "score_a": a, "score_b": b, **told}
 
 
 def _config(args: argparse.Namespace) -> Mapping[str, Any]:
@@ -307,6 +320,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     judging.add_argument("--scores", metavar="FILE", help="judge these scores; no model is loaded")
     judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
+    older.add(judging)
     judging.add_argument(
         "--threshold", type=_threshold, metavar="X", help="of single pronouns: flagged below X (default: 0.5)"
     )

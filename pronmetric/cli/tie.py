@@ -9,6 +9,7 @@ from pronmetric import address
 from pronmetric.cli import scoring
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import band_of
+from pronmetric.signature import Signature
 
 AUTO = "auto"
 
@@ -28,6 +29,11 @@ def band(tie: float | str, model: str | None, *, allow_network: bool = False) ->
         place = address.locate(model, allow_network=allow_network)
         return band_of(config(place), name=place.name)
     return tie
+
+
+def signed(signature: Signature, band: float | None) -> Signature:
+    """The signature with the tie band, where there is one: answers depend on it."""
+    return signature if band is None else signature.plus(tie=f"{band:g}")
 
 
 def config(place: address.Address) -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
+from pronmetric.training import band
 from pronmetric.training.calibrate import Fit, calibrate, natural_rate, noised
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import pretrained, set_dropout
@@ -152,7 +153,8 @@ def train(
         calibration = None
         if scorer.probability:
             calibration = _calibrate(scorer, module_data, folder, context=context, rate=rate, seed=seed)
-    config = {
+        tie = band.choose(scorer, module_data.labeller, folder, context=context)
+    config: dict[str, Any] = {
         "format": checkpoint.FORMAT,
         "encoder": scorer.encoder.config,  # type: ignore[attr-defined]
         "head": dict(head),
@@ -174,6 +176,7 @@ def train(
             "calibration": None if calibration is None else calibration._asdict(),
         },
     }
+    config = band.told(config, tie, ConfusionTable.load(folder / "confusion.json"))
     digest = checkpoint.save(out / EXPORT, scorer, tokenizer, config, half=half)
     return Result(out / EXPORT, digest, state["figures"], calibration)
 

@@ -33,3 +33,10 @@ def test_what_is_no_signature_is_refused() -> None:
         Signature.parse("model:default|model:other")
     with pytest.raises(ValueError, match="lower-case"):
         Signature((("a b", "c"),))
+
+
+def test_further_fields_come_last() -> None:
+    signature = Signature.of(model="x").plus(tie="0.5", seed=1)
+    assert signature == Signature.of(model="x", tie="0.5", seed=1)
+    with pytest.raises(ValueError, match="distinct"):
+        signature.plus(tie="1")

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from benchmarks import ties as script
+from pronmetric import PronounMetric, checkpoint
+from pronmetric.cli.pair_sources import seen_by
+from pronmetric.data import arrow
+from pronmetric.errors import InputError
+from pronmetric.eval.ties import PEOPLES_RATE, band_of, tie_band
+from pronmetric.schema import Pair
+from pronmetric.training import band
+from pronmetric.training.datamodule import Labeller
+
+
+@pytest.fixture
+def folder(tiny_checkpoint: Callable[..., Path], tiny_prepared: Path, tmp_path: Path) -> Path:
+    """A checkpoint that says it was trained on the tiny data."""
+    where = tmp_path / "trained"
+    shutil.copytree(tiny_checkpoint(max_pieces=128), where)
+    found = config(where)
+    found["training"] = {"data": {"manifest": checkpoint.hash_file(tiny_prepared / "manifest.json")}}
+    (where / "config.yaml").write_text(yaml.safe_dump(found, sort_keys=False))
+    return where
+
+
+def config(folder: Path) -> dict[str, Any]:
+    return yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+
+
+def chosen(folder: Path, data: Path) -> band.Band | None:
+    loaded = checkpoint.load(folder)
+    labeller = Labeller(loaded.collator, loaded.config["pronouns"])
+    return band.choose(loaded.model, labeller, data, context="common")
+
+
+def test_peoples_rate_is_that_of_the_published_answers() -> None:
+    assert PEOPLES_RATE == pytest.approx(44 / (2527 + 69 + 44))
+
+
+@pytest.mark.shared
+def test_peoples_rate_is_in_the_shared_table(shared: Path) -> None:
+    lines = (shared / "data" / "study" / "pair_agreement.tsv").read_text(encoding="utf-8").splitlines()
+    sums = [row.split("\t")[4:] for row in lines if row.split("\t")[2] == "sum"]
+    ref, tie, sys_ = (sum(int(row[k]) for row in sums) for k in range(3))
+    assert (ref, tie, sys_) == (2527, 44, 69) and tie / (ref + tie + sys_) == PEOPLES_RATE
+
+
+def test_the_band_is_that_of_the_metrics_own_differences(folder: Path, tiny_prepared: Path) -> None:
+    found = chosen(folder, tiny_prepared)
+    assert found is not None
+    metric = PronounMetric.from_pretrained(folder, precision="32", gpus=0)
+    rows = [row for row in arrow.read_pairs(tiny_prepared, "development") if row["kind"] == "noisy"]
+    scores = [
+        metric.predict({"text": row[side], "context": list(row["context"])} for row in rows).scores
+        for side in ("better", "worse")
+    ]
+    gaps = np.array([a - b for a, b in zip(*scores, strict=True)])
+    assert found.pairs == len(gaps) == len(rows) and found.people == PEOPLES_RATE
+    assert found.band == pytest.approx(tie_band(gaps, PEOPLES_RATE), rel=1e-3)
+    assert found.ties == (np.abs(gaps) <= found.band).sum()
+
+
+def test_a_higher_rate_gives_a_wider_band(folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = chosen(folder, tiny_prepared)
+    monkeypatch.setattr(band, "PEOPLES_RATE", 0.5)
+    wide = chosen(folder, tiny_prepared)
+    assert narrow is not None and wide is not None
+    assert narrow.band < wide.band and wide.ties == pytest.approx(wide.pairs / 2, abs=1)
+
+
+def test_no_noisy_pair_gives_no_band(
+    folder: Path, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    system = [pair for pair in sample_pairs if pair.kind == "system"][:4]
+    assert chosen(folder, make_prepared(train=system, development=system)) is None
+
+
+def test_a_finished_checkpoint_gets_band_and_pairs(
+    folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, weights = config(folder), (folder / "model.safetensors").read_bytes()
+    monkeypatch.setattr(sys, "argv", ["ties", "--model", str(folder), "--data", str(tiny_prepared)])
+    script.main()
+    after = config(folder)
+    assert f"tie band {after['tie']:g}: " in capsys.readouterr().out
+    assert band_of(after, name="x") == after["tie"] == after["training"]["tie"]["band"]
+    counts = json.loads((tiny_prepared / "confusion.json").read_text())
+    assert after["training"]["confusion"] == counts
+    assert seen_by(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
+    assert (folder / "model.safetensors").read_bytes() == weights
+    assert {k: v for k, v in after.items() if k not in ("tie", "training")} == {
+        k: v for k, v in before.items() if k != "training"
+    }
+    assert after["training"]["data"] == before["training"]["data"]
+    script.main()  # a second time changes nothing
+    assert config(folder) == after
+
+
+def test_other_data_are_refused(folder: Path, tiny_prepared: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected manifest\.json"):
+        band.add(folder, tmp_path)
+    other = tmp_path / "other"
+    shutil.copytree(tiny_prepared, other)
+    (other / "manifest.json").write_text("{}")
+    before = config(folder)
+    with pytest.raises(InputError, match=r"trained on data with manifest [0-9a-f]{8}, these have [0-9a-f]{8}"):
+        band.add(folder, other)
+    assert config(folder) == before
+    assert band.add(folder, other, any_data=True) is not None and "tie" in config(folder)
