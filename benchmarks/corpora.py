@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +45,11 @@ def read(options: argparse.Namespace) -> Outputs:
     return wmt(options.wmt_dir, options.dataset) if options.wmt_dir.is_dir() else sample()
 
 
-def wmt(folder: Path, dataset: str) -> Outputs:
-    """A test set's systems and first reference."""
+def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message: None) -> Outputs:
+    """A test set's systems and first reference; `note` is told which that is."""
     from pronmetric.cli.corpus import read_wmt
 
-    corpus = read_wmt(dataset, str(folder), None, lambda message: None)
+    corpus = read_wmt(dataset, str(folder), None, note)
     rows = list(corpus.rows())
     return Outputs(
         name=dataset,

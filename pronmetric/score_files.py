@@ -159,9 +159,10 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
         InputError: with file and line, a line of another form, or a system a second time.
     """
     _, first = next(_lines(path))
-    if "\t" in first or len(first.split()) == 2:
+    is_json = first.lstrip().startswith(("{", "["))
+    if not is_json and ("\t" in first or len(first.split()) == 2):
         return read_system_scores(path)
-    if len(first.split()) not in (5, 6):
+    if is_json or len(first.split()) not in (5, 6):
         forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
         raise InputError(f"expected {forms}, got {_shown(first)}", file=path, line=1)
     return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}

@@ -40,12 +40,6 @@ examples:
   pronmetric correlate COMET.sys.score human.sys.score
   pronmetric score -d wmt22:cs-en --wmt-dir DIR --only_system --to_json result.json
   pronmetric correlate result.json ad-sys-ranking-cs-en-z-names.csv --resample segments --to_sys_score mine.sys.score"""
-_FIGURES = {
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's rho",
-    "kendall": "Kendall's tau-b",
-    "pairwise": "pairwise accuracy",
-}
 _OUTPUT = re.compile(r"(?:.+\.)?hyp\.(?P<system>.+)\.[a-z]{2,3}(?:\.gz)?")
 _GZIP = ".gz"
 
@@ -185,7 +179,10 @@ def _content(
     return {
         "metric": args.scores,
         "human": args.human,
-        **{name: figure(getattr(found, name)) for name in _FIGURES},
+        "pearson": figure(found.pearson),
+        "spearman": figure(found.spearman),
+        "kendall": figure(found.kendall),
+        "pairwise_accuracy": figure(found.pairwise),
         "resampled": found.resampled,
         "units": found.units,
         "resamples": RESAMPLES,
@@ -224,7 +221,13 @@ def _text(args: argparse.Namespace, found: Correlations, left: Left) -> str:
     }
     lines = [f"{len(found.systems)} systems: {', '.join(found.systems)}"]
     lines += [f"{why}: {len(names)} ({', '.join(names)})" for why, names in told.items() if names]
-    rows = [(label, _four(one := getattr(found, name)), _span(one)) for name, label in _FIGURES.items()]
+    figures = {
+        "Pearson's r": found.pearson,
+        "Spearman's rho": found.spearman,
+        "Kendall's tau-b": found.kendall,
+        "pairwise accuracy": found.pairwise,
+    }
+    rows = [(label, _four(one), _span(one)) for label, one in figures.items()]
     lines += ["", *(line.rstrip() for line in tables.table(("", "estimate", "95 % interval"), rows).split("\n")), ""]
     drawn = f"intervals: {found.units} {found.resampled} drawn anew {RESAMPLES} times"
     lines.append(

@@ -1,0 +1,378 @@
+"""System-level correlation with WMT's direct assessment into English: pronmetric, exact match, BLEU, chrF.
+
+    python -m benchmarks.system_level --metrics exact,bleu,chrf
+    python -m benchmarks.system_level --metrics pronmetric --model checkpoints/default
+
+For each ranking `ad-sys-ranking-SL-TL-z-names.csv` of WMT21 and WMT22, the scores of its systems go into one JSON file
+of `--out`; a test set's metric that stands there is not measured again (pronmetric is, after other weights). Then
+the table of everything that stands there is written to `--table`.
+
+The first reference of a test set is the reference of all metrics. Human translations are no systems. Exact match: the
+share of the reference's aligned pronouns that are kept, by the agreement aligner, which learns from the first 20,000
+line pairs of the test set, all systems side by side, as `pronmetric report` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchmarks import corpora, scoring
+from benchmarks.corpora import Outputs
+from pronmetric import __version__
+from pronmetric.cli.exports import AtomicFile
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.eval import correlation
+from pronmetric.eval.correlation import Correlation
+from pronmetric.score_files import is_human, read_ranking
+
+PRONMETRIC, EXACT, BLEU, CHRF = METRICS = ("pronmetric", "exact", "bleu", "chrf")
+NAMES = {PRONMETRIC: "pronmetric", EXACT: "exact pronoun match", BLEU: "BLEU", CHRF: "chrF"}
+FIGURES = {
+    "pearson": ("Pearson's r", correlation.pearson),
+    "spearman": ("Spearman's rho", correlation.spearman),
+    "kendall": ("Kendall's tau-b", correlation.kendall),
+    "pairwise": ("pairwise accuracy", correlation.pairwise),
+}
+LEARNED = 20_000  # line pairs that the aligner learns from at most
+HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
+"""The test sets that the shipped checkpoint was neither trained nor tuned on."""
+
+_AGAINST = ("kendall", "pairwise")  # the figures whose difference from BLEU's is told
+_RANKING = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-en-z-names\.csv")
+_SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
+
+Scores = dict[str, float]
+Measure = Callable[[Outputs], tuple[str, Scores]]
+Figure = Callable[[ArrayLike, ArrayLike], "_Array"]
+_Array = NDArray[np.float64]
+
+
+class Ranked(NamedTuple):
+    """A test set and people's z score of each of its systems; humans: the human translations that were ranked too."""
+
+    dataset: str
+    scores: dict[str, float]
+    humans: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """A figure averaged over test sets, and how much it lies above BLEU's (None without BLEU), with intervals."""
+
+    sets: int
+    value: Correlation
+    above_bleu: Correlation | None
+
+
+def rankings(folder: Path) -> tuple[list[Ranked], list[str]]:
+    """The rankings into English below `wmtNN-da`, and what is to be told of others.
+
+    Raises:
+        InputError: there is none.
+    """
+    found, notes = [], []
+    for path in sorted(folder.glob("wmt*-da/ad-sys-ranking-*-en-z-names.csv")):
+        name = path.relative_to(folder).as_posix()
+        match = _RANKING.fullmatch(name)
+        if match is None or not path.stat().st_size:
+            notes.append(f"{name}: {'empty' if match else 'no ranking of a pair into English'}, left out")
+            continue
+        ranked = {one.system: one.z for one in read_ranking(path)}
+        humans = tuple(filter(is_human, ranked))
+        dataset = f"wmt{match['year']}:{_SOURCE.get(match['source'], match['source'])}-en"
+        found.append(Ranked(dataset, {s: z for s, z in ranked.items() if s not in humans}, humans))
+    if not found:
+        raise InputError("expected wmtNN-da/ad-sys-ranking-SL-en-z-names.csv in it, found none", file=folder)
+    return found, notes
+
+
+def exact_match(outputs: Outputs) -> tuple[str, Scores]:
+    """100 x the share of aligned reference pronouns that each system keeps."""
+    from data_prep.align import AgreementAligner
+    from pronmetric.baselines.exact import exact, total
+    from pronmetric.pronouns import find
+    from pronmetric.words import words
+
+    reference = [words(line) for line in outputs.reference]
+    pronouns = [find(line, split) for line, split in zip(outputs.reference, reference, strict=True)]
+    systems = {name: [words(line) for line in lines] for name, lines in outputs.systems.items()}
+
+    def pairs() -> Iterator[tuple[list[str], list[str]]]:
+        for ref, *hyps in zip(reference, *systems.values(), strict=True):
+            yield from (([w.text for w in ref], [w.text for w in hyp]) for hyp in hyps)
+
+    aligner = AgreementAligner()
+    aligner.train(list(islice((pair for pair in pairs() if all(pair)), LEARNED)))
+    links = aligner.align_all(pairs())
+    counts = [
+        [exact(found, hyp, next(links).links) for hyp in hyps]
+        for found, *hyps in zip(pronouns, *systems.values(), strict=True)
+    ]
+    shares = {name: total(parts).share for name, parts in zip(systems, zip(*counts, strict=True), strict=True)}
+    signature = f"metric:exact|aligner:agreement|lines:{LEARNED}|version:{__version__}"
+    return signature, _all_scored({name: share and 100 * share for name, share in shares.items()})
+
+
+def sacrebleu(name: str) -> Measure:
+    """BLEU or chrF as sacreBLEU has them by default, against the one reference."""
+    try:
+        from sacrebleu.metrics import BLEU as Bleu
+        from sacrebleu.metrics import CHRF as Chrf
+    except ImportError:
+        raise MissingExtra("sacrebleu", "peers", NAMES[name]) from None
+
+    def measure(outputs: Outputs) -> tuple[str, Scores]:
+        metric = Bleu() if name == BLEU else Chrf()
+        found = {s: metric.corpus_score(lines, [outputs.reference]).score for s, lines in outputs.systems.items()}
+        return str(metric.get_signature()), found
+
+    return measure
+
+
+def learned(options: argparse.Namespace) -> tuple[str, Measure]:
+    """The checkpoint that the flags name: its signature, and how it scores, each distinct text once."""
+    from pronmetric.metric import PronounMetric
+    from pronmetric.records import text_of
+    from pronmetric.score import tallied
+
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
+    signature = str(metric.signature(context="common", seed=options.seed))
+
+    def measure(outputs: Outputs) -> tuple[str, Scores]:
+        texts = [[text_of(record) for record in outputs.records(name)] for name in outputs.systems]
+        rows = zip(*texts, strict=True)
+        found = list(metric.stream((text for row in rows for text in row), batch_size=options.batch_size))
+        own = {name: found[place :: len(texts)] for place, name in enumerate(outputs.systems)}
+        scores = {name: tallied(segments).score(seed=options.seed).score for name, segments in own.items()}
+        return signature, _all_scored(scores)
+
+    return signature, measure
+
+
+def _all_scored(scores: Mapping[str, float | None]) -> Scores:
+    """The scores, none of which may be missing."""
+    if missing := [system for system, score in scores.items() if score is None]:
+        raise PronmetricError(f"no score of {', '.join(missing)}: expected outputs with pronouns")
+    return {system: score for system, score in scores.items() if score is not None}
+
+
+def measure(
+    ranked: Ranked,
+    read: Callable[[str], tuple[Outputs, list[str]]],
+    measures: Mapping[str, tuple[str | None, Measure]],
+    file: Path,
+    tell: Callable[[str], object],
+) -> None:
+    """Put what is not yet in a test set's file there, metric by metric.
+
+    measures: of each metric the signature that a score must have to stay (None: any) and how it is measured.
+    """
+    content: dict[str, Any] = {"dataset": ranked.dataset, "notes": [], "metrics": {}}
+    if file.is_file():
+        content = json.loads(file.read_text(encoding="utf-8"))
+    there = content["metrics"]
+    wanted = {
+        m: of for m, (sign, of) in measures.items() if m not in there or sign not in (None, there[m]["signature"])
+    }
+    if not wanted:
+        return
+    outputs, content["notes"] = read(ranked.dataset)
+    if missing := [system for system in ranked.scores if system not in outputs.systems]:
+        raise InputError(f"{ranked.dataset}: no output of {', '.join(missing)}, which people ranked", file=file)
+    outputs = corpora.take(outputs, [system for system in outputs.systems if system in ranked.scores])
+    for name, of in wanted.items():
+        start = time.perf_counter()
+        signature, scores = of(outputs)
+        seconds = time.perf_counter() - start
+        there[name] = {"signature": signature, "seconds": round(seconds, 1), "scores": scores}
+        with AtomicFile(str(file)) as out:
+            out.write(json.dumps(content, indent=1) + "\n")
+        tell(f"{ranked.dataset}: {name}, {len(scores)} systems x {len(outputs.reference)} segments, {seconds:.1f} s")
+
+
+def average(
+    sets: Sequence[Ranked], scores: Mapping[str, Mapping[str, Scores]], metric: str, *, seed: int
+) -> dict[str, Average]:
+    """Each figure of a metric averaged over the test sets that have it; empty where none has.
+
+    scores: by test set and metric. Intervals draw the systems of each test set anew, the same ones for all metrics; a
+    draw that leaves a test set's figure undefined leaves that test set out of the draw's average.
+    """
+    having = [ranked for ranked in sets if metric in scores[ranked.dataset]]
+    beside = [ranked for ranked in having if BLEU in scores[ranked.dataset]]
+
+    def drawn(ranked: Ranked, name: str, figure: Figure) -> _Array:
+        """A metric's figure of all systems, then of each draw."""
+        rng = np.random.default_rng([seed, sets.index(ranked)])
+        count = len(ranked.scores)
+        places = np.concatenate([np.arange(count)[None], rng.integers(count, size=(correlation.RESAMPLES, count))])
+        own = scores[ranked.dataset][name]
+        x = np.array([own[system] for system in ranked.scores], dtype=float)
+        return figure(x[places], np.array(list(ranked.scores.values()))[places])
+
+    averages = {}
+    for name, (_, figure) in FIGURES.items() if having else ():
+        value = _interval([drawn(ranked, metric, figure) for ranked in having])
+        above = [drawn(ranked, metric, figure) - drawn(ranked, BLEU, figure) for ranked in beside]
+        averages[name] = Average(len(having), value, _interval(above) if above else None)
+    return averages
+
+
+def _interval(values: Sequence[_Array]) -> Correlation:
+    """The mean over test sets of their first numbers, and the interval of that of the others."""
+    table = np.array(values)
+    means = np.nanmean(table[:, ~np.isnan(table).all(axis=0)], axis=0)
+    low, high = np.quantile(means[1:], [0.025, 0.975])
+    return Correlation(float(means[0]), float(low), float(high))
+
+
+def markdown(
+    sets: Sequence[Ranked], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int, command: str
+) -> str:
+    """The tables, with what they mean."""
+    scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
+    sets = [ranked for ranked in sets if scores.get(ranked.dataset)]
+    metrics = [m for m in METRICS if any(m in scores[ranked.dataset] for ranked in sets)]
+    kept = [ranked for ranked in sets if ranked.dataset in held_out]
+    parts = [_head(command), "## Averages over test sets", _averages(sets, scores, metrics, seed)]
+    if kept:
+        names = ", ".join(ranked.dataset for ranked in kept)
+        parts += [f"Only the test sets that the checkpoint was not trained on ({names}):"]
+        parts += [_averages(kept, scores, metrics, seed)]
+    parts += [_MEANING, "## Each test set", _EACH]
+    for name, (label, _) in FIGURES.items():
+        rows = []
+        for ranked in sets:
+            own = scores[ranked.dataset]
+            cells = [_cell(ranked, own[m], name, seed) if m in own else "" for m in metrics]
+            rows.append([ranked.dataset + "\\*" * (ranked.dataset in held_out), str(len(ranked.scores)), *cells])
+        parts.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
+    signatures = {
+        m: sorted({files[r.dataset]["metrics"][m]["signature"] for r in sets if m in scores[r.dataset]})
+        for m in metrics
+    }
+    lines = [f"- {NAMES[m]}: {', '.join(f'`{one}`' for one in found)}" for m, found in signatures.items()]
+    humans = [f"{ranked.dataset} {', '.join(ranked.humans)}" for ranked in sets if ranked.humans]
+    lines += [f"- Ranked human translations, left out: {'; '.join(humans) or 'none'}."]
+    lines += [f"- {note}." for ranked in sets for note in files[ranked.dataset]["notes"] if "reference is" in note]
+    return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
+
+
+def _head(command: str) -> str:
+    date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+    return f"""# System-level correlation with people, WMT21 and WMT22 into English
+
+How far scores of whole systems agree with the z scores of WMT's direct assessment (DA), test set by test set. In
+brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems. {date}, last written by
+
+    {command}"""
+
+
+_MEANING = """DA ranks whole translations: people say how well a translation gives the meaning of a text, and a handful
+of pronouns is a small part of that. A score of pronouns can be right and agree little with it; one that agrees well may
+do so because systems that are good at everything are good at pronouns too. So these figures say how far each score
+follows overall quality, not which of them judges pronouns best. Pearson's r is ruled by systems far below the others
+where there are any (AIST in wmt22:ja-en); the other three figures see only the order. Test sets have 5 to 23 systems,
+many of which people could not tell apart, so that the intervals are wide."""
+_EACH = """\\* kept from training the shipped checkpoint; of the other test sets it was trained on pairs of the
+reference and these very outputs, the reference being better, and has seen no score by people."""
+
+
+def _averages(
+    sets: Sequence[Ranked], scores: Mapping[str, Mapping[str, Scores]], metrics: Sequence[str], seed: int
+) -> str:
+    rows = []
+    for metric in metrics:
+        found = average(sets, scores, metric, seed=seed)
+        if found:
+            above = [found[name].above_bleu if metric != BLEU else None for name in _AGAINST]
+            cells = [*(_number(found[name].value) for name in FIGURES), *(_number(one, sign="+") for one in above)]
+            rows.append([NAMES[metric], str(found["pearson"].sets), *cells])
+    labels = [*(label for label, _ in FIGURES.values()), *(f"{FIGURES[name][0]}, above BLEU's" for name in _AGAINST)]
+    return _table(["", "test sets", *labels], rows)
+
+
+def _cell(ranked: Ranked, metric: Scores, name: str, seed: int) -> str:
+    found = correlation.correlate(metric, ranked.scores, seed=seed)
+    return _number(getattr(found, name))
+
+
+def _number(one: Correlation | None, *, sign: str = "") -> str:
+    if one is None or one.value is None:
+        return "-"
+    span = "" if one.low is None or one.high is None else f" [{one.low:{sign}.2f}, {one.high:{sign}.2f}]"
+    return f"{one.value:{sign}.2f}{span}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---", *("---:" for _ in header[1:])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    scoring.add_shared(parser)
+    parser.add_argument("--metrics", default=",".join(METRICS), metavar="A,B", help="default: %(default)s")
+    parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
+    parser.add_argument("--only", nargs="+", metavar="NAME:LP", help="measure only these, e.g. wmt22:liv-en")
+    parser.add_argument("--held-out", nargs="*", default=HELD_OUT, metavar="NAME:LP", help="default: %(default)s")
+    parser.add_argument("--out", type=Path, default=scoring.ROOT / "runs" / "system-level", metavar="FOLDER")
+    parser.add_argument("--table", type=Path, default=scoring.BENCHMARKS / "system-level.md", metavar="FILE.md")
+    parser.add_argument("--seed", type=int, default=12345)
+    parser.add_argument("--batch_size", type=int)
+    parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
+    options = parser.parse_args()
+    wanted = options.metrics.split(",")
+    if unknown := [name for name in wanted if name not in METRICS]:
+        parser.error(f"--metrics: expected some of {','.join(METRICS)}, got {','.join(unknown)}")
+
+    data = options.shared / "data"
+    sets, notes = rankings(data / "human")
+    only = [ranked.dataset for ranked in sets] if options.only is None else options.only
+    if unknown := [name for name in only if name not in {ranked.dataset for ranked in sets}]:
+        parser.error(f"--only: {', '.join(unknown)} not among {', '.join(ranked.dataset for ranked in sets)}")
+    for note in notes:
+        _tell(note)
+    measures: dict[str, tuple[str | None, Measure]] = {
+        EXACT: (None, exact_match),
+        **({name: (None, sacrebleu(name)) for name in (BLEU, CHRF) if name in wanted}),
+        **({PRONMETRIC: learned(options)} if PRONMETRIC in wanted else {}),
+    }
+
+    def read(dataset: str) -> tuple[Outputs, list[str]]:
+        told: list[str] = []
+        return corpora.wmt(data / "wmt", dataset, told.append), told
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    files = {ranked.dataset: options.out / f"{ranked.dataset.replace(':', '.')}.json" for ranked in sets}
+    for ranked in sets:
+        if ranked.dataset in only:
+            measure(ranked, read, {m: measures[m] for m in wanted}, files[ranked.dataset], _tell)
+    found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
+    command = " ".join(["python -m benchmarks.system_level", *map(scoring.portable, sys.argv[1:])])
+    options.table.write_text(
+        markdown(sets, found, held_out=options.held_out, seed=options.seed, command=command), encoding="utf-8"
+    )
+    _tell(f"wrote {options.table}")
+
+
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    scoring.run(main)
