@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -32,6 +32,8 @@ SYSTEM, NOISY = "R vs S", "R vs R'"
 BLOCK = 20
 """Segments taken as one document where a test set's files give no boundaries."""
 _ALIGNER_LINES = 100_000
+References = Mapping[tuple[str, str, int], Mapping[str, str]]
+"""The references of each segment (test set, language pair, number) by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,11 @@ def prepared(folder: str, split: str, note: Callable[[str], None]) -> Pairs:
     """The pairs of one split of a folder of `pronmetric prepare`."""
     from pronmetric.data import arrow
 
-    found = _parts(map(arrow.to_pair, arrow.read_pairs(folder, split)), note)
+    pairs = list(map(arrow.to_pair, arrow.read_pairs(folder, split)))
+    references: dict[tuple[str, str, int], dict[str, str]] = defaultdict(dict)
+    for pair in pairs:
+        references[pair.testset, pair.lp, pair.seg][pair.ref] = pair.better
+    found = _parts(pairs, references, note)
     if not found.parts:
         raise InputError(f"no pair in split {split}; choose another --split or prepare more data", file=folder)
     return replace(found, name=f"{folder} ({split})")
@@ -142,7 +148,12 @@ def wmt(dataset: str, folder: str, systems: Sequence[str] | None, *, seed: int, 
     testset: TestSet = corpora.find_wmt(dataset, folder)
     documents = _of_systems(list(testsets.read(testset)), systems, dataset, folder)
     note(f"{dataset}: the aligner learns from this test set alone; a folder of `pronmetric prepare` has better links")
-    found = _parts(_compared(documents, seed), note)
+    references = {
+        (document.testset, document.lp, segment.seg): segment.refs
+        for document in documents
+        for segment in document.segments
+    }
+    found = _parts(_compared(documents, seed), references, note)
     if not found.parts:
         raise InputError(f"{dataset}: no system output has another pronoun than its reference", file=folder)
     return replace(found, name=dataset)
@@ -208,8 +219,8 @@ def _compared(documents: Sequence[Document], seed: int) -> Iterator[Pair]:
                 yield kept
 
 
-def _parts(pairs: Iterable[Pair], note: Callable[[str], None]) -> Pairs:
-    """Pairs of the preparation as judged ones: the reference is A and better."""
+def _parts(pairs: Iterable[Pair], references: References, note: Callable[[str], None]) -> Pairs:
+    """Pairs of the preparation as judged ones: the reference is A and better; the segment's next one is `reference`."""
     parts: dict[str, list[JudgedPair]] = {SYSTEM: [], NOISY: []}
     own: dict[str, tuple[str, ...]] = {}
     testsets: dict[str, None] = {}
@@ -222,6 +233,7 @@ def _parts(pairs: Iterable[Pair], note: Callable[[str], None]) -> Pairs:
         testset = f"{pair.testset}.{pair.lp}"
         unit: Hashable = f"{testset}#{pair.seg // BLOCK}" if pair.doc == testset else f"{testset}/{pair.doc}"
         one = wrong[0] if len(pair.mismatches) == 1 else None
+        of_segment = references[pair.testset, pair.lp, pair.seg]
         own[pair.id] = pair.system_context
         testsets[testset] = None
         parts[SYSTEM if pair.kind == "system" else NOISY].append(
@@ -236,6 +248,7 @@ def _parts(pairs: Iterable[Pair], note: Callable[[str], None]) -> Pairs:
                 pronoun_a=None if one is None else one.ref_form,
                 pronoun_b=None if one is None else one.hyp_form,
                 judge=STUDY_JUDGE,
+                reference=next((text for name, text in of_segment.items() if name != pair.ref and text.strip()), None),
             )
         )
     if others:

@@ -7,15 +7,17 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from pronmetric.cli import also as older
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, scoring
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.errors import PronmetricError
 from pronmetric.records import Text
 from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
 
@@ -36,8 +38,16 @@ Without --docids the lines of a file count as one document.
 in the same order, {"id": ..., "score": 0.91, "pronouns": [{"text": "she", "start": 0, "end": 3, "probability": 0.91}]};
 start and end count code points. With --context none the records' contexts are left out.
 
+--also adds a table after the systems' scores, the number of instances in brackets, all in [0, 100], higher is better:
+  apt      of the reference's pronouns, the share that is the same pronoun in the output
+  autoprf  F1 of the words linked to the reference's pronouns
+  exact    of the reference's pronouns that are linked to a word, the share that is linked to the same pronoun
+  bleu, chrf  sacreBLEU's (pip install "pronmetric[peers]")
+The words are linked by the agreement aligner, which learns from these very lines.
+
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
+  pronmetric score -t sysA.txt sysB.txt -r ref.txt --only_system --also apt,autoprf,bleu,chrf,exact
   pronmetric score -d wmt22:de-en --wmt-dir wmt22-news-systems --only_system
   pronmetric score --jsonl records.jsonl > scores.jsonl"""
 _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
@@ -46,8 +56,11 @@ _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "en
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     parser = scoring.parser("score", DESCRIPTION, EPILOG, jsonl=True)
+    older.add(parser)
     args = parser.parse_args(argv)
     scoring.check_flags(parser, args)
+    if args.also is not None and args.dataset is None and args.references is None:
+        parser.error("--also holds the systems against a reference: give -r" + (" with -t" if args.jsonl else ""))
     scoring.check_targets(args)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
@@ -62,36 +75,65 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
     corpus = corpora.read(args, note)
     kind = args.context or (COMMON if corpus.reference else RESPECTIVE)
     scoring.say_context(kind, corpus, args, note)
+    also = None if args.also is None else _also(args, corpus)
     metric = scoring.load(args, note)
 
     counts, tallies = Counts(), [Tally() for _ in corpus.systems]
     signature = metric.signature(context=kind, seed=args.seed)
     with (
-        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=_COLUMNS) as exports,
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=(*_COLUMNS, *(args.also or ()))) as exports,
         tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
     ):
-        for number, (row, contexts, segments) in enumerate(_scored(metric, corpus, kind, args.batch_size, counts)):
-            for name, text, context, segment, tally in zip(
-                corpus.systems, row.texts, contexts, segments, tallies, strict=True
+        scored = _scored(metric, corpus, kind, args.batch_size, counts)
+        beside = _beside(also, corpus)
+        for number, ((row, contexts, segments), others) in enumerate(zip(scored, beside, strict=False)):
+            for name, text, context, segment, tally, other in zip(
+                corpus.systems, row.texts, contexts, segments, tallies, others, strict=True
             ):
                 tally.add(segment, row.doc)
                 if not args.only_system:
                     print(f"{name}\tSegment {number}\tscore: {shown(segment.score)}")
                 head = {"system": name, "segment": number, "doc": row.doc}
                 given = {"source": row.source, "reference": row.reference, "context": context, "text": text}
-                _export(exports, head, given, segment)
+                _export(exports, head, given, segment, other)
             bar.update()
         scores = [tally.score(seed=args.seed) for tally in tallies]
+        systems = [files.system(name, score) for name, score in zip(corpus.systems, scores, strict=True)]
+        if also is not None:
+            systems = [{**system, "also": its} for system, its in zip(systems, also.scores(), strict=True)]
         exports.finish(
-            systems=[files.system(name, score) for name, score in zip(corpus.systems, scores, strict=True)],
+            systems=systems,
             counts=files.encoded(counts),
             signature=str(signature),
+            **({} if also is None else {"also": also.origin()}),
         )
     for name, score in zip(corpus.systems, scores, strict=True):
         print(f"{name}\tscore: {shown(score.score)}")
         _say_system(name, score, note)
+    if also is not None:
+        print(f"\n{also.table(scores)}")
+        also.say(note)
     note.lengths(counts)
     note(f"signature: {signature}")
+
+
+def _also(args: argparse.Namespace, corpus: corpora.Corpus) -> older.Systems:
+    """The older scores, ready for these systems."""
+    if not corpus.reference:
+        raise PronmetricError(f"{args.dataset} has no reference, against which --also would hold the systems")
+    also = older.Also(args.also)
+    also.learn(_lines(corpus), number=corpus.segments * len(corpus.systems))
+    return older.Systems(also, corpus.systems)
+
+
+def _beside(also: older.Systems | None, corpus: corpora.Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
+    """The older scores of each row, system by system; None where they are not asked for."""
+    return repeat((None,) * len(corpus.systems)) if also is None else also.rows(_lines(corpus))
+
+
+def _lines(corpus: corpora.Corpus) -> Iterator[older.Line]:
+    """Each text with its reference, row by row."""
+    return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
 def _scored(
@@ -146,13 +188,23 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
     note(f"signature: {signature}")
 
 
-def _export(exports: files.Exports, head: dict[str, Any], given: dict[str, Any], segment: SegmentScore) -> None:
+def _export(
+    exports: files.Exports,
+    head: dict[str, Any],
+    given: dict[str, Any],
+    segment: SegmentScore,
+    also: dict[str, float | None] | None = None,
+) -> None:
     cells = tuple(
         json.dumps(v, ensure_ascii=False) if k == "id" and not isinstance(v, str) else v for k, v in head.items()
     )
     empty: list[tuple[object, ...]] = [(None,) * 4]
     rows = [(p.text, p.start, p.end, p.score) for p in segment.pronouns] or empty
-    exports.segment({**head, **given, **files.scored(segment)}, ((*cells, segment.score, *row) for row in rows))
+    told = {} if also is None else {"also": {name: files.rounded(score) for name, score in also.items()}}
+    others = tuple((also or {}).values())
+    exports.segment(
+        {**head, **given, **files.scored(segment), **told}, ((*cells, segment.score, *row, *others) for row in rows)
+    )
 
 
 def _say_system(name: str, score: SystemScore, note: scoring.Notes) -> None:
