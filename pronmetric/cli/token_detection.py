@@ -86,6 +86,7 @@ def _check(args: argparse.Namespace) -> None:
         "--tie": args.tie,
         "--seen": args.seen,
         "--against": args.against,
+        "--also": args.also,
         "--split": args.split,
         "--context respective": args.context if args.context == RESPECTIVE else None,
     }
