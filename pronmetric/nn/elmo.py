@@ -1,0 +1,347 @@
+"""ELMo: words read by their characters, then by one language model in each direction.
+
+Peters, Neumann, Iyyer, Gardner, Clark, Lee and Zettlemoyer 2018, Deep contextualized word representations,
+https://aclanthology.org/N18-1202. Its parts: character convolutions and highway layers (Kim et al. 2016), LSTMs with
+projection (Sak et al. 2014). `pronmetric.elmo_files` reads the published weights into it.
+
+Relative to the paper's programs: the LSTMs start anew with each batch unless `stateful`, since what a text gets must
+not hang on what was read before; no layer norm before the mix. Tokens are the words and each sentence's two markers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pronmetric import characters
+from pronmetric.errors import InputError
+
+ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+_BLOCK = 512  # tokens whose input maps are computed in one product: large enough to be quick, and little memory
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The architecture of an ELMo.
+
+    characters: rows of the table of characters, with that of id 0. character_width: its width. filters: each
+    convolution's span in characters, and its channels. highway: number of highway layers. activation: of the
+    convolutions, "relu" or "tanh". layers: LSTM layers in each direction. cell: width of their memory. projection:
+    width of their input and output, half of ELMo's. cell_clip, projection_clip: bounds of the entries of memory and
+    output, None for none. residual: each LSTM layer but the first adds its input to its output.
+    """
+
+    characters: int
+    character_width: int
+    filters: Sequence[tuple[int, int]]
+    highway: int
+    activation: str
+    layers: int
+    cell: int
+    projection: int
+    cell_clip: float | None
+    projection_clip: float | None
+    residual: bool
+
+
+class Highway(nn.Module):
+    """A share of relu(T x) and the rest of x; the share is sigmoid(C x)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(width, width)
+        self.carry = nn.Linear(width, width)
+        nn.init.constant_(self.carry.bias, -2.0)  # at the start x goes through nearly as it is
+
+    def forward(self, x: Float[Tensor, "tokens channels"]) -> Float[Tensor, "tokens channels"]:
+        """The mixture, of the same width."""
+        share = self.carry(x).sigmoid()  # (tokens, channels)
+        return share * self.transform(x).relu() + (1 - share) * x
+
+
+class CharacterWords(nn.Module):
+    """Tokens by their characters alone: convolutions, the maximum over positions, highway layers, a projection."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        channels = sum(number for _, number in shape.filters)
+        self.embedding = nn.Embedding(shape.characters, shape.character_width, padding_idx=0)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(shape.character_width, number, span) for span, number in shape.filters
+        )
+        self.activation = ACTIVATIONS[shape.activation]
+        self.highway = nn.ModuleList(Highway(channels) for _ in range(shape.highway))
+        self.projection = nn.Linear(channels, shape.projection)
+        self.widest = max(span for span, _ in shape.filters)
+
+    def forward(self, ids: Int[Tensor, "tokens characters"]) -> Float[Tensor, "tokens projection"]:
+        """One state a token; equal tokens are computed once."""
+        distinct, which = torch.unique(ids, dim=0, return_inverse=True)
+        longest = 1 + int((distinct != characters.PAD).any(0).nonzero().max())
+        # What follows the longest token is padding alone, and one window of it per convolution tells the maximum.
+        letters = self.embedding(distinct[:, : longest + self.widest]).transpose(1, 2)  # (distinct, width, characters)
+        peaks = [convolution(letters).amax(dim=2) for convolution in self.convolutions]  # each (distinct, number)
+        x = self.activation(torch.cat(peaks, dim=1))  # (distinct, channels)
+        for layer in self.highway:
+            x = layer(x)
+        return self.projection(x)[which]
+
+
+class State(NamedTuple):
+    """Where LSTMs stand in each row: their output (before residual sums) and their memory."""
+
+    hidden: Float[Tensor, "*layers rows projection"]
+    memory: Float[Tensor, "*layers rows cell"]
+
+
+class ProjectedLSTM(nn.Module):
+    """One LSTM layer in one direction whose output is a projection of its memory; both are clipped.
+
+    The maps to gates give input gate, forget gate, output gate and candidate, in this order.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.input = nn.Linear(shape.projection, 4 * shape.cell)
+        # (projection, gates): for single rows twice as fast on a CPU as the other way round
+        self.recurrent = nn.Parameter(nn.init.xavier_uniform_(torch.empty(shape.projection, 4 * shape.cell)))
+        self.projection = nn.Linear(shape.cell, shape.projection, bias=False)
+        self.cell = shape.cell
+        self.cell_clip = shape.cell_clip
+        self.projection_clip = shape.projection_clip
+        nn.init.zeros_(self.input.bias)
+        nn.init.ones_(self.input.bias[self.cell : 2 * self.cell])  # at the start little is forgotten
+
+    def forward(
+        self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int], state: State
+    ) -> tuple[Float[Tensor, "tokens projection"], State]:
+        """Each token's output, and each row's state after its last token.
+
+        Args:
+            x: tokens step by step, those of a step in the order of the rows.
+            sizes: rows that have a token at each step, so that the first rows are the longest.
+            state: where each row starts.
+        """
+        outputs, ended = [], []
+        for inputs in self._inputs(x, sizes):  # (rows of this step, gates)
+            rows = len(inputs)
+            if rows < len(state.hidden):
+                ended.append(State(state.hidden[rows:], state.memory[rows:]))
+                state = State(state.hidden[:rows], state.memory[:rows])
+            state = self._step(inputs, state)
+            outputs.append(state.hidden)
+        last = [state, *reversed(ended)]
+        state = State(torch.cat([part.hidden for part in last]), torch.cat([part.memory for part in last]))
+        return torch.cat(outputs), state
+
+    def _inputs(
+        self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int]
+    ) -> Iterator[Float[Tensor, "rows gates"]]:
+        """The input's part of the gates, step by step."""
+        steps = max(1, _BLOCK // max(sizes))
+        blocks = [list(sizes[at : at + steps]) for at in range(0, len(sizes), steps)]
+        for block, of in zip(x.split([sum(of) for of in blocks]), blocks, strict=True):
+            yield from self.input(block).split(of)
+
+    def _step(self, inputs: Float[Tensor, "rows gates"], state: State) -> State:
+        gates = torch.addmm(inputs, state.hidden, self.recurrent)  # (rows, gates)
+        let_in, keep, let_out = gates[:, : 3 * self.cell].sigmoid().chunk(3, dim=1)  # each (rows, cell)
+        memory = let_in * gates[:, 3 * self.cell :].tanh() + keep * state.memory  # (rows, cell)
+        memory = _clipped(memory, self.cell_clip)
+        hidden = self.projection(let_out * memory.tanh())  # (rows, projection)
+        return State(_clipped(hidden, self.projection_clip), memory)
+
+
+def _clipped(x: Float[Tensor, "rows width"], bound: float | None) -> Float[Tensor, "rows width"]:
+    return x if bound is None else x.clamp(-bound, bound)
+
+
+class OneWay(nn.Module):
+    """The LSTM layers of one direction."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(ProjectedLSTM(shape) for _ in range(shape.layers))
+        self.residual = shape.residual
+
+    def forward(
+        self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int], state: State
+    ) -> tuple[Float[Tensor, "layers tokens projection"], State]:
+        """Each layer's outputs and last states; the arguments are those of `ProjectedLSTM`, with a state a layer."""
+        outputs, after = [], []
+        for number, layer in enumerate(self.layers):
+            out, ended = layer(x, sizes, State(state.hidden[number], state.memory[number]))
+            x = out + x if self.residual and number else out  # (tokens, projection)
+            outputs.append(x)
+            after.append(ended)
+        return torch.stack(outputs), _stack(after)
+
+
+class Reading(NamedTuple):
+    """The tokens of a batch step by step, as the LSTMs read them.
+
+    rows: the batch's rows, the longest first. sizes: rows that have a token at each step. places: where each token
+    stands in the flat batch, when rows are read from their start and from their end.
+    """
+
+    rows: Int[Tensor, " batch"]
+    sizes: list[int]
+    places: tuple[Int[Tensor, " tokens"], Int[Tensor, " tokens"]]
+
+
+def reading(lengths: Int[Tensor, " batch"], width: int) -> Reading:
+    """How rows of these lengths, padded to `width` tokens, are read."""
+    longest_first, rows = lengths.sort(descending=True, stable=True)  # each (batch,)
+    real = torch.arange(width, device=lengths.device)[:, None] < longest_first  # (width, batch)
+    step, at = real.nonzero(as_tuple=True)  # each (tokens,)
+    start = rows[at] * width
+    sizes = [size for size in real.sum(1).tolist() if size]
+    return Reading(rows, sizes, (start + step, start + longest_first[at] - 1 - step))
+
+
+class BiLM(nn.Module):
+    """The language models of both directions, without their softmax.
+
+    stateful: each row goes on where that row of the batch before ended, until `reset`; a larger batch's new rows start
+    anew, and the rows beyond a smaller batch wait. Gradients end between batches.
+    """
+
+    markers: Tensor
+
+    def __init__(self, shape: Shape, *, stateful: bool) -> None:
+        super().__init__()
+        self.words = CharacterWords(shape)
+        self.directions = nn.ModuleList(OneWay(shape) for _ in ("forward", "backward"))
+        self.register_buffer("markers", torch.from_numpy(characters.ids(["<S>", "</S>"])), persistent=False)
+        self.shape = shape
+        self.stateful = stateful
+        self._state: State | None = None
+
+    def reset(self) -> None:
+        """Forget what was read: each row of the next batch starts anew."""
+        self._state = None
+
+    def forward(
+        self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "layers batch words+2 width"]:
+        """Each layer's states of the sentence start, the words and the sentence end, forward beside backward.
+
+        The lowest layer is the tokens' states by their characters, twice. A row without words has its two markers
+        alone. Padded slots are zero.
+
+        Raises:
+            ValueError: a row's real words do not stand first.
+        """
+        if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
+            raise ValueError("expected each row's real words before its padding")
+        tokens = self._marked(ids, mask)  # (batch, words + 2, characters)
+        batch, width, _ = tokens.shape
+        plan = reading(mask.sum(1) + 2, width)
+        forward, _ = plan.places
+        by_characters = self.words(tokens.flatten(0, 1)[forward])  # (tokens, projection)
+        flat = _spread(by_characters[None], forward, batch * width)  # (1, batch * (words + 2), projection)
+        known = self._known(batch, by_characters)
+        found, after = [], []
+        for number, (one_way, places) in enumerate(zip(self.directions, plan.places, strict=True)):
+            before = State(known.hidden[number][:, plan.rows], known.memory[number][:, plan.rows])
+            states, state = one_way(flat[0, places], plan.sizes, before)  # states: (LSTM layers, tokens, projection)
+            found.append(torch.cat([flat, _spread(states, places, batch * width)]))
+            after.append(state)
+        if self.stateful:
+            new = (part.detach() for part in _stack(after))
+            self._state = State(*(old.index_copy(2, plan.rows, x) for old, x in zip(known, new, strict=True)))
+        return torch.cat(found, dim=2).unflatten(1, (batch, width))
+
+    def _marked(
+        self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
+    ) -> Int[Tensor, "batch words+2 characters"]:
+        """The words between their sentence's markers."""
+        start, end = self.markers
+        tokens = functional.pad(ids, (0, 0, 1, 1))
+        tokens[:, 0] = start
+        tokens[torch.arange(len(ids), device=ids.device), mask.sum(1) + 1] = end
+        return tokens
+
+    def _known(self, rows: int, like: Float[Tensor, "tokens projection"]) -> State:
+        """Where at least `rows` rows stand, (directions, LSTM layers, rows, ...); zeros where nothing was read."""
+        state = self._state if self.stateful else None
+        if state is None:
+            size = len(self.directions), self.shape.layers, 0
+            state = State(like.new_zeros(*size, self.shape.projection), like.new_zeros(*size, self.shape.cell))
+        new = max(0, rows - state.hidden.shape[2])
+        return State(*(functional.pad(part.to(like), (0, 0, 0, new)) for part in state))
+
+
+def _stack(states: Sequence[State]) -> State:
+    return State(torch.stack([state.hidden for state in states]), torch.stack([state.memory for state in states]))
+
+
+def _spread(
+    states: Float[Tensor, "layers tokens projection"], places: Int[Tensor, " tokens"], slots: int
+) -> Float[Tensor, "layers slots projection"]:
+    """States at their places in the flat batch, zeros elsewhere."""
+    layers, _, width = states.shape
+    return states.new_zeros(layers, slots, width).index_copy(1, places, states)
+
+
+class ScalarMix(nn.Module):
+    """The learned mixture of layers, scale * sum of softmax(weights) * layer (Peters et al. 2018, eq. 1)."""
+
+    def __init__(self, layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, states: Float[Tensor, "layers batch words width"]) -> Float[Tensor, "batch words width"]:
+        """One state a word."""
+        return self.scale * torch.tensordot(self.weights.softmax(0), states, dims=1)
+
+
+class Elmo(nn.Module):
+    """ELMo: the mixture of a bidirectional language model's layers at each word.
+
+    Args:
+        shape: the architecture.
+        dropout: of the mixture, in training.
+        stateful: each row goes on where that row of the batch before ended, as AllenNLP has it (see `BiLM`); without
+            it, a word's state hangs on its sentence alone.
+        do_layer_norm: AllenNLP's norm of the layers before they are mixed; only False.
+
+    Raises:
+        InputError: `do_layer_norm`.
+    """
+
+    def __init__(
+        self, shape: Shape, *, dropout: float = 0.0, stateful: bool = False, do_layer_norm: bool = False
+    ) -> None:
+        super().__init__()
+        if do_layer_norm:
+            raise InputError(
+                "expected do_layer_norm=false, got true: that norm is taken over the whole batch, so that a text's "
+                "score would hang on the texts beside it; leave it out, as ELMo's published settings do"
+            )
+        self.bilm = BiLM(shape, stateful=stateful)
+        self.mix = ScalarMix(1 + shape.layers)
+        self.dropout = nn.Dropout(dropout)
+        self.width: int = 2 * shape.projection
+
+    def reset(self) -> None:
+        """Forget what was read (for `stateful`)."""
+        self.bilm.reset()
+
+    def forward(
+        self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words width"]:
+        """Word states from character ids (`pronmetric.characters`); those of padded words are zero.
+
+        Raises:
+            ValueError: a row's real words do not stand first.
+        """
+        states = self.bilm(ids, mask)[:, :, 1:-1]  # (layers, batch, words, width)
+        return self.dropout(self.mix(states)) * mask[:, :, None]  # a row's end marker stands in its padding
