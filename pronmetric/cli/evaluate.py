@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from pronmetric import address, judged
 from pronmetric.cli import also as older
-from pronmetric.cli import exports, scoring, tie, token_detection
+from pronmetric.cli import exports, floor_table, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
@@ -20,6 +20,7 @@ from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import pairwise
 from pronmetric.eval.accuracy import Accuracy
+from pronmetric.eval.floors import Floor
 from pronmetric.eval.pairwise import Contest, Figures
 from pronmetric.score import Counts
 from pronmetric.signature import Signature
@@ -53,6 +54,10 @@ context:
 
 FILE.jsonl may also hold single pronouns labelled right or wrong, as `pronmetric mqm` writes them: then precision,
 recall, F1 (wrong is what is sought; flagged is a score below --threshold), average precision and ROC AUC are told.
+
+Floors stand beside the metric, on the pairs that they decide, where the pairs have what they need: the text with fewer
+pronouns, the one nearer to "reference" by chrF, the one whose system ("system_a", "system_b") does better in the other
+documents. A metric that does no better is not worth its while.
 
 Another metric's scores are judged with --scores FILE: one object a line, {"id", "score_a", "score_b"} for pairs,
 {"id", "score"} for pronouns, null where there is none. --against FILE compares with such scores on the same pairs.
@@ -121,6 +126,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     figures: dict[str, Figures] = {}
     contests: dict[str, Contest] = {}
     others: dict[str, dict[str, Contest]] = {}
+    held: dict[str, dict[str, Floor]] = {}
     for name, part in pairs.parts.items():
         if figures:
             print()
@@ -135,6 +141,9 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             others[name] = also.contests(part, scored.of, seed=args.seed)
             left_out = also.left_out(part)
             print("\n" + older.shown(others[name], own=args.scores or older.OURS, left_out=left_out))
+        held[name] = floor_table.found(part, own, seed=args.seed)
+        if held[name]:
+            print("\n" + floor_table.shown(held[name]))
     if also is not None:
         for name, its in also.signatures.items():
             note(f"signature of {name}: {its}")
@@ -154,6 +163,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             "parts": _named(figures),
             "against": None if against is None else {"scores": args.against, "parts": _named(contests)},
             "also": None if also is None else {**also.origin(), "parts": _named(others)},
+            "floors": _named(held),
             "pairs": list(_rows(pairs, scored.of, also)),
         }
         with exports.AtomicFile(args.to_json) as file:
@@ -161,7 +171,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             file.write("\n")
 
 
-def _named(parts: Mapping[str, Figures] | Mapping[str, Contest] | Mapping[str, dict[str, Contest]]) -> dict[str, Any]:
+def _named(parts: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of each part in JSON; the only part of a file is called pairs."""
     return {name or ONLY: plain(found) for name, found in parts.items()}
 

@@ -163,6 +163,28 @@ def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
     assert cells(out, "people tie") == ["0", "0", "1", "0"] and cells(out, "people B") == ["0", "0", "1", "0"]
 
 
+def test_floors_stand_beside(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    short, long = "The dog slept.", "He slept while it rained."
+    made = [{"id": i, "text_a": short, "text_b": long, "better": "A" if i < 3 else "B"} for i in range(4)]
+    rows = [{**pair, "reference": "The dog was asleep.", "doc": f"d{i}"} for i, pair in enumerate(made)]
+    path = jsonl(tmp_path / "p", rows)
+    scores = jsonl(tmp_path / "s", [score(str(i), 1, 0) if i else score("0", 0, 1) for i in range(4)])
+    out, _ = run(path, "--scores", scores, "--to_json", tmp_path / "o.json")
+    for name in ("fewer pronouns", "chrF to the reference"):  # both take A, which is right in three of four
+        found = cells(out, name)
+        assert found[:2] == ["4", "4"]
+        assert [cell.split(" ")[0] for cell in found[2:]] == ["75.0", "50.0", "-25.0"]
+    assert "better system overall" not in out
+    floors = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["floors"]["pairs"]
+    assert floors["fewer pronouns"]["floor"]["value"] == 0.75 and set(floors) == {
+        "fewer pronouns",
+        "chrF to the reference",
+    }
+    out, _ = run(jsonl(tmp_path / "p", [{**p, "text_b": "Dogs sleep."} for p in made]), "--scores", scores)
+    assert "fewer pronouns" not in out
+
+
 def test_study_files(run: Run, tmp_path: Path) -> None:
     sample = {
         "lang": "french",
