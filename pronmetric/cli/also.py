@@ -190,13 +190,13 @@ class OfPairs:
     signatures: Mapping[str, str]
 
     def contests(self, part: Sequence[JudgedPair], own: ById, *, seed: int) -> dict[str, Contest]:
-        """Each score (first) against the learned one (second) on the pairs of this part; none without such pairs."""
+        """The learned score (first) against each of these (second) on the pairs of this part; none without a pair."""
         held = [pair for pair in part if all(pair.id in scores for scores in self.scores.values())]
         if not held:
             return {}
         learned = [own[pair.id] for pair in held]
         return {
-            name: pairwise.contest(held, [scores[pair.id] for pair in held], learned, seed=seed)
+            name: pairwise.contest(held, learned, [scores[pair.id] for pair in held], seed=seed)
             for name, scores in self.scores.items()
         }
 
@@ -251,14 +251,14 @@ def _is_text(pair: JudgedPair) -> bool:
 
 
 def shown(contests: Mapping[str, Contest], *, own: str, left_out: str) -> str:
-    """The table of one part: accuracy of each score on the same pairs, the learned one first, and by how much less."""
+    """The table of one part: each score's accuracy on the same pairs, and how much better the learned one is."""
     title = "against a reference that is neither text" + (f"; left out: {left_out}" if left_out else "")
     if not contests:
         return f"{title}; no pair is left"
-    learned = next(iter(contests.values())).second
+    learned = next(iter(contests.values())).first
     rows: list[list[object]] = [[own, *_cells(learned), "-"]]
-    rows += [[name, *_cells(c.first), percent(c.difference, signed=True)] for name, c in contests.items()]
-    return f"{title}\n" + table(["", "pairs", "accuracy", "equal", "null", "difference"], rows)
+    rows += [[name, *_cells(c.second), percent(c.difference, signed=True)] for name, c in contests.items()]
+    return f"{title}\n" + table(["", "pairs", "accuracy", "equal", "null", "metric - it"], rows)
 
 
 def _cells(found: Accuracy) -> list[object]:
