@@ -265,7 +265,7 @@ def _pair(record: _Record) -> JudgedPair:
         **{key: record.label(key) for key in _LABELS},
     )
     for key in record.record.keys() - set(_KEYS):  # a misspelt key must not pass for an absent one
-        near = difflib.get_close_matches(key, [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
+        near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
         if near:
             record.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')
     return found

@@ -32,6 +32,9 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     """Judge the scores of labelled pronouns."""
     _check(args)
     tokens = labelled.read(args.pairs)
+    if len({token.wrong for token in tokens}) < 2:
+        label = labelled.WRONG if tokens[0].wrong else labelled.RIGHT
+        raise InputError(f"all pronouns are labelled {label}: expected some right and some wrong ones", file=args.pairs)
     kind = None if args.scores is not None else args.context or COMMON
     threshold = THRESHOLD if args.threshold is None else args.threshold
     if kind is None:

@@ -7,7 +7,7 @@ One object a line: {"id", "text", "context": [sentences], "start", "end", "label
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,12 @@ from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.judged import check_ids, read_objects
-from pronmetric.records import Text, text_of
+from pronmetric.records import Text, refuse_unprintable, text_of
 
 RIGHT, WRONG = "right", "wrong"
 KEYS = frozenset({"text", "start", "end", "label"})
 """What tells such a file from one of pairs."""
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +84,17 @@ def _token(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPr
         raise InputError(f"start {start}, end {end} are no place in a text of {size} characters", file=path, line=line)
     if label not in (RIGHT, WRONG):
         raise InputError(f'"label" must be "right" or "wrong", got {label!r}', file=path, line=line)
-    pronoun = record.get("pronoun")
-    if pronoun is not None and str(pronoun).lower() != text.text[start:end].lower():
+    pronoun = _label(record, "pronoun", path, line)
+    if pronoun is not None and pronoun.lower() != text.text[start:end].lower():
         raise InputError(f"the pronoun {pronoun!r} is not at start, {text.text[start:end]!r} is", file=path, line=line)
-    doc, system = record.get("doc"), record.get("system")
     return LabelledPronoun(
         id=_identity(record, path, line),
         text=text,
         start=start,
         end=end,
         wrong=label == WRONG,
-        doc=None if doc is None else str(doc),
-        system=None if system is None else str(system),
+        doc=_label(record, "doc", path, line),
+        system=_label(record, "system", path, line),
     )
 
 
@@ -112,8 +112,8 @@ def read_scores(path: str | Path, tokens: Sequence[LabelledPronoun]) -> list[flo
         value = record["score"]
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise InputError(f'"score" must be a number or null, got {value!r}', file=path, line=line)
-        if value is not None and not math.isfinite(value):
-            raise InputError(f'"score" must be a finite number or null, got {value!r}', file=path, line=line)
+        if value is not None and not abs(value) <= _LARGEST:
+            raise InputError(f'"score" must be a finite number or null, got {str(value)[:40]}', file=path, line=line)
         if identity in scores:
             raise InputError(f'the id "{identity}" comes a second time; give each score once', file=path, line=line)
         scores[identity] = value
@@ -125,4 +125,16 @@ def _identity(record: Mapping[str, Any], path: str | Path, line: int) -> str:
     value = record.get("id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise InputError(f'"id" must be a string or a whole number, got {value!r}', file=path, line=line)
+    refuse_unprintable(str(value), "id", file=str(path), line=line)
+    return str(value)
+
+
+def _label(record: Mapping[str, Any], key: str, path: str | Path, line: int) -> str | None:
+    """A string, or a whole number as one; None where the key is absent."""
+    value = record.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(f'"{key}" must be a string, got {value!r}', file=path, line=line)
+    refuse_unprintable(str(value), key, file=str(path), line=line)
     return str(value)
