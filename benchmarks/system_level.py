@@ -7,9 +7,8 @@ For each ranking `ad-sys-ranking-SL-TL-z-names.csv` of WMT21 and WMT22, the scor
 of `--out`; a test set's metric that stands there is not measured again (pronmetric is, after other weights). Then
 the table of everything that stands there is written to `--table`.
 
-The first reference of a test set is the reference of all metrics. Human translations are no systems. Exact match: the
-share of the reference's aligned pronouns that are kept, by the agreement aligner, which learns from the first 20,000
-line pairs of the test set, all systems side by side, as `pronmetric report` does.
+The first reference of a test set is the reference of all metrics. Human translations are no systems. Exact match (the
+share of the reference's aligned pronouns that are kept), BLEU and chrF are those of `pronmetric score --also`.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,14 +29,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import corpora, scoring
 from benchmarks.corpora import Outputs
-from pronmetric import __version__
+from pronmetric.baselines import peers
+from pronmetric.baselines.peers import BLEU, CHRF, EXACT
+from pronmetric.cli.also import Also
 from pronmetric.cli.exports import AtomicFile
-from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
 from pronmetric.score_files import is_human, read_ranking
 
-PRONMETRIC, EXACT, BLEU, CHRF = METRICS = ("pronmetric", "exact", "bleu", "chrf")
+PRONMETRIC = "pronmetric"
+METRICS = (PRONMETRIC, EXACT, BLEU, CHRF)
 NAMES = {PRONMETRIC: "pronmetric", EXACT: "exact pronoun match", BLEU: "BLEU", CHRF: "chrF"}
 FIGURES = {
     "pearson": ("Pearson's r", correlation.pearson),
@@ -46,12 +47,12 @@ FIGURES = {
     "kendall": ("Kendall's tau-b", correlation.kendall),
     "pairwise": ("pairwise accuracy", correlation.pairwise),
 }
-LEARNED = 20_000  # line pairs that the aligner learns from at most
 HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
 """The test sets that the shipped checkpoint was neither trained nor tuned on."""
 
 _AGAINST = ("kendall", "pairwise")  # the figures whose difference from BLEU's is told
 _RANKING = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-en-z-names\.csv")
+_OWN = re.compile(r"\|(learned|lines):[^|]*")  # the fields of a signature that name a test set's own lines
 _SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
 
 Scores = dict[str, float]
@@ -99,45 +100,26 @@ def rankings(folder: Path) -> tuple[list[Ranked], list[str]]:
     return found, notes
 
 
-def exact_match(outputs: Outputs) -> tuple[str, Scores]:
-    """100 x the share of aligned reference pronouns that each system keeps."""
-    from data_prep.align import AgreementAligner
-    from pronmetric.baselines.exact import exact, total
-    from pronmetric.pronouns import find
-    from pronmetric.words import words
+def peer(name: str) -> Measure:
+    """Exact match, BLEU or chrF, as `pronmetric score --also` has it.
 
-    reference = [words(line) for line in outputs.reference]
-    pronouns = [find(line, split) for line, split in zip(outputs.reference, reference, strict=True)]
-    systems = {name: [words(line) for line in lines] for name, lines in outputs.systems.items()}
-
-    def pairs() -> Iterator[tuple[list[str], list[str]]]:
-        for ref, *hyps in zip(reference, *systems.values(), strict=True):
-            yield from (([w.text for w in ref], [w.text for w in hyp]) for hyp in hyps)
-
-    aligner = AgreementAligner()
-    aligner.train(list(islice((pair for pair in pairs() if all(pair)), LEARNED)))
-    links = aligner.align_all(pairs())
-    counts = [
-        [exact(found, hyp, next(links).links) for hyp in hyps]
-        for found, *hyps in zip(pronouns, *systems.values(), strict=True)
-    ]
-    shares = {name: total(parts).share for name, parts in zip(systems, zip(*counts, strict=True), strict=True)}
-    signature = f"metric:exact|aligner:agreement|lines:{LEARNED}|version:{__version__}"
-    return signature, _all_scored({name: share and 100 * share for name, share in shares.items()})
-
-
-def sacrebleu(name: str) -> Measure:
-    """BLEU or chrF as sacreBLEU has them by default, against the one reference."""
-    try:
-        from sacrebleu.metrics import BLEU as Bleu
-        from sacrebleu.metrics import CHRF as Chrf
-    except ImportError:
-        raise MissingExtra("sacrebleu", "peers", NAMES[name]) from None
+    Raises:
+        MissingExtra: sacreBLEU is needed and not installed.
+    """
+    peers.peer(name)
 
     def measure(outputs: Outputs) -> tuple[str, Scores]:
-        metric = Bleu() if name == BLEU else Chrf()
-        found = {s: metric.corpus_score(lines, [outputs.reference]).score for s, lines in outputs.systems.items()}
-        return str(metric.get_signature()), found
+        also = Also([name])
+        rows = zip(outputs.reference, *outputs.systems.values(), strict=True)
+        lines = [(reference, text) for reference, *texts in rows for text in texts]
+        also.learn(lines, number=len(lines))
+        totals: list[peers.Counts | None] = [None] * len(outputs.systems)
+        for number, counts in enumerate(also.counts(lines)):
+            if counts is not None:
+                place = number % len(totals)
+                totals[place] = peers.add(totals[place], counts[0])
+        shares = [None if total is None else also.peers[0].system(total) for total in totals]
+        return also.signatures()[name], _all_scored(dict(zip(outputs.systems, shares, strict=True)))
 
     return measure
 
@@ -261,7 +243,7 @@ def markdown(
             rows.append([ranked.dataset + "\\*" * (ranked.dataset in held_out), str(len(ranked.scores)), *cells])
         parts.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
     signatures = {
-        m: sorted({files[r.dataset]["metrics"][m]["signature"] for r in sets if m in scores[r.dataset]})
+        m: sorted({_OWN.sub("", files[r.dataset]["metrics"][m]["signature"]) for r in sets if m in scores[r.dataset]})
         for m in metrics
     }
     lines = [f"- {NAMES[m]}: {', '.join(f'`{one}`' for one in found)}" for m, found in signatures.items()]
@@ -348,8 +330,7 @@ def main() -> None:
     for note in notes:
         _tell(note)
     measures: dict[str, tuple[str | None, Measure]] = {
-        EXACT: (None, exact_match),
-        **({name: (None, sacrebleu(name)) for name in (BLEU, CHRF) if name in wanted}),
+        **{name: (None, peer(name)) for name in (EXACT, BLEU, CHRF) if name in wanted},
         **({PRONMETRIC: learned(options)} if PRONMETRIC in wanted else {}),
     }
 

@@ -67,8 +67,8 @@ def test_rankings_without_their_traps(tmp_path: Path) -> None:
 
 def test_exact_match_of_outputs() -> None:
     outputs = Outputs("tiny", REFERENCE * 20, ["d"] * 120, {name: lines * 20 for name, lines in OUTPUTS.items()})
-    signature, scores = system_level.exact_match(outputs)
-    assert signature.startswith("metric:exact|aligner:agreement|")
+    signature, scores = system_level.peer(EXACT)(outputs)
+    assert signature.startswith("exact|aligner:agreement|learned:600|")
     assert scores["Alder"] == 100
     assert scores["Birch"] == pytest.approx(100 * 6 / 7)  # of she her he it they we them one differs
     assert scores["Birch"] > scores["Cedar"] > scores["Elm"]
@@ -77,7 +77,7 @@ def test_exact_match_of_outputs() -> None:
 def test_a_missing_score_is_an_error() -> None:
     outputs = Outputs("tiny", ["Rain fell."] * 5, ["d"] * 5, {"Alder": ["Rain fell."] * 5})
     with pytest.raises(PronmetricError, match="no score of Alder: expected outputs with pronouns"):
-        system_level.exact_match(outputs)
+        system_level.peer(EXACT)(outputs)
 
 
 class Reader:
