@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
@@ -285,3 +286,37 @@ def tiny_prepared(make_prepared: Callable[..., Path], sample_pairs: list[Pair], 
         development=[pair for pair in sample_pairs if pair.seg > cut],
         passages=[" ".join(lines[i : i + 3]) for i in range(0, cut, 3)],
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_elmo() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What options.json and weights.hdf5 of a tiny ELMo hold; its random weights make both clips bite."""
+    options = {
+        "lstm": {
+            "cell_clip": 0.9,
+            "use_skip_connections": True,
+            "n_layers": 2,
+            "proj_clip": 0.7,
+            "projection_dim": 3,
+            "dim": 5,
+        },
+        "char_cnn": {
+            "embedding": {"dim": 4},
+            "filters": [[1, 2], [2, 3], [4, 3]],
+            "n_highway": 2,
+            "n_characters": 999,  # of no matter: the weights tell
+            "max_characters_per_token": 50,
+            "activation": "relu",
+        },
+    }
+    rng = np.random.default_rng(5)
+    shapes: dict[str, tuple[int, ...]] = {"char_embed": (261, 4), "CNN_proj/W_proj": (8, 3), "CNN_proj/b_proj": (3,)}
+    for number, (span, channels) in enumerate(((1, 2), (2, 3), (4, 3))):
+        shapes |= {f"CNN/W_cnn_{number}": (1, span, 4, channels), f"CNN/b_cnn_{number}": (channels,)}
+        if number < 2:
+            for part in ("carry", "transform"):
+                shapes |= {f"CNN_high_{number}/W_{part}": (8, 8), f"CNN_high_{number}/b_{part}": (8,)}
+            for direction in range(2):
+                cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
+                shapes |= {f"{cell}/W_0": (6, 20), f"{cell}/B": (20,), f"{cell}/W_P_0": (5, 3)}
+    return options, {name: rng.normal(0, 0.8, shape).astype(np.float32) for name, shape in shapes.items()}
