@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,29 @@ def test_the_same_system_twice_ties(run: Run, sample: Path) -> None:
     out, _ = run("-t", sample / "system-a.txt", sample / "system-a.txt", "--tie", "0")
     assert set(re.findall(r"better: (\S+)", out)) == {"tie", "null"}
     assert "difference +0.00" in out and "p = 1.0000" in out
+
+
+def test_the_band_of_the_checkpoint(
+    sample: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    systems = ["-t", str(sample / "system-a.txt"), str(sample / "system-c.txt"), "--tie", "auto"]
+    model = ["--precision", "32", "--gpus", "0", "--model"]
+    assert main(["compare", *systems, *model, str(tiny_checkpoint())]) == 1
+    assert "has no tie band ('tie' in its config.yaml); give --tie a number" in capsys.readouterr().err
+    folder = tmp_path / "with-band"
+    shutil.copytree(tiny_checkpoint(), folder)
+    with (folder / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("tie: 0.125\n")
+    result = tmp_path / "o.json"
+    assert main(["compare", *systems, *model, str(folder), "--only_system", "--to_json", str(result)]) == 0
+    out, err = capsys.readouterr()
+    content = json.loads(result.read_text(encoding="utf-8"))
+    assert content["tie"] == 0.125 and content["signature"].endswith("|tie:0.125")
+    assert "ties (within 0.125)" in out and "|tie:0.125" in err
+    metric = PronounMetric.from_pretrained(folder, precision="32", gpus=0)
+    records = [in_context(read(sample / f"system-{x}.txt")) for x in "ac"]
+    auto, given = metric.compare(*records, tie="auto"), metric.compare(*records, tie=0.125)
+    assert auto == given and auto.signature["tie"] == "0.125"
 
 
 def test_systems_without_pronouns(run: Run, tmp_path: Path) -> None:

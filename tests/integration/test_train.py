@@ -135,6 +135,19 @@ def test_the_checkpoint_scores(
     assert found["training"]["figures"].keys() > {"development/accuracy"} and found["training"]["seconds"] >= 0
 
 
+def test_the_checkpoint_knows_its_tie_band_and_the_pairs_it_met(
+    command: tuple[Path, str, str], tiny_prepared: Path, sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _, _ = command
+    found = config(out)
+    assert found["tie"] == found["training"]["tie"]["band"] >= 0 and found["training"]["tie"]["pairs"] > 0
+    assert found["training"]["confusion"] == json.loads((tiny_prepared / "confusion.json").read_text(encoding="utf-8"))
+    texts = [str(sample / f"system-{name}.txt") for name in "ab"]
+    model = ["--model", str(out / "checkpoint"), "--tie", "auto", "--only_system"]
+    assert main(["compare", "-t", *texts, *model]) == 0
+    assert f"|tie:{found['tie']:g}" in capsys.readouterr().err
+
+
 def test_logs_tell_each_validation_and_the_losses(command: tuple[Path, str, str]) -> None:
     out, _, _ = command
     found = rows(out)
