@@ -28,7 +28,7 @@ ad-sys-ranking-SL-TL-z-names.csv are the ones to read, for they have the names o
 EPILOG = """Systems that stand in one file only are counted and named, and so are those without a score. What has the
 name of a human translation (HUMAN, HUMAN-B, ref, refA ...) is left out and named too; --keep-references takes it in.
 A system of --to_json that has the name of a file is the one that people's file names: out/Alder.txt and
-newstest2021.de-en.hyp.Alder.en are Alder.
+newstest2021.de-en.hyp.Alder.en are Alder. What `score --also` put there stands in the same table.
 
 Pairwise accuracy (Kocmi et al. 2021): the share of the pairs of systems that people ordered which the metric orders
 alike; equal scores of the metric are wrong. The intervals draw systems anew (what other systems might have given), or
@@ -40,6 +40,12 @@ examples:
   pronmetric correlate COMET.sys.score human.sys.score
   pronmetric score -d wmt22:cs-en --wmt-dir DIR --only_system --to_json result.json
   pronmetric correlate result.json ad-sys-ranking-cs-en-z-names.csv --resample segments --to_sys_score mine.sys.score"""
+_FIGURES = {
+    "pearson": ("pearson", "Pearson's r"),
+    "spearman": ("spearman", "Spearman's rho"),
+    "kendall": ("kendall", "Kendall's tau-b"),
+    "pairwise": ("pairwise_accuracy", "pairwise accuracy"),
+}
 _OUTPUT = re.compile(r"(?:.+\.)?hyp\.(?P<system>.+)\.[a-z]{2,3}(?:\.gz)?")
 _GZIP = ".gz"
 
@@ -82,12 +88,14 @@ def main(argv: Sequence[str]) -> int:
         )
     x, y = ({system: scores[system] for system in counted} for scores in (metric.systems, people))
     found = correlate(x, y, seed=args.seed)
+    also = _also(metric, y, seed=args.seed)
     if args.resample == "segments" and metric.result is not None:
         unit, parts = _totals(metric.result, list(metric.systems))
         found = correlate_segments({s: parts[s] for s in counted}, y, seed=args.seed)
         found = replace(found, resampled=unit)
-    _write(args, metric, _content(args, found, x, y, left))
-    print(_text(args, found, left))
+        also = {name: _estimates(older) for name, older in also.items()}
+    _write(args, metric, _content(args, found, x, y, left, also))
+    print(_text(args, found, left, also))
     return 0
 
 
@@ -152,6 +160,23 @@ def _left(metric: Mapping[str, float | None], people: Mapping[str, float | None]
     )
 
 
+def _also(metric: Metric, y: Mapping[str, float | None], *, seed: int) -> dict[str, Correlations]:
+    """The older scores of a result's systems, those of them that two or more of the counted systems have."""
+    if metric.result is None:
+        return {}
+    own = dict(zip(metric.systems, metric.result.systems, strict=True))
+    names = dict.fromkeys(name for system in own.values() for name in system.also)
+    scores = {name: {s: own[s].also.get(name) for s in y} for name in names}
+    enough = {name: its for name, its in scores.items() if sum(score is not None for score in its.values()) > 1}
+    return {name: correlate(its, y, seed=seed) for name, its in enough.items()}
+
+
+def _estimates(found: Correlations) -> Correlations:
+    """Without intervals: of the older scores a result has no parts that could be drawn."""
+    figures = {name: replace(getattr(found, name), low=None, high=None) for name in _FIGURES}
+    return replace(found, **figures)
+
+
 def _totals(found: Result, names: Sequence[str]) -> tuple[str, dict[str, Totals]]:
     """Sums and numbers of the pronouns' scores of each system, by document where two or more are known."""
     docs = [segment.doc for segment in found.segments]
@@ -170,19 +195,14 @@ def _content(
     x: Mapping[str, float | None],
     y: Mapping[str, float | None],
     left: Left,
+    also: Mapping[str, Correlations],
 ) -> dict[str, Any]:
     """Everything, as --to_json has it."""
-
-    def figure(one: Correlation) -> dict[str, float | None]:
-        return {"estimate": one.value, "ci_low": one.low, "ci_high": one.high}
-
     return {
         "metric": args.scores,
         "human": args.human,
-        "pearson": figure(found.pearson),
-        "spearman": figure(found.spearman),
-        "kendall": figure(found.kendall),
-        "pairwise_accuracy": figure(found.pairwise),
+        **_figures(found),
+        "also": {name: _figures(older) for name, older in also.items()},
         "resampled": found.resampled,
         "units": found.units,
         "resamples": RESAMPLES,
@@ -190,6 +210,11 @@ def _content(
         "systems": [{"system": s, "metric": x[s], "human": y[s]} for s in found.systems],
         "left_out": tables.plain(left),
     }
+
+
+def _figures(found: Correlations) -> dict[str, dict[str, float | None]]:
+    figures: dict[str, Correlation] = {key: getattr(found, name) for name, (key, _) in _FIGURES.items()}
+    return {key: {"estimate": one.value, "ci_low": one.low, "ci_high": one.high} for key, one in figures.items()}
 
 
 def _write(args: argparse.Namespace, metric: Metric, content: Mapping[str, Any]) -> None:
@@ -211,39 +236,33 @@ def _write_lines(path: str, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
-def _text(args: argparse.Namespace, found: Correlations, left: Left) -> str:
+def _text(args: argparse.Namespace, found: Correlations, left: Left, also: Mapping[str, Correlations]) -> str:
     """What a person reads."""
     told = {
         f"only in {args.scores}": left.metric_only,
         f"only in {args.human}": left.human_only,
         "without a score": left.unscored,
         "human references, left out": left.references,
+        **{f"without {name}": [s for s in found.systems if s not in one.systems] for name, one in also.items()},
     }
     lines = [f"{len(found.systems)} systems: {', '.join(found.systems)}"]
     lines += [f"{why}: {len(names)} ({', '.join(names)})" for why, names in told.items() if names]
-    figures = {
-        "Pearson's r": found.pearson,
-        "Spearman's rho": found.spearman,
-        "Kendall's tau-b": found.kendall,
-        "pairwise accuracy": found.pairwise,
-    }
-    rows = [(label, _four(one), _span(one)) for label, one in figures.items()]
-    lines += ["", *(line.rstrip() for line in tables.table(("", "estimate", "95 % interval"), rows).split("\n")), ""]
-    drawn = f"intervals: {found.units} {found.resampled} drawn anew {RESAMPLES} times"
-    lines.append(
-        drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, fewer than {MINIMUM}"
-    )
+    rows = [
+        (name, *(_number(getattr(one, figure)) for figure in _FIGURES))
+        for name, one in {Path(args.scores).name: found, **also}.items()
+    ]
+    lines += ["", tables.table(("", *(label for _, label in _FIGURES.values())), rows), ""]
+    drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} drawn anew {RESAMPLES} times"
+    lines.append(drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}")
     if len(found.systems) == 2:
         lines.append("two systems: the first three figures are 1 or -1 whatever the scores")
     return "\n".join(lines)
 
 
-def _four(one: Correlation) -> str:
-    return "-" if one.value is None else f"{one.value:.4f}"
-
-
-def _span(one: Correlation) -> str:
-    return "-" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+def _number(one: Correlation) -> str:
+    if one.value is None:
+        return "-"
+    return f"{one.value:.4f}" + ("" if one.low is None else f" [{one.low:.4f}, {one.high:.4f}]")
 
 
 def _listed(names: Iterable[str]) -> str:

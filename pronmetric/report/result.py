@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
@@ -53,7 +54,10 @@ class Segment(NamedTuple):
 
 
 class System(NamedTuple):
-    """A system: its score in [0, 100] (with an unbounded head any number) and the 95 % interval of that."""
+    """A system: its score in [0, 100] (with an unbounded head any number) and the 95 % interval of that.
+
+    also: its older scores by their names, where `score --also` gave some.
+    """
 
     name: str
     score: float | None
@@ -61,6 +65,7 @@ class System(NamedTuple):
     pronouns: int
     segments: int
     with_pronoun: int
+    also: Mapping[str, float | None] = MappingProxyType({})
 
 
 class Pair(NamedTuple):
@@ -236,7 +241,7 @@ class _Reader:
         return Segment(number, doc, source, reference, outputs)
 
     def _output(self, scored: Mapping[str, Any], text: str, context: str, where: str) -> Output:
-        score = None if scored.get("score") is None else self._number(scored, "score", where)
+        score = self._maybe(scored, "score", where)
         found = self._list(scored, "pronouns", where)
         pronouns = tuple(self._pronoun(p, text, f"{where}, pronoun {i}") for i, p in enumerate(found))
         starts = {word.start for word in split(text)} if pronouns else set()
@@ -260,14 +265,19 @@ class _Reader:
 
     def _system(self, value: Any, where: str) -> System:
         entry = self._typed(value, dict, where)
-        counts = (self._get(entry, key, int, where) for key in ("pronouns", "segments", "segments_with_pronoun"))
-        score = None if entry.get("score") is None else self._number(entry, "score", where)
-        return System(self._get(entry, "system", str, where), score, self._interval(entry, where), *counts)
+        keys = ("pronouns", "segments", "segments_with_pronoun")
+        pronouns, segments, with_pronoun = (self._get(entry, key, int, where) for key in keys)
+        score = self._maybe(entry, "score", where)
+        also = {}
+        for older, its in self._typed(entry.get("also", {}), dict, f'{where}: "also"').items():
+            place = f'{where}, "also", "{older}"'
+            also[older] = self._maybe(self._typed(its, dict, place), "score", place)
+        name = self._get(entry, "system", str, where)
+        return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also)
 
     def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
         difference, bootstrap, randomisation = (
-            None if entry.get(key) is None else self._number(entry, key, where)
-            for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
+            self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
         )
         counts = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
         return Pair(a, b, difference, self._interval(entry, where), bootstrap, randomisation, *counts)
@@ -289,6 +299,9 @@ class _Reader:
     def _optional(self, entry: tuple[str, Mapping[str, Any]], key: str) -> str | None:
         where, content = entry
         return None if content.get(key) is None else self._get(content, key, str, where)
+
+    def _maybe(self, entry: Mapping[str, Any], key: str, where: str) -> float | None:
+        return None if entry.get(key) is None else self._number(entry, key, where)
 
     def _number(self, entry: Mapping[str, Any], key: str, where: str) -> float:
         value = entry.get(key)

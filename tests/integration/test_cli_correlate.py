@@ -72,7 +72,7 @@ def test_figures_of_two_small_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["systems"][1] == {"system": "Birch", "metric": 2.0, "human": 0.3}
     out = capsys.readouterr().out
     assert "4 systems: Alder, Birch, Cedar, Elm\n" in out
-    assert "pairwise accuracy    0.8333" in out and "no intervals: 4 systems, fewer than 5" in out
+    assert "pairwise accuracy" in out and "0.8333\n" in out and "no intervals: 4 systems, below 5" in out
 
 
 def test_intervals_and_their_seed() -> None:
@@ -155,6 +155,40 @@ def test_segments_or_documents_are_drawn() -> None:
     assert (one["resampled"], one["units"]) == ("segments", 12)
 
 
+def test_older_scores_of_a_result_stand_in_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+    systems = {
+        name: [0.1 * k + 0.05 * (i % (k + 2)) for i in range(6)] for k, name in enumerate([*METRIC, "Fir", "refA"])
+    }
+    content = json.loads(Path(result("r.json", systems, [None] * 6)).read_text())
+    bleu = {"Alder": 10.0, "Birch": 30.0, "Cedar": 20.0, "Elm": 90.0, "Fir": 5.0, "refA": 1.0}
+    for system in content["systems"]:
+        exact = {"score": 50.0 if system["system"] == "Alder" else None, "instances": 3, "unit": "pronouns"}
+        system["also"] = {"bleu": {"score": bleu[system["system"]], "instances": 6, "unit": "segments"}, "exact": exact}
+    Path("r.json").write_text(json.dumps(content))
+    people = {**PEOPLE, "Fir": 0.0}
+    found = run("r.json", sys_score("p", people))
+    alone = correlate({s: bleu[s] for s in people}, people, seed=found["seed"])
+    assert list(found["also"]) == ["bleu"]  # exact has the score of one system only
+    assert found["also"]["bleu"]["kendall"] == {
+        "estimate": alone.kendall.value,
+        "ci_low": alone.kendall.low,
+        "ci_high": alone.kendall.high,
+    }
+    assert alone.kendall.value == 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "0000" in line] == ["r.json", "bleu"]
+    found = run("r.json", "p", "--resample", "segments")
+    assert found["also"]["bleu"]["kendall"] == {"estimate": 1.0, "ci_low": None, "ci_high": None}
+    assert found["kendall"]["ci_low"] is not None
+    content["systems"][0]["also"]["bleu"]["score"] = None
+    Path("r.json").write_text(json.dumps(content))
+    run("r.json", "p")
+    assert "without bleu: 1 (Alder)\n" in capsys.readouterr().out
+    content["systems"][1]["also"]["bleu"]["score"] = "good"
+    Path("r.json").write_text(json.dumps(content))
+    assert main(["correlate", "r.json", "p"]) == 1
+    assert 'r.json: "systems", entry 1, "also", "bleu": "score" must be a number, got "good"' in capsys.readouterr().err
+
+
 def test_a_real_result(root: Path) -> None:
     shutil.copy(root / "tests" / "fixtures" / "report" / "score.json", "score.json")
     people = sys_score("p", {"system-a": 3.0, "system-b": 2.0, "system-c": 1.0})
@@ -183,7 +217,9 @@ def test_equal_scores_have_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert found["pearson"] == {"estimate": None, "ci_low": None, "ci_high": None}
     assert found["pairwise_accuracy"]["estimate"] == 0
-    assert ["Kendall's", "tau-b", "-", "-"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["m", "-", "-", "-", "0.0000", "[0.0000,", "0.0000]"] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
 
 
 BAD = {
