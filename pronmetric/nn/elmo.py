@@ -243,9 +243,9 @@ class BiLM(nn.Module):
         tokens = self._marked(ids, mask)  # (batch, words + 2, characters)
         batch, width, _ = tokens.shape
         plan = reading(mask.sum(1) + 2, width)
-        forward, _ = plan.places
-        by_characters = self.words(tokens.flatten(0, 1)[forward])  # (tokens, projection)
-        flat = _spread(by_characters[None], forward, batch * width)  # (1, batch * (words + 2), projection)
+        from_start, _ = plan.places
+        by_characters = self.words(tokens.flatten(0, 1)[from_start])  # (tokens, projection)
+        flat = _spread(by_characters[None], from_start, batch * width)  # (1, batch * (words + 2), projection)
         known = self._known(batch, by_characters)
         found, after = [], []
         for number, (one_way, places) in enumerate(zip(self.directions, plan.places, strict=True)):
