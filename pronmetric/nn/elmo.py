@@ -39,7 +39,7 @@ class Shape:
 
     characters: int
     character_width: int
-    filters: Sequence[tuple[int, int]]
+    filters: Sequence[Sequence[int]]
     highway: int
     activation: str
     layers: int
@@ -200,7 +200,7 @@ def reading(lengths: Int[Tensor, " batch"], width: int) -> Reading:
     longest_first, rows = lengths.sort(descending=True, stable=True)  # each (batch,)
     real = torch.arange(width, device=lengths.device)[:, None] < longest_first  # (width, batch)
     step, at = real.nonzero(as_tuple=True)  # each (tokens,)
-    start = rows[at] * width
+    start = rows[at] * width  # (tokens,)
     sizes = [size for size in real.sum(1).tolist() if size]
     return Reading(rows, sizes, (start + step, start + longest_first[at] - 1 - step))
 
