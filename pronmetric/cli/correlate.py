@@ -249,7 +249,7 @@ def _text(args: argparse.Namespace, found: Correlations, left: Left, also: Mappi
     lines += [f"{why}: {len(names)} ({', '.join(names)})" for why, names in told.items() if names]
     rows = [
         (name, *(_number(getattr(one, figure)) for figure in _FIGURES))
-        for name, one in {Path(args.scores).name: found, **also}.items()
+        for name, one in ((Path(args.scores).name, found), *also.items())
     ]
     lines += ["", tables.table(("", *(label for _, label in _FIGURES.values())), rows), ""]
     drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} drawn anew {RESAMPLES} times"
