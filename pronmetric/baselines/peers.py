@@ -195,7 +195,7 @@ def _of_sacrebleu(name: str) -> Peer:
         return lambda counts: metric._aggregate_and_compute([list(counts[1:])]).score if counts[0] else None
 
     def signature(metric: Any) -> str:
-        return f"{metric.corpus_score([''], [['']]).name}|{metric.get_signature()}"
+        return f"{metric.corpus_score(['x'], [['x']]).name}|{metric.get_signature()}"
 
     return Peer(
         name=name,
