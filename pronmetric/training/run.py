@@ -25,13 +25,12 @@ from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
-from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
-from pronmetric.training import band
+from pronmetric.training import band, encoders
 from pronmetric.training.calibrate import Fit, calibrate, natural_rate, noised
 from pronmetric.training.datamodule import PronounData
-from pronmetric.training.encoders import pretrained, set_dropout
+from pronmetric.training.encoders import Start
 from pronmetric.training.module import ScorerModule
 from pronmetric.training.place import Bar, Place, WholeFiles
 
@@ -114,10 +113,11 @@ def train(
         torch.set_num_threads(trainer["threads"])
     with _only_useful_warnings():
         pl.seed_everything(seed, verbose=False)
-        scorer, tokenizer, max_pieces = _scorer(encoder, head, word_state=word_state, init=init)
+        scorer, start = _scorer(encoder, head, word_state=word_state, init=init, data=folder)
+        max_pieces = min(encoder["max_pieces"], start.encoder.max_pieces)
         module_data = PronounData(
             folder,
-            Collator(tokenizer, max_pieces=max_pieces, separator=separator),
+            Collator(start.pieces, max_pieces=max_pieces, separator=separator),
             epochs=trainer["max_epochs"],
             inventory=FORMS,
             context=context,
@@ -156,7 +156,7 @@ def train(
         tie = band.choose(scorer, module_data.labeller, folder, context=context)
     config: dict[str, Any] = {
         "format": checkpoint.FORMAT,
-        "encoder": scorer.encoder.config,  # type: ignore[attr-defined]
+        "encoder": start.encoder.config | start.pieces.config,
         "head": dict(head),
         "word_state": word_state,
         "segment": SEGMENT[head["kind"]],
@@ -172,12 +172,13 @@ def train(
             "best_step": int(state["global_step"]),
             "seconds": round(place.seconds),
             "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
+            **({"encoder": start.told} if start.told else {}),
             "figures": state["figures"],
             "calibration": None if calibration is None else calibration._asdict(),
         },
     }
     config = band.told(config, tie, ConfusionTable.load(folder / "confusion.json"))
-    digest = checkpoint.save(out / EXPORT, scorer, tokenizer, config, half=half)
+    digest = checkpoint.save(out / EXPORT, scorer, start.pieces, config, half=half)
     return Result(out / EXPORT, digest, state["figures"], calibration)
 
 
@@ -297,33 +298,22 @@ def _validations(every: float, *, steps: int, epoch: float) -> int:
 
 
 def _scorer(
-    encoder: Mapping[str, Any], head: Mapping[str, Any], *, word_state: str, init: str | Path | None
-) -> tuple[PronounScorer, Any, int]:
-    """The model to start from, its tokenizer, and the pieces it takes.
+    encoder: Mapping[str, Any], head: Mapping[str, Any], *, word_state: str, init: str | Path | None, data: Path
+) -> tuple[PronounScorer, Start]:
+    """The model to start from, and where its encoder comes from.
 
-    With `init`, that checkpoint's encoder and tokenizer, and its head where it is one of the same kind and forms; a
-    head of another kind starts afresh.
+    With `init`, that checkpoint's encoder, and its head where it is one of the same kind and forms; a head of another
+    kind starts afresh.
     """
     loaded = None if init is None else checkpoint.load(init)
-    if loaded is None:
-        model, tokenizer = pretrained(
-            encoder["name"],
-            package=encoder["package"],
-            dropout=encoder["dropout"],
-            allow_network=encoder["allow_network"],
-        )
-    else:
-        assert isinstance(loaded.model.encoder, HuggingFaceEncoder)
-        model, tokenizer = loaded.model.encoder, loaded.tokenizer
-        set_dropout(model, encoder["dropout"])
+    start = encoders.make(encoder, data=data) if loaded is None else encoders.of_checkpoint(loaded, encoder)
     forms = len(FORMS) if head["correction"] else 0
-    made = make_head(head["kind"], model.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
+    made = make_head(head["kind"], start.encoder.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: the encoder is taken, the head starts afresh", init)
-    scorer = PronounScorer(model, made, word_state=word_state).train()
-    return scorer, tokenizer, min(encoder["max_pieces"], model.max_pieces)
+    return PronounScorer(start.encoder, made, word_state=word_state).train(), start
 
 
 def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:

@@ -1,0 +1,155 @@
+"""Pieces: what a text is cut into for an encoder, one way of cutting for each kind of encoder.
+
+Pieces are the sub-words of a tokenizer, or the words of `pronmetric.words` for an encoder that reads words. An id is one
+number, or a row of numbers for an encoder that reads each word's characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from pronmetric import characters
+from pronmetric.errors import InputError
+from pronmetric.lines import read_lines
+from pronmetric.words import Word, words
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+VOCABULARY = "vocabulary.txt"
+PAD, UNKNOWN, SEPARATOR, FIRST = range(4)  # ids of a `Vocabulary`; its words have those from FIRST on
+
+
+class InPieces(NamedTuple):
+    """A text in pieces: their ids (pieces, ...) and half-open spans of code points (pieces, 2)."""
+
+    ids: np.ndarray
+    offsets: np.ndarray
+
+
+@runtime_checkable
+class Pieces(Protocol):
+    """Cuts texts into the pieces of one encoder.
+
+    prefix, suffix: ids that stand before and after the text of a row (pieces, ...). separator: the id that may stand
+    between context and text; None where there is none. pad: the id of padded slots. config: what `encoder` of a
+    checkpoint's config tells of the cutting.
+    """
+
+    prefix: np.ndarray
+    suffix: np.ndarray
+    separator: np.ndarray | None
+    pad: np.ndarray
+    config: dict[str, Any]
+
+    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+        """Each text in pieces, in order, without prefix and suffix."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the files that the cutting needs, if any, into a checkpoint's folder."""
+        ...
+
+
+class Subwords:
+    """The sub-words of a fast Hugging Face tokenizer.
+
+    Raises:
+        InputError: a slow tokenizer.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        if not tokenizer.is_fast:
+            raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
+        self.tokenizer = tokenizer
+        marked = tokenizer("a", return_special_tokens_mask=True)
+        special = np.asarray(marked["special_tokens_mask"], dtype=bool)
+        ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
+        self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
+        self.separator = None if tokenizer.sep_token_id is None else np.asarray(tokenizer.sep_token_id)
+        self.pad = np.asarray(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
+        self.config: dict[str, Any] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+        """Each text in sub-words."""
+        if not texts:
+            return []
+        found = self.tokenizer(
+            list(texts), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+        )
+        return [
+            InPieces(np.asarray(ids, dtype=np.int64), np.asarray(offsets, dtype=np.int64).reshape(-1, 2))
+            for ids, offsets in zip(found["input_ids"], found["offset_mapping"], strict=True)
+        ]
+
+    def save(self, folder: Path) -> None:
+        """Write the tokenizer's files."""
+        self.tokenizer.save_pretrained(str(folder))
+
+
+class Vocabulary:
+    """Words of which each has an id of its own; all others share that of the unknown word.
+
+    Args:
+        words: those with an id, from `FIRST` on.
+        lower: whether the words of a text are looked up in lower case.
+
+    Raises:
+        InputError: no words, or a word twice.
+    """
+
+    def __init__(self, words: Sequence[str], *, lower: bool) -> None:
+        self.words = tuple(words)
+        self._ids = {word: id for id, word in enumerate(self.words, start=FIRST)}
+        if not self.words or len(self._ids) < len(self.words):
+            raise InputError(f"expected distinct words, got {len(self.words)} of which {len(self._ids)} are distinct")
+        self.prefix = self.suffix = np.zeros(0, dtype=np.int64)
+        self.separator = np.asarray(SEPARATOR)
+        self.pad = np.asarray(PAD)
+        self.config: dict[str, Any] = {"lower": lower}
+
+    @classmethod
+    def load(cls, folder: Path, *, lower: bool) -> Vocabulary:
+        """The vocabulary that `save` wrote into `folder`."""
+        return cls(read_lines(folder / VOCABULARY), lower=lower)
+
+    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+        """Each text in words.
+
+        >>> Vocabulary(["she", "left"], lower=True)(["She left, too."])[0].ids.tolist()
+        [3, 4, 1, 1, 1]
+        """
+        return [InPieces(self._looked_up(found), _offsets(found)) for found in map(words, texts)]
+
+    def _looked_up(self, found: Sequence[Word]) -> np.ndarray:
+        texts = (word.text.lower() if self.config["lower"] else word.text for word in found)
+        return np.array([self._ids.get(text, UNKNOWN) for text in texts], dtype=np.int64)
+
+    def save(self, folder: Path) -> None:
+        """Write the words, one a line."""
+        (folder / VOCABULARY).write_bytes("".join(f"{word}\n" for word in self.words).encode())
+
+
+class Characters:
+    """Words by their characters, as ELMo reads them; the marker of a sentence's end separates context and text."""
+
+    def __init__(self) -> None:
+        self.prefix = self.suffix = np.zeros((0, characters.WIDTH), dtype=np.int64)
+        self.separator = characters.ids(["</S>"])[0]
+        self.pad = np.zeros(characters.WIDTH, dtype=np.int64)
+        self.config: dict[str, Any] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[InPieces]:
+        """Each text in words; of a word longer than 48 bytes the rest is not read."""
+        return [InPieces(characters.ids([word.text for word in found]), _offsets(found)) for found in map(words, texts)]
+
+    def save(self, folder: Path) -> None:
+        """Nothing is needed."""
+
+
+def _offsets(found: Sequence[Word]) -> np.ndarray:
+    return np.array([(word.start, word.end) for word in found], dtype=np.int64).reshape(-1, 2)

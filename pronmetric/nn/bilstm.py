@@ -1,0 +1,72 @@
+"""Word vectors read by LSTMs in both directions: the paper's encoder without a language model (its "GloVe-BiLSTM")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from pronmetric.data.pieces import FIRST
+from pronmetric.nn.encoder import NO_LIMIT
+
+_SPREAD = 0.3  # of the numbers of a vector that starts at random; GloVe's are about so
+
+
+class BiLSTM(nn.Module):
+    """The states of words from their vectors, those of both directions beside each other.
+
+    Args:
+        words: words that have a vector of their own; the unknown word and the separator have a learned one each
+            (ids: `pronmetric.data.pieces.Vocabulary`).
+        vector: width of a vector.
+        hidden: width of an LSTM's state in each direction.
+        layers: number of LSTM layers.
+    """
+
+    def __init__(self, *, words: int, vector: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.marks = nn.Embedding(FIRST, vector)
+        self.vectors = nn.Embedding(words, vector)
+        self.lstm = nn.LSTM(vector, hidden, layers, bidirectional=True, batch_first=True)
+        self.dropout = nn.Dropout(0.0)
+        self.width: int = 2 * hidden
+        self.max_pieces: int = NO_LIMIT
+        for table in (self.marks, self.vectors):
+            nn.init.normal_(table.weight, std=_SPREAD)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> BiLSTM:
+        """An encoder with random weights, of the architecture that `config` describes."""
+        return cls(**{key: config[key] for key in ("words", "vector", "hidden", "layers")})
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The architecture, for `from_config`."""
+        words, vector = self.vectors.weight.shape
+        sizes = {"words": words, "vector": vector, "hidden": self.lstm.hidden_size, "layers": self.lstm.num_layers}
+        return {"kind": "glove", **sizes}
+
+    def forward(
+        self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words width"]:
+        """Word states; a row's real words stand first, and the states of padded words mean nothing."""
+        x = self.dropout(self._embedded(ids))  # (batch, words, vector)
+        lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words reads one padded slot
+        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
+        return self.dropout(states)
+
+    def _embedded(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vector"]:
+        marks = self.marks(ids.clamp(max=FIRST - 1))  # (batch, words, vector)
+        vectors = self.vectors((ids - FIRST).clamp(min=0))  # (batch, words, vector)
+        return torch.where((ids < FIRST)[:, :, None], marks, vectors)
+
+    def layers(self) -> list[list[nn.Parameter]]:
+        """Parameters from the vectors up, one list a layer."""
+        named = [(name.removesuffix("_reverse"), p) for name, p in self.lstm.named_parameters()]
+        lstms = [[p for name, p in named if name.endswith(f"_l{layer}")] for layer in range(self.lstm.num_layers)]
+        return [[self.marks.weight, self.vectors.weight], *lstms]

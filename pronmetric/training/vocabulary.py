@@ -1,0 +1,40 @@
+"""The words of an encoder that has a vocabulary: those of the training data, the frequent ones first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Mapping
+from pathlib import Path
+
+from pronmetric.data import arrow
+from pronmetric.pronouns import FORMS
+from pronmetric.words import words
+
+
+def counted(data: Path, *, lower: bool) -> Counter[str]:
+    """How often each word stands in the training texts of the prepared folder `data`, each distinct text taken once.
+
+    Each form of a pronoun counts once more, since training puts any of them in another's place.
+    """
+    pairs = arrow.read_pairs(data, "train")
+    texts = {*arrow.read_passages(data, "passages_train")["text"], *pairs["better"], *pairs["worse"]}
+    for column in ("context", "system_context"):
+        texts.update(sentence for sentences in pairs[column] for sentence in sentences)
+    counts = Counter(FORMS)
+    for text in texts:
+        counts.update(word.text.lower() if lower else word.text for word in words(text))
+    return counts
+
+
+def chosen(
+    counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None
+) -> tuple[str, ...]:
+    """At most `most` words, the most frequent first, that are counted at least `least` times.
+
+    A form of a pronoun is taken however rare it is. `among` takes its members only.
+
+    >>> chosen({"it": 3, "left": 2, "keys": 1, "they": 1}, most=3, least=2)
+    ('it', 'left', 'they')
+    """
+    kept = (w for w, n in counts.items() if (n >= least or w in FORMS) and (among is None or w in among))
+    return tuple(sorted(kept, key=lambda word: (-counts[word], word))[:most])
