@@ -18,8 +18,8 @@ from pronmetric.lines import GZIP_ERRORS, broken_gzip, open_bytes
 class Found(NamedTuple):
     """The vectors of the words that were looked for.
 
-    vectors: float32 (width,) of each word that the file has. lines: of the file, without its header. repeated: of them, those
-    of a word looked for that had a vector before; they are left out.
+    vectors: float32 (width,) of each word that the file has. lines: of the file, without its header. repeated: of them,
+    those of a word looked for that had a vector before; they are left out.
     """
 
     vectors: dict[str, np.ndarray]
@@ -36,7 +36,7 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
         InputError: no such file, broken gzip, a line of another number of numbers, something that is no number where
             one should be, fewer or more lines than a word2vec header tells, or none of the words.
     """
-    keys = {word.encode(): word for word in wanted}  # the file's words are never decoded: those of no UTF-8 are not ours
+    keys = {word.encode(): word for word in wanted}  # words of the file are not decoded: some are no UTF-8
     vectors: dict[str, np.ndarray] = {}
     told, lines, repeated = None, 0, 0
     for number, line in _lines(path):

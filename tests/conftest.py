@@ -118,25 +118,43 @@ def tiny_encoder(
 
 @pytest.fixture(scope="session")
 def tiny_checkpoint(
-    tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast, tiny_config: dict[str, Any]
+    tmp_path_factory: pytest.TempPathFactory,
+    tiny_tokenizer: PreTrainedTokenizerFast,
+    tiny_config: dict[str, Any],
+    sample: Path,
 ) -> Callable[..., Path]:
     """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
 
-    Arguments: `head` ("logit", "paper", "average") and `max_pieces`.
+    Arguments: `head` ("logit", "paper", "average"), `max_pieces` and `encoder` ("huggingface", "glove", "elmo").
     """
     import torch
 
     from pronmetric import checkpoint
+    from pronmetric.data.pieces import Characters, Subwords, Vocabulary
     from pronmetric.pronouns import FORMS
+    from pronmetric.words import words
 
-    made: dict[tuple[str, int], Path] = {}
+    made: dict[tuple[str, int, str], Path] = {}
+    found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
+    known = sorted({*sorted(found)[::2], *FORMS})
+    vocabulary = Vocabulary(known, lower=True)
+    glove = {"kind": "glove", "words": len(known), "vector": 12, "hidden": 8, "layers": 2, "lower": True}
+    elmo = {"kind": "elmo", "characters": 262, "character_width": 6, "filters": [[1, 4], [3, 8]], "highway": 1}
+    elmo |= {"activation": "relu", "layers": 2, "cell": 10, "projection": 8}
+    elmo |= {"cell_clip": 3.0, "projection_clip": 3.0, "residual": True}
+    kinds: dict[str, tuple[dict[str, Any], Any]] = {
+        "huggingface": (tiny_config, Subwords(tiny_tokenizer)),
+        "glove": (glove, vocabulary),
+        "elmo": (elmo, Characters()),
+    }
 
-    def make(*, head: str = "logit", max_pieces: int = 64) -> Path:
-        if (head, max_pieces) not in made:
+    def make(*, head: str = "logit", max_pieces: int = 64, encoder: str = "huggingface") -> Path:
+        if (head, max_pieces, encoder) not in made:
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
+            architecture, pieces = kinds[encoder]
             config = {
                 "format": checkpoint.FORMAT,
-                "encoder": tiny_config,
+                "encoder": architecture,
                 "head": {"kind": head, "dropout": 0.1, "slots": 4, "correction": True},
                 "word_state": "mean",
                 "segment": "mean",
@@ -152,9 +170,9 @@ def tiny_checkpoint(
                 for parameter in model.parameters():
                     if parameter.dim() > 1:
                         parameter.data.normal_(std=0.3)  # scores far apart, so that a wrong slot shows
-            checkpoint.save(folder, model, tiny_tokenizer, config, half=False)
-            made[head, max_pieces] = folder
-        return made[head, max_pieces]
+            checkpoint.save(folder, model, pieces, config, half=False)
+            made[head, max_pieces, encoder] = folder
+        return made[head, max_pieces, encoder]
 
     return make
 
@@ -320,3 +338,35 @@ def tiny_elmo() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
                 cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
                 shapes |= {f"{cell}/W_0": (6, 20), f"{cell}/B": (20,), f"{cell}/W_P_0": (5, 3)}
     return options, {name: rng.normal(0, 0.8, shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+@pytest.fixture(scope="session")
+def tiny_elmo_files(
+    tmp_path_factory: pytest.TempPathFactory, tiny_elmo: tuple[dict[str, Any], dict[str, np.ndarray]]
+) -> tuple[Path, Path]:
+    """options.json and weights.hdf5 of that ELMo."""
+    import h5py
+
+    folder = tmp_path_factory.mktemp("elmo")
+    (folder / "options.json").write_text(json.dumps(tiny_elmo[0]), encoding="utf-8")
+    with h5py.File(folder / "weights.hdf5", "w") as file:
+        for name, values in tiny_elmo[1].items():
+            file[name] = values
+    return folder / "options.json", folder / "weights.hdf5"
+
+
+@pytest.fixture(scope="session")
+def tiny_vectors(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    """A gzip file of word2vec's kind with vectors of 6 numbers for every other word of the sample, and for "zyx"."""
+    import gzip
+
+    from pronmetric.pronouns import FORMS
+    from pronmetric.words import words
+
+    found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
+    known = sorted({*sorted(found)[::2], *FORMS, "zyx"})
+    rng = np.random.default_rng(3)
+    lines = [f"{word} {' '.join(f'{x:.4f}' for x in rng.normal(0, 0.4, 6))}" for word in known]
+    path = tmp_path_factory.mktemp("vectors") / "vectors.txt.gz"
+    path.write_bytes(gzip.compress("\n".join([f"{len(known)} 6", *lines, ""]).encode()))
+    return path

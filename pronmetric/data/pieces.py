@@ -1,7 +1,7 @@
 """Pieces: what a text is cut into for an encoder, one way of cutting for each kind of encoder.
 
-Pieces are the sub-words of a tokenizer, or the words of `pronmetric.words` for an encoder that reads words. An id is one
-number, or a row of numbers for an encoder that reads each word's characters.
+Pieces are the sub-words of a tokenizer, or the words of `pronmetric.words` for an encoder that reads words. An id is
+one number, or a row of numbers for an encoder that reads each word's characters.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Subwords:
         special = np.asarray(marked["special_tokens_mask"], dtype=bool)
         ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
         self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
-        self.separator = None if tokenizer.sep_token_id is None else np.asarray(tokenizer.sep_token_id)
+        mark = tokenizer.sep_token_id
+        self.separator: np.ndarray | None = None if mark is None else np.asarray(mark)
         self.pad = np.asarray(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
         self.config: dict[str, Any] = {}
 
@@ -79,7 +80,11 @@ class Subwords:
         if not texts:
             return []
         found = self.tokenizer(
-            list(texts), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+            list(texts),
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            verbose=False,
         )
         return [
             InPieces(np.asarray(ids, dtype=np.int64), np.asarray(offsets, dtype=np.int64).reshape(-1, 2))
@@ -108,7 +113,7 @@ class Vocabulary:
         if not self.words or len(self._ids) < len(self.words):
             raise InputError(f"expected distinct words, got {len(self.words)} of which {len(self._ids)} are distinct")
         self.prefix = self.suffix = np.zeros(0, dtype=np.int64)
-        self.separator = np.asarray(SEPARATOR)
+        self.separator: np.ndarray | None = np.asarray(SEPARATOR)
         self.pad = np.asarray(PAD)
         self.config: dict[str, Any] = {"lower": lower}
 
@@ -139,7 +144,7 @@ class Characters:
 
     def __init__(self) -> None:
         self.prefix = self.suffix = np.zeros((0, characters.WIDTH), dtype=np.int64)
-        self.separator = characters.ids(["</S>"])[0]
+        self.separator: np.ndarray | None = characters.ids(["</S>"])[0]
         self.pad = np.zeros(characters.WIDTH, dtype=np.int64)
         self.config: dict[str, Any] = {}
 

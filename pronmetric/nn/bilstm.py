@@ -69,4 +69,4 @@ class BiLSTM(nn.Module):
         """Parameters from the vectors up, one list a layer."""
         named = [(name.removesuffix("_reverse"), p) for name, p in self.lstm.named_parameters()]
         lstms = [[p for name, p in named if name.endswith(f"_l{layer}")] for layer in range(self.lstm.num_layers)]
-        return [[self.marks.weight, self.vectors.weight], *lstms]
+        return [[*self.marks.parameters(), *self.vectors.parameters()], *lstms]

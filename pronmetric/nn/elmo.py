@@ -360,5 +360,6 @@ class Elmo(nn.Module):
 
     def layers(self) -> list[list[nn.Parameter]]:
         """Parameters from the characters up: tokens, each LSTM layer of both directions, the mixture."""
-        lstms = ([*a.parameters(), *b.parameters()] for a, b in zip(*(d.layers for d in self.bilm.directions), strict=True))
+        named = [(int(name.split(".")[2]), p) for name, p in self.bilm.directions.named_parameters()]
+        lstms = [[p for number, p in named if number == layer] for layer in range(self.bilm.shape.layers)]
         return [list(self.bilm.words.parameters()), *lstms, list(self.mix.parameters())]

@@ -26,9 +26,7 @@ def counted(data: Path, *, lower: bool) -> Counter[str]:
     return counts
 
 
-def chosen(
-    counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None
-) -> tuple[str, ...]:
+def chosen(counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None) -> tuple[str, ...]:
     """At most `most` words, the most frequent first, that are counted at least `least` times.
 
     A form of a pronoun is taken however rare it is. `among` takes its members only.

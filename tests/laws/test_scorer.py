@@ -27,9 +27,17 @@ class Found(NamedTuple):
     scores: Tensor
 
 
-@pytest.fixture(scope="module", params=["logit", "paper", "average"])
-def loaded(request: pytest.FixtureRequest, tiny_checkpoint: Checkpoints) -> Checkpoint:
-    return checkpoint.load(tiny_checkpoint(head=request.param))
+CHOICES = [{"head": "logit"}, {"head": "paper"}, {"head": "average"}, {"encoder": "glove"}, {"encoder": "elmo"}]
+
+
+@pytest.fixture(scope="module", params=CHOICES, ids=lambda choice: next(iter(choice.values())))
+def folder(request: pytest.FixtureRequest, tiny_checkpoint: Checkpoints) -> Path:
+    return tiny_checkpoint(**request.param)
+
+
+@pytest.fixture(scope="module")
+def loaded(folder: Path) -> Checkpoint:
+    return checkpoint.load(folder)
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +87,12 @@ def test_batch_size_changes_nothing(loaded: Checkpoint, rows: list[Encoded]) -> 
 
 
 def test_saving_and_loading_change_nothing(loaded: Checkpoint, rows: list[Encoded], tmp_path: Path) -> None:
-    checkpoint.save(tmp_path, loaded.model, loaded.tokenizer, loaded.config, half=False)
+    checkpoint.save(tmp_path, loaded.model, loaded.pieces, loaded.config, half=False)
     same(score(loaded, rows), score(checkpoint.load(tmp_path), rows), 0)
 
 
-def test_dropout_is_the_only_difference_of_training(tiny_checkpoint: Checkpoints, rows: list[Encoded]) -> None:
-    loaded = checkpoint.load(tiny_checkpoint())
+def test_dropout_is_the_only_difference_of_training(folder: Path, rows: list[Encoded]) -> None:
+    loaded = checkpoint.load(folder)
     set_dropout(loaded.model.encoder, 0.1)  # type: ignore[arg-type]
     evaluated = score(loaded, rows)
     loaded.model.train()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import yaml
@@ -13,6 +14,8 @@ from safetensors.torch import load_file, save_file
 from pronmetric import checkpoint
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
+from pronmetric.nn.bilstm import BiLSTM
+from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.head import LogitHead, PaperHead
 from pronmetric.pronouns import FORMS
 
@@ -27,14 +30,14 @@ def folder(tiny_checkpoint: Checkpoints, tmp_path: Path) -> Path:
 
 def test_a_checkpoint_comes_back_as_it_was_saved(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
     first = checkpoint.load(tiny_checkpoint())
-    digest = checkpoint.save(tmp_path / "again", first.model, first.tokenizer, first.config, half=False)
+    digest = checkpoint.save(tmp_path / "again", first.model, first.pieces, first.config, half=False)
     again = checkpoint.load(tmp_path / "again")
     assert first.hash == digest == again.hash and len(digest) == 8
     assert again.config == first.config
     for name, value in first.model.state_dict().items():
         assert torch.equal(again.model.state_dict()[name], value)
-    text = ["She gave it to them."]
-    assert again.tokenizer(text)["input_ids"] == first.tokenizer(text)["input_ids"]
+    (before,), (after,) = (each.pieces(["She gave it to them."]) for each in (first, again))
+    assert np.array_equal(before.ids, after.ids) and np.array_equal(before.offsets, after.offsets)
 
 
 def test_it_is_loaded_in_full_precision_for_evaluation(tiny_checkpoint: Checkpoints) -> None:
@@ -52,7 +55,7 @@ def test_heads_are_built_as_the_config_says(tiny_checkpoint: Checkpoints) -> Non
 
 def test_half_precision_takes_half_the_room_and_costs_little(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
     first = checkpoint.load(tiny_checkpoint())
-    checkpoint.save(tmp_path / "half", first.model, first.tokenizer, first.config, half=True)
+    checkpoint.save(tmp_path / "half", first.model, first.pieces, first.config, half=True)
     full = tiny_checkpoint() / checkpoint.WEIGHTS
     assert (tmp_path / "half" / checkpoint.WEIGHTS).stat().st_size < 0.6 * full.stat().st_size
     half = checkpoint.load(tmp_path / "half")
@@ -60,6 +63,40 @@ def test_half_precision_takes_half_the_room_and_costs_little(tiny_checkpoint: Ch
     batch = first.collator.pad(first.collator.encode([Example("", "She gave it.", ((0, 3), (9, 11)))]))
     with torch.no_grad():
         torch.testing.assert_close(half.model(batch).scores, first.model(batch).scores, atol=0.02, rtol=0.02)
+
+
+@pytest.mark.parametrize(("encoder", "kind", "files"), [("glove", BiLSTM, {"vocabulary.txt"}), ("elmo", Elmo, set())])
+def test_encoders_of_words_come_back(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, encoder: str, kind: type, files: set[str]
+) -> None:
+    first = checkpoint.load(tiny_checkpoint(encoder=encoder))
+    assert isinstance(first.model.encoder, kind) and checkpoint.encoder_kind(first.config) == encoder
+    checkpoint.save(tmp_path, first.model, first.pieces, first.config, half=False)
+    assert {path.name for path in tmp_path.iterdir()} == {checkpoint.CONFIG, checkpoint.WEIGHTS, *files}
+    again = checkpoint.load(tmp_path)
+    assert (again.hash, again.config) == (first.hash, first.config)
+    (before,), (after,) = (each.pieces(["She gave Zyx to them."]) for each in (first, again))
+    assert np.array_equal(before.ids, after.ids) and np.array_equal(before.offsets, after.offsets)
+    assert first.model.encoder.config.items() <= first.config["encoder"].items()
+    config = {**first.model.encoder.config, **first.pieces.config}
+    checkpoint.write_config(tmp_path, {**first.config, "encoder": config})  # as a run writes it
+    assert checkpoint.load(tmp_path).config == first.config
+
+
+def test_a_vocabulary_that_is_another_is_refused(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_checkpoint(encoder="glove"), tmp_path / "copy")
+    vocabulary = folder / "vocabulary.txt"
+    words = vocabulary.read_text(encoding="utf-8")
+    for content, said in (
+        (f"{words}more\n", "words in its vocabulary, got"),
+        (words + words, "expected distinct words"),
+    ):
+        vocabulary.write_text(content, encoding="utf-8")
+        with pytest.raises(InputError, match=f"broken checkpoint tokenizer .*{said}"):
+            checkpoint.load(folder)
+    vocabulary.unlink()
+    with pytest.raises(InputError, match="broken checkpoint tokenizer .*no such file"):
+        checkpoint.load(folder)
 
 
 def test_nothing_in_a_checkpoint_can_be_unpickled(tiny_checkpoint: Checkpoints) -> None:
@@ -104,6 +141,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
         lambda f: rewrite(f, lambda c: c["encoder"].update(model_type="nonsense")),
         "config.yaml",
         "broken checkpoint config",
+    ),
+    "no such kind of encoder": (
+        lambda f: rewrite(f, lambda c: c["encoder"].update(kind="nonsense")),
+        "config.yaml",
+        "expected an encoder of kind huggingface, glove, elmo, got 'nonsense'",
     ),
     "no architecture": (
         lambda f: rewrite(f, lambda c: c["encoder"].update(num_attention_heads=5)),

@@ -11,6 +11,7 @@ from tokenizers import decoders as decoding
 from transformers import BertTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from pronmetric.data.collate import Collator, Encoded, Example
+from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns import find
 from pronmetric.words import words
@@ -39,7 +40,7 @@ def wordpiece(vocabulary: Sequence[str] = VOCABULARY) -> PreTrainedTokenizerFast
 
 @pytest.fixture(scope="module")
 def collator() -> Collator:
-    return Collator(wordpiece(), max_pieces=64, separator=False)
+    return Collator(Subwords(wordpiece()), max_pieces=64, separator=False)
 
 
 def one(found: list[Encoded]) -> Encoded:
@@ -49,7 +50,7 @@ def one(found: list[Encoded]) -> Encoded:
 
 def test_pieces_words_and_pronouns_of_a_row(collator: Collator) -> None:
     row = one(collator.encode([example("She gave him her books.", "What a day.")]))
-    pieces = collator.tokenizer.convert_ids_to_tokens(row.ids.tolist())
+    pieces = collator.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     assert pieces == "[CLS] what a day . she gave hi ##m h ##er book ##s . [SEP]".split()
     assert row.word.tolist() == [-1, 0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9, -1]
     assert row.pronoun_word.tolist() == [4, 6, 7]  # she, him, her
@@ -59,7 +60,7 @@ def test_pieces_words_and_pronouns_of_a_row(collator: Collator) -> None:
 
 def test_a_clitic_stands_beside_its_pronoun(collator: Collator) -> None:
     row = one(collator.encode([example("It's hers.")]))
-    pieces = collator.tokenizer.convert_ids_to_tokens(row.ids.tolist())
+    pieces = collator.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     assert pieces == "[CLS] it ' s h ##er ##s . [SEP]".split()
     assert row.word.tolist() == [-1, 0, 1, 1, 2, 2, 2, 3, -1]
     assert row.pronoun_word.tolist() == [0, 2]
@@ -94,9 +95,9 @@ def test_a_batch_without_words_and_pronouns_has_a_slot_of_each(collator: Collato
 
 
 def test_context_is_cut_from_the_left_and_counted() -> None:
-    small = Collator(wordpiece(), max_pieces=12, separator=False)
+    small = Collator(Subwords(wordpiece()), max_pieces=12, separator=False)
     row = one(small.encode([example("She gave him the book.", "What a day. What a day. What a")]))
-    pieces = small.tokenizer.convert_ids_to_tokens(row.ids.tolist())
+    pieces = small.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     # ten pieces beside [CLS] and [SEP]: seven of the sentence, the last three of the ten of its context
     assert pieces == "[CLS] . what a she gave hi ##m the book . [SEP]".split()
     assert row.cut == 7 and row.windows == 1
@@ -105,23 +106,23 @@ def test_context_is_cut_from_the_left_and_counted() -> None:
 
 
 def test_a_separator_stands_between_context_and_text() -> None:
-    marked = Collator(wordpiece(), max_pieces=64, separator=True)
+    marked = Collator(Subwords(wordpiece()), max_pieces=64, separator=True)
     row = one(marked.encode([example("She gave him the book.", "What a day.")]))
-    pieces = marked.tokenizer.convert_ids_to_tokens(row.ids.tolist())
+    pieces = marked.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     assert pieces == "[CLS] what a day . [SEP] she gave hi ##m the book . [SEP]".split()
     assert row.word.tolist() == [-1, 0, 1, 2, 3, -1, 4, 5, 6, 6, 7, 8, 9, -1]
     assert row.pronoun_word.tolist() == [4, 6]
     alone = one(marked.encode([example("She gave him the book.")]))
-    assert marked.tokenizer.convert_ids_to_tokens(alone.ids.tolist()) == [pieces[0], *pieces[6:]]
+    assert marked.pieces.tokenizer.convert_ids_to_tokens(alone.ids.tolist()) == [pieces[0], *pieces[6:]]
 
 
 @pytest.mark.parametrize(
     ("room", "cut", "pieces"), [(12, 2, "day . [SEP] she"), (11, 3, "[CLS] . [SEP] she"), (10, 4, "[CLS] she")]
 )
 def test_no_separator_stands_after_a_context_that_was_cut_away(room: int, cut: int, pieces: str) -> None:
-    marked = Collator(wordpiece(), max_pieces=room, separator=True)
+    marked = Collator(Subwords(wordpiece()), max_pieces=room, separator=True)
     row = marked.encode([example("She gave the book a day.", "What a day.")])[0]
-    assert pieces in " ".join(marked.tokenizer.convert_ids_to_tokens(row.ids.tolist()))
+    assert pieces in " ".join(marked.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist()))
     assert row.cut == cut
 
 
@@ -135,7 +136,7 @@ def windows_of(collator: Collator, given: Example) -> list[Encoded]:
         for k, at in zip(row.pronouns.tolist(), row.pronoun_word.tolist(), strict=True):
             start, end = given.spans[k]
             pieces = np.flatnonzero(row.word == at)
-            assert collator.tokenizer.decode(row.ids[pieces]).strip() == given.text[start:end].lower()
+            assert collator.pieces.tokenizer.decode(row.ids[pieces]).strip() == given.text[start:end].lower()
     return found
 
 
@@ -143,7 +144,7 @@ def windows_of(collator: Collator, given: Example) -> list[Encoded]:
 @pytest.mark.parametrize("max_pieces", [10, 11, 17, 32])
 @pytest.mark.parametrize("length", [6, 7, 13, 40])
 def test_a_long_sentence_is_windowed(max_pieces: int, length: int, separator: bool) -> None:
-    small = Collator(wordpiece(), max_pieces=max_pieces, separator=separator)
+    small = Collator(Subwords(wordpiece()), max_pieces=max_pieces, separator=separator)
     text = " ".join("she gave him the books . it gave her a day .".split() * length)
     found = windows_of(small, example(text, "What a day."))
     assert {row.cut for row in found} == {4}
@@ -152,7 +153,7 @@ def test_a_long_sentence_is_windowed(max_pieces: int, length: int, separator: bo
 
 
 def test_a_pronoun_of_a_window_has_text_on_both_sides() -> None:
-    small = Collator(wordpiece(), max_pieces=34, separator=False)
+    small = Collator(Subwords(wordpiece()), max_pieces=34, separator=False)
     given = example(" ".join("a day the book she gave a day the book".split() * 20))
     found = windows_of(small, given)
     for k, row in enumerate(found):
@@ -162,17 +163,17 @@ def test_a_pronoun_of_a_window_has_text_on_both_sides() -> None:
 
 def test_a_text_that_just_fits_is_no_window() -> None:
     text = "she gave him the book . it gave"  # 9 pieces
-    row = one(Collator(wordpiece(), max_pieces=11, separator=False).encode([example(text, "What a day.")]))
+    row = one(Collator(Subwords(wordpiece()), max_pieces=11, separator=False).encode([example(text, "What a day.")]))
     assert (row.windows, row.cut) == (1, 4)
 
 
 def test_a_slow_tokenizer_or_too_little_room_is_refused() -> None:
     with pytest.raises(InputError, match="room for 8 pieces of text, got 9"):
-        Collator(wordpiece(), max_pieces=9, separator=False)
+        Collator(Subwords(wordpiece()), max_pieces=9, separator=False)
     slow = wordpiece()
     slow.__class__ = type("SlowTokenizer", (PreTrainedTokenizerFast,), {"is_fast": False})
     with pytest.raises(InputError, match=r"expected a fast tokenizer .* got SlowTokenizer"):
-        Collator(slow, max_pieces=64, separator=False)
+        Collator(Subwords(slow), max_pieces=64, separator=False)
 
 
 # Other kinds of tokenizers
@@ -238,7 +239,7 @@ OTHERS: dict[str, Callable[[], PreTrainedTokenizerBase]] = {
 
 @pytest.fixture(scope="module", params=OTHERS)
 def other(request: pytest.FixtureRequest) -> Collator:
-    return Collator(OTHERS[request.param](), max_pieces=200, separator=False)
+    return Collator(Subwords(OTHERS[request.param]()), max_pieces=200, separator=False)
 
 
 @pytest.mark.parametrize("context", ["", "He said so."])
@@ -248,7 +249,7 @@ def test_any_tokenizer_gives_each_pronoun_the_pieces_of_its_word(other: Collator
     assert given.spans
     row = one(other.encode([given]))
     whole = f"{context} {text}" if context else text
-    offsets = other.tokenizer(whole, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    offsets = other.pieces.tokenizer(whole, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     shift = len(whole) - len(text)
     assert row.word[0] == row.word[-1] == -1 and len(row.word) == len(offsets) + 2
     for (start, end), at in zip(given.spans, row.pronoun_word.tolist(), strict=True):
@@ -260,7 +261,7 @@ def test_any_tokenizer_gives_each_pronoun_the_pieces_of_its_word(other: Collator
 @pytest.mark.parametrize("text", TEXTS)
 def test_any_tokenizer_gives_each_word_its_number_and_blanks_none(other: Collator, text: str) -> None:
     row = one(other.encode([example(text)]))
-    offsets = other.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    offsets = other.pieces.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     spans = [(w.start, w.end) for w in words(text)]
     for word, (_, end) in zip(row.word[1:-1].tolist(), offsets, strict=True):
         if text[end - 1].isspace():
@@ -277,7 +278,7 @@ def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     collator = Collator(
-        PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>"), max_pieces=64, separator=False
+        Subwords(PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>")), max_pieces=64, separator=False
     )
     row = one(collator.encode([Example("", "it's her", ((0, 2), (5, 8)))]))
     assert row.ids.tolist() == [0, 4, 6, 2]
@@ -288,7 +289,7 @@ def test_a_tokenizer_that_adds_nothing() -> None:
     plain = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(VOCABULARY)}, unk_token="[UNK]"))
     plain.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     collator = Collator(
-        PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]"), max_pieces=8, separator=False
+        Subwords(PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]")), max_pieces=8, separator=False
     )
     row = one(collator.encode([example("she gave it")]))
     assert row.ids.tolist() == [7, 8, 11] and row.word.tolist() == [0, 1, 2]
@@ -297,5 +298,5 @@ def test_a_tokenizer_that_adds_nothing() -> None:
 
 def test_bert_as_transformers_makes_it(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
-    collator = Collator(BertTokenizer(vocab=str(tmp_path / "vocab.txt")), max_pieces=64, separator=False)
+    collator = Collator(Subwords(BertTokenizer(vocab=str(tmp_path / "vocab.txt"))), max_pieces=64, separator=False)
     assert one(collator.encode([example("She gave him.")])).word.tolist() == [-1, 0, 1, 2, 2, 3, -1]

@@ -13,6 +13,7 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from pronmetric.data.collate import Collator, Example
+from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns import FORMS
 from pronmetric.schema import Pair
@@ -57,7 +58,7 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
             "seed": 1,
         }
         return PronounData(
-            folder, Collator(tiny_tokenizer, max_pieces=max_pieces, separator=False), **{**given, **changes}
+            folder, Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False), **{**given, **changes}
         )
 
     return data
@@ -86,7 +87,7 @@ def labelled(text: str, *, right: Sequence[float], form: str, labels: bool = Tru
 
 
 def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), FORMS)
     items = [
         labelled("She left.", right=[1.0], form="she"),
         labelled("It left.", right=[0.0], form="she"),
@@ -103,13 +104,13 @@ def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerF
 
 
 def test_a_form_outside_the_inventory_has_no_number(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64, separator=False), ["he"])
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), ["he"])
     found = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x")
     assert found.original.tolist() == [[-1]] and found.labelled.tolist() == [[True]]
 
 
 def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=16, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=16, separator=False), FORMS)
     long = "She gave them the books and put the last of the boxes in the back of the van."
     spans = ((0, 3), (9, 13))
     items = [
@@ -127,7 +128,7 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
 
 
 def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(tiny_tokenizer, max_pieces=64, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), FORMS)
     moved = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x").to("meta")
     tensors = [moved.right, moved.original, moved.labelled, moved.better, moved.worse, moved.batch.ids]
     assert {tensor.device.type for tensor in tensors} == {"meta"} and moved.name == "x"

@@ -1,0 +1,148 @@
+"""Encoders of words as a run starts them: GloVe + BiLSTM and ELMo."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pronmetric import checkpoint
+from pronmetric.data.pieces import Characters, Vocabulary
+from pronmetric.errors import InputError
+from pronmetric.nn.bilstm import BiLSTM
+from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoder import NO_LIMIT, Encoder
+from pronmetric.pronouns import FORMS
+from pronmetric.training.encoders import Start, make, of_checkpoint
+from pronmetric.training.module import ScorerModule
+from pronmetric.training.vocabulary import counted
+
+GLOVE: dict[str, Any] = {
+    "kind": "glove",
+    "vectors": None,
+    "width": 6,
+    "lower": True,
+    "max_words": 1000,
+    "min_count": 2,
+    "trainable": True,
+    "hidden": 4,
+    "layers": 1,
+    "dropout": 0.25,
+    "max_pieces": 64,
+}
+ELMO: dict[str, Any] = {"kind": "elmo", "trainable": False, "dropout": 0.25, "max_pieces": 64}
+
+
+def glove(data: Path, **changes: Any) -> tuple[BiLSTM, Vocabulary, dict[str, Any]]:
+    start = make({**GLOVE, **changes}, data=data)
+    assert isinstance(start.encoder, BiLSTM) and isinstance(start.pieces, Vocabulary)
+    return start.encoder, start.pieces, start.told
+
+
+@pytest.fixture
+def elmo(tiny_elmo_files: tuple[Path, Path], tiny_prepared: Path) -> Callable[..., Start]:
+    options, weights = map(str, tiny_elmo_files)
+
+    def start(**changes: Any) -> Start:
+        return make({**ELMO, "options": options, "weights": weights, **changes}, data=tiny_prepared)
+
+    return start
+
+
+def test_without_a_file_the_words_are_the_frequent_ones(tiny_prepared: Path) -> None:
+    encoder, pieces, told = glove(tiny_prepared)
+    counts = counted(tiny_prepared, lower=True)
+    assert set(pieces.words) == {word for word, n in counts.items() if n > 1} | set(FORMS)
+    assert encoder.config == {"kind": "glove", "words": len(pieces.words), "vector": 6, "hidden": 4, "layers": 1}
+    known = sum(counts[word] for word in pieces.words)
+    assert told == {"vectors": None, "words": len(pieces.words), "coverage": round(known / counts.total(), 4)}
+    assert 0.5 < told["coverage"] < 1 and encoder.vectors.weight.std() > 0.1
+    few = glove(tiny_prepared, max_words=7)[1].words
+    assert few == pieces.words[:7] and glove(tiny_prepared)[1].words == pieces.words
+    assert "She" in glove(tiny_prepared, lower=False)[1].words
+
+
+def test_vectors_of_a_file_are_those_of_its_words(tiny_prepared: Path, tiny_vectors: Path) -> None:
+    encoder, pieces, told = glove(tiny_prepared, vectors=str(tiny_vectors))
+    lines = gzip.decompress(tiny_vectors.read_bytes()).decode().splitlines()[1:]
+    there = {word: [float(x) for x in numbers] for word, *numbers in map(str.split, lines)}
+    counts = counted(tiny_prepared, lower=True)
+    assert set(pieces.words) == there.keys() & counts.keys() and "zyx" not in pieces.words
+    expected = np.array([there[word] for word in pieces.words], dtype=np.float32)
+    assert np.array_equal(encoder.vectors.weight.detach().numpy(), expected)
+    assert told["vectors"] == "vectors.txt.gz" and told["repeated"] == 0 and 0 < told["coverage"] < 1
+
+
+def test_what_is_trained(
+    tiny_prepared: Path, tiny_vectors: Path, elmo: Callable[..., Start], tiny_checkpoint: Callable[..., Path]
+) -> None:
+    def learned(encoder: Encoder) -> set[str]:
+        assert isinstance(encoder, torch.nn.Module)
+        return {name.partition(".")[0] for name, p in encoder.named_parameters() if p.requires_grad}
+
+    assert learned(glove(tiny_prepared)[0]) == {"marks", "vectors", "lstm"}
+    still = glove(tiny_prepared, vectors=str(tiny_vectors), trainable=False)[0]
+    assert learned(still) == {"marks", "lstm"}
+    assert learned(elmo().encoder) == {"mix"} and learned(elmo(trainable=True).encoder) == {"bilm", "mix"}
+    loaded = checkpoint.load(tiny_checkpoint(encoder="elmo"))
+    optim = {"kind": "adamw", "lr": 0.1, "head_lr": 0.4, "layer_decay": 0.5, "weight_decay": 0.0}
+    of_checkpoint(loaded, ELMO)
+    given = {"loss": {"kind": "logistic", "margin": 0.0}, "objective": {}, "steps": 1, "epoch": 1.0, "seed": 1}
+    module = ScorerModule(loaded.model, optim={**optim, "frozen": False}, **given)
+    rates = {id(p): group["lr"] for group in module._groups() for p in group["params"]}
+    assert rates.keys() == {id(p) for p in module.parameters() if p.requires_grad}
+    assert {rates[id(p)] for p in loaded.model.encoder.mix.parameters()} == {0.1}  # type: ignore[attr-defined]
+    frozen = ScorerModule(loaded.model, optim={**optim, "frozen": True}, **given)
+    assert learned(frozen.scorer.encoder) == set()
+    assert {id(p) for g in frozen._groups() for p in g["params"]} == {id(p) for p in frozen.scorer.head.parameters()}
+
+
+def test_elmo_is_an_encoder(elmo: Callable[..., Start], tiny_elmo_files: tuple[Path, Path]) -> None:
+    encoder, pieces, told = elmo()
+    assert isinstance(encoder, Elmo) and isinstance(encoder, Encoder) and isinstance(pieces, Characters)
+    assert (encoder.width, encoder.max_pieces) == (6, NO_LIMIT) and told == {
+        "options": "options.json",
+        "weights": "weights.hdf5",
+    }
+    assert encoder.dropout.p == 0.25
+    layers, names = encoder.layers(), {id(p): name for name, p in encoder.named_parameters()}
+    assert sorted(id(p) for layer in layers for p in layer) == sorted(names)
+    told_layers = [{".".join(names[id(p)].split(".")[:2]) for p in layer} for layer in layers]
+    assert told_layers == [{"bilm.words"}, {"bilm.directions"}, {"bilm.directions"}, {"mix.weights", "mix.scale"}]
+    assert all(f".layers.{n - 1}." in names[id(p)] for n in (1, 2) for p in layers[n])
+    again = Elmo.from_config(encoder.config)
+    again.load_state_dict(encoder.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"vectors": "/no/such/file"}, "/no/such/file: no such file"),
+        ({"width": 5}, "vectors.txt.gz:1: expected a word and 5 numbers, got 6: give encoder.width=6"),
+        ({"vectors": None, "hidden": 0}, "expected encoder.hidden of at least 1, got 0"),
+        ({"vectors": None, "max_words": None}, "expected encoder.max_words of at least 1, got None"),
+        ({"kind": "elmo", "options": None, "weights": "x"}, "encoder=elmo needs encoder.options=FILE"),
+        ({"kind": "elmo", "options": "/no/such", "weights": "x"}, "/no/such: no such file"),
+        ({"kind": "word2vec"}, "expected encoder.kind huggingface, glove or elmo, got 'word2vec'"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else str(value),
+)
+def test_what_is_refused(tiny_prepared: Path, tiny_vectors: Path, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        make({**GLOVE, "vectors": str(tiny_vectors), **changes}, data=tiny_prepared)
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_checkpoint_of_another_kind_is_refused(tiny_checkpoint: Callable[..., Path]) -> None:
+    for encoder in ("huggingface", "glove"):
+        loaded = checkpoint.load(tiny_checkpoint(encoder=encoder))
+        with pytest.raises(InputError, match=f"init= has an encoder of kind {encoder}, and encoder.kind=elmo came"):
+            of_checkpoint(loaded, ELMO)
+    start = of_checkpoint(loaded, {**GLOVE, "trainable": False})
+    assert start.pieces is loaded.pieces and start.told == {} and isinstance(start.encoder, BiLSTM)
+    assert start.encoder.dropout.p == 0.25 and not start.encoder.vectors.weight.requires_grad
