@@ -1,7 +1,7 @@
-"""From texts to scores with five kinds of Hugging Face encoders, each with a tokenizer of its kind: nothing is mixed up.
+"""From texts to scores with five kinds of Hugging Face encoders, each with a tokenizer of its kind.
 
-All is held against a plain computation: one text at a time, unpadded; a word's state is the mean over the pieces that end
-in it.
+All is held against a plain computation: one text at a time, unpadded; a word's state is the mean over the pieces that
+end in it.
 """
 
 from __future__ import annotations

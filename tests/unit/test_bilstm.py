@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 import torch
 import yaml
@@ -73,7 +75,7 @@ def test_it_is_an_encoder_that_comes_back_from_its_config(encoder: BiLSTM) -> No
 def test_layers_are_every_parameter_once(encoder: BiLSTM) -> None:
     names = {id(p): name for name, p in encoder.named_parameters()}
     layers = [[names[id(p)] for p in layer] for layer in encoder.layers()]
-    assert sorted(sum(layers, [])) == sorted(names.values())
+    assert sorted(chain.from_iterable(layers)) == sorted(names.values())
     assert layers[0] == ["marks.weight", "vectors.weight"]
     assert all("_l0" in name for name in layers[1]) and all("_l1" in name for name in layers[2])
 

@@ -95,7 +95,7 @@ def test_a_vocabulary_that_is_another_is_refused(tiny_checkpoint: Checkpoints, t
         with pytest.raises(InputError, match=f"broken checkpoint tokenizer .*{said}"):
             checkpoint.load(folder)
     vocabulary.unlink()
-    with pytest.raises(InputError, match="broken checkpoint tokenizer .*no such file"):
+    with pytest.raises(InputError, match=r"broken checkpoint tokenizer .*no such file"):
         checkpoint.load(folder)
 
 

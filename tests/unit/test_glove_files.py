@@ -76,5 +76,5 @@ def test_a_wrong_file_is_one_line(tmp_path: Path, content: str, line: int | None
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none.txt: no such file"):
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
         read(tmp_path / "none.txt", ["it"], width=3)
