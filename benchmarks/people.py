@@ -97,7 +97,7 @@ def held(
     }
     own = rows[METRIC]
     raters = votes.votes(pairs)
-    how = {"seed": seed, "draws": draws}
+    how: dict[str, Any] = {"seed": seed, "draws": draws}
     figures = {name: pairwise.evaluate(pairs, scores, **how) for name, scores in rows.items()}
     answers = {
         name: [said_by(*both, tie=band if name == METRIC else 0.0) for both in scores] for name, scores in rows.items()

@@ -165,7 +165,8 @@ def _study(found: Figures | None) -> str:
 
 def _why(sets: Figures, detection: Figures) -> str:
     """Where the metric is below the floor of fewer pronouns, and what the figures say of the reasons."""
-    below, above = [], []
+    below: list[str] = []
+    above: list[str] = []
     for name, found in sets.items():
         held = found["beside"].get(FEWER)
         if held is not None:
@@ -206,8 +207,8 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
             "**Few of the wrong pronouns are doubtful by the English alone.** The median probability of a wrong "
             f"pronoun is {min(medians):.2f} to {max(medians):.2f} by category, the ROC AUC {_share(whole['roc_auc'])}. "
             "Reading the closest pairs: many spans cover a pronoun whose fault lies beside it (a verb, an article, an "
-            "awkward phrase), many set this against that or it, which English mostly allows both ways, and others are wrong by "
-            "the Chinese source, which the metric never reads."
+            "awkward phrase), many set this against that or it, which English mostly allows both ways, and others are "
+            "wrong by the Chinese source, which the metric never reads."
         )
     if replaced := found["by_kind"][METRIC].get("one pronoun for another"):
         yield (
