@@ -16,8 +16,11 @@ from typing import Any
 
 from benchmarks import scoring
 from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
+from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
+from pronmetric.eval import votes
+from pronmetric.judged import STUDY_JUDGE, A, JudgedPair, decide
 
 LANGUAGES = ("french", "german")
 RUNS_ALLOWED = 6
@@ -142,7 +145,22 @@ def _part(samples: Sequence[Sample], judged: Mapping[str, Judged], seed: int) ->
             scoring.counts(common.better), scoring.counts(common.worse), common.decisions, clusters, seed=seed
         ),
         "unscored": _unscored(samples, common),
+        "agreement": agreement(samples, common, seed=seed),
     }
+
+
+def agreement(samples: Sequence[Sample], found: Judged, *, seed: int = 0) -> dict[str, Any]:
+    """Gwet's AC1 of the scorer and "the reference is better", which is no answer of people's, in each sample.
+
+    A is the reference; without a score there is no answer. Intervals resample reference sentences.
+    """
+    texts = [(" ".join(s.reference), " ".join(s.noisy)) for s in samples]
+    pairs = [
+        JudgedPair(str(number), (), *both, better=A, doc=both[0], judge=STUDY_JUDGE)
+        for number, both in enumerate(texts)
+    ]
+    said = [decide(a["score"], b["score"]) for a, b in zip(found.better, found.worse, strict=True)]
+    return tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[STUDY_JUDGE], "gwet")
 
 
 def _unscored(samples: Sequence[Sample], judged: Judged) -> dict[str, float]:

@@ -230,6 +230,8 @@ def markdown(
     metrics = [m for m in METRICS if any(m in scores[ranked.dataset] for ranked in sets)]
     kept = [ranked for ranked in sets if ranked.dataset in held_out]
     parts = [_head(command), "## Averages over test sets", _averages(sets, scores, metrics, seed)]
+    if lacking := [NAMES[m] for m in METRICS if m not in metrics]:
+        parts.append(f"Not measured yet: {', '.join(lacking)}.")
     if kept:
         names = ", ".join(ranked.dataset for ranked in kept)
         parts += [f"Only the test sets that the checkpoint was not trained on ({names}):"]

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from pronmetric.errors import InputError
+from pronmetric.eval.ties import CONFIG_KEY
 
 README = "README.md"
 _LICENCES = {
@@ -77,6 +78,7 @@ def card(
     sections = [
         _head(name, weights, config),
         _use(config),
+        _ties(config),
         "## Figures\n\n" + "\n\n".join(_figures(reports)),
         _limits(config, reports),
         _data(manifest, manifest_hash),
@@ -145,6 +147,22 @@ pronmetric compare -t a.txt b.txt --model FOLDER
 
 Not for: other target languages; grading single sentences of people; deciding what pronoun a person uses. It was trained
 with context `{config["context"]}`."""
+
+
+def _ties(config: Mapping[str, Any]) -> str:
+    """The band of `--tie auto`, and how it was chosen."""
+    title = "## Ties\n\n"
+    if CONFIG_KEY not in config:
+        return title + "No tie band: `--tie auto` is refused."
+    band = f"Segments whose scores differ by no more than {config[CONFIG_KEY]:g} tie with `--tie auto`"
+    how = config["training"].get("tie")
+    if how is None:
+        return f"{title}{band}."
+    return (
+        f"{title}{band}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
+        f"reference and noisy reference tie, as people call {100 * how['people']:.1f} % of the published study's "
+        f"pairs a tie ({_PAPER}; only pairs on which they agreed were published)."
+    )
 
 
 def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -302,9 +320,9 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
 
 
 def _made(config: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]) -> str:
-    settings = yaml.safe_dump(
-        {key: value for key, value in config.items() if key not in ("pronouns", "encoder")}, sort_keys=False
-    ).strip()
+    shown = {key: value for key, value in config.items() if key not in ("pronouns", "encoder", "training")}
+    shown["training"] = {key: value for key, value in config.get("training", {}).items() if key != "confusion"}
+    settings = yaml.safe_dump(shown, sort_keys=False).strip()
     return "\n".join(
         [
             "## How it was made",

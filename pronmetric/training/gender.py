@@ -20,11 +20,11 @@ _FIXED = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "her
 _NOUNS = (
     "man:woman men:women boy:girl boys:girls father:mother fathers:mothers son:daughter sons:daughters "
     "brother:sister brothers:sisters husband:wife husbands:wives uncle:aunt uncles:aunts nephew:niece nephews:nieces "
-    "grandfather:grandmother grandson:granddaughter grandsons:granddaughters "
-    "stepfather:stepmother stepson:stepdaughter king:queen kings:queens prince:princess princes:princesses duke:duchess lord:lady "
-    "lords:ladies gentleman:lady "
-    "gentlemen:ladies sir:madam mr:mrs actor:actress actors:actresses waiter:waitress host:hostess hero:heroine "
-    "widower:widow bridegroom:bride boyfriend:girlfriend boyfriends:girlfriends dad:mom daddy:mommy papa:mama "
+    "grandfather:grandmother grandson:granddaughter grandsons:granddaughters stepfather:stepmother "
+    "stepson:stepdaughter king:queen kings:queens prince:princess princes:princesses duke:duchess lord:lady "
+    "lords:ladies gentleman:lady gentlemen:ladies sir:madam mr:mrs "
+    "actor:actress actors:actresses waiter:waitress host:hostess hero:heroine widower:widow bridegroom:bride "
+    "boyfriend:girlfriend boyfriends:girlfriends dad:mom daddy:mommy papa:mama "
     "emperor:empress monk:nun monks:nuns male:female males:females businessman:businesswoman "
     "policeman:policewoman chairman:chairwoman spokesman:spokeswoman congressman:congresswoman salesman:saleswoman "
     "schoolboy:schoolgirl steward:stewardess baron:baroness lad:lass lads:lasses grandpa:grandma monsieur:madame "
@@ -46,7 +46,7 @@ def flip(text: str) -> str:
     for match in _WORD.finditer(text):
         other = _OTHER.get(match.group().lower())
         if other is not None and match.group() != "miss":  # the verb
-            new[match.span()] = _like(match.group(), other)
+            new[match.span()] = other
     split = words(text)
     for occurrence in pronouns.find(text, split):
         other = _FIXED.get(occurrence.form)
@@ -55,19 +55,12 @@ def flip(text: str) -> str:
         elif occurrence.form == "his":
             other = "hers" if slot(split, occurrence.word) == "possessive independent" else "her"
         if other is not None:
-            span = occurrence.start, occurrence.end
-            new[span] = cased(text, *span, other)
+            new[occurrence.start, occurrence.end] = other
     pieces, last = [], 0
     for (start, end), word in sorted(new.items()):
-        pieces += [text[last:start], word]
+        pieces += [text[last:start], cased(text, start, end, word)]
         last = end
     return "".join([*pieces, text[last:]])
-
-
-def _like(old: str, new: str) -> str:
-    if old.isupper() and len(old) > 1:
-        return new.upper()
-    return new.capitalize() if old[0].isupper() else new
 
 
 def flipped_frequency(frequency: Mapping[str, float], share: float) -> dict[str, float]:

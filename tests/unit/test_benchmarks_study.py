@@ -75,6 +75,11 @@ def test_figures_by_language_and_context(folder: Path) -> None:
         assert part["shuffled"].accuracy == 0.0  # always a foreign number
         assert part["context_gain"].value == pytest.approx(0.9)
         assert part["unscored"] == {"reference": 0, "noisy": 0, "either": 0, "share": 0.0}
+        # nine of ten the reference, one a tie: observed 0.9, shares 0.95, 0, 0.05, chance 2 * 0.95 * 0.05 / 2
+        ac1 = part["agreement"]["ac1"]
+        assert ac1["estimate"] == pytest.approx((0.9 - 0.0475) / (1 - 0.0475)) and ac1["items"] == pairs
+        assert ac1["by_document"][0] < ac1["estimate"] < ac1["by_document"][1] <= 1
+        assert part["agreement"]["without_ties"]["ac1"]["estimate"] == 1.0
     assert figures["confusions"] == [Confusion("she", "he", 20, 2)]
     assert "she -> he" in study.show(figures)
 

@@ -160,6 +160,18 @@ def test_data_licence_and_making() -> None:
     assert "## Intended use" in text and "## Limits" in text and "256 sub-word pieces" in text
 
 
+def test_the_tie_band_and_how_it_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No tie band" in made()
+    how = {"band": 0.0123, "pairs": 2000, "ties": 34, "people": 44 / 2640}
+    training = {"seed": 3, "tie": how, "confusion": {"he": {"it": 7}}}
+    monkeypatch.setitem(CONFIG, "training", training)
+    monkeypatch.setitem(CONFIG, "tie", 0.0123)
+    text = made()
+    assert "no more than 0.0123 tie with `--tie auto`: so 1.7 % of 2,000 development pairs" in text
+    assert "people call 1.7 % of the published study's pairs a tie" in text
+    assert "confusion" not in text and "tie: 0.0123" in text
+
+
 def test_tables_are_whole() -> None:
     for block in made(study(), pairs(), calibration(), gap(), context_gain()).split("\n\n"):
         if block.startswith("| "):

@@ -13,7 +13,7 @@ from pronmetric.training.names import Names
         ("He gave her his book.", "She gave him her book."),
         ("She saw her brother; the hat was hers.", "He saw his sister; the hat was his."),
         ("The hat was his, and HE knew it himself.", "The hat was hers, and SHE knew it herself."),
-        ("Mr. Hall and Miss Dove miss the ladies.", "Mrs. Hall and Mr. Dove miss the lords."),
+        ("Mr. Hall and Miss Dove miss the ladies.", "Mrs. Hall and Mr Dove miss the lords."),
         ("She'd told him: \u201cHer Majesty the Queen!\u201d", "He'd told her: \u201cHis Majesty the King!\u201d"),
         ("They say it is theirs.", "They say it is theirs."),
         ("", ""),

@@ -1,0 +1,269 @@
+"""The metric against people: MQM annotations of TED talks, and on the study set against "the reference is better".
+
+    python -m benchmarks.people --model FOLDER [--shared DIR] [--study FILE.json] --out FILE.json [--page [FILE.md]]
+
+Test data: nothing is chosen by it. A rater who judged two systems' translations of a segment votes for the one with
+the lower penalty, counting only errors that touch a pronoun (`pronmetric mqm`). The model runs on these texts alone;
+of the study set, whose runs are counted, only the figures that `python -m benchmarks.study --out FILE.json` left are
+taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import people_page, scoring
+from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
+from benchmarks.scoring import Result, Scorer
+from pronmetric import mqm
+from pronmetric.cli.agreement_figures import tie_json
+from pronmetric.cli.tie import config
+from pronmetric.errors import InputError
+from pronmetric.eval import floors, pairwise, votes
+from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
+from pronmetric.eval.detection import detect, detect_by
+from pronmetric.eval.floors import Both, Standings
+from pronmetric.eval.ties import CONFIG_KEY
+from pronmetric.judged import TIE, A, B, JudgedPair
+from pronmetric.judged import decide as said_by
+from pronmetric.mqm import Judgement
+from pronmetric.pronouns import find
+
+FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
+PAGE = scoring.BENCHMARKS / "people.md"
+CLOSE, NEAR, ANY = "at most 2 other words", "at most 5 other words", "any other words"
+REPLACED, AS_MANY, BETTER_FEWER, BETTER_MORE = (
+    "one pronoun for another",
+    "as many pronouns, otherwise",
+    "the better text has fewer",
+    "the better text has more",
+)
+Scored = Mapping[tuple[str, tuple[str, ...]], Result]
+
+
+def texts(judgements: Sequence[Judgement]) -> list[tuple[str, tuple[str, ...]]]:
+    """What must be scored: each judged text in its context, once."""
+    context = mqm.contexts(judgements)
+    return list(dict.fromkeys((one.text, context[one.doc, one.seg]) for one in judgements))
+
+
+def measure(
+    score: Scorer, judgements: Sequence[Judgement], *, band: float | None, seed: int = 0, draws: int = DRAWS
+) -> dict[str, Any]:
+    """All figures on MQM judgements, from one call of `score`; `band` is the checkpoint's tie band."""
+    context = mqm.contexts(judgements)
+    wanted = texts(judgements)
+    scored = dict(zip(wanted, scoring.score_all(score, wanted, seed=seed), strict=True))
+    standings = Standings((one.system, one.doc, -sum(e.weight for e in one.errors)) for one in judgements)
+    widths: dict[str, dict[str, Any]] = {
+        CLOSE: {"other_words": 2},
+        NEAR: {"other_words": 5},
+        ANY: {},
+        UNTOUCHED: {"other_words": 2, "all_pairs": True},
+    }
+    sets = {name: list(mqm.pairs(judgements, context, **width)) for name, width in widths.items()}
+    return {
+        "band": band,
+        "judgements": len(judgements),
+        "documents": len({one.doc for one in judgements}),
+        "raters": len({one.rater for one in judgements}),
+        "sets": {
+            name: held(pairs, scored, standings, band=band or 0.0, seed=seed, draws=draws)
+            for name, pairs in sets.items()
+            if any(pairwise.answer(pair) in (A, B) for pair in pairs)
+        },
+        "detection": detection(judgements, context, scored, seed=seed, draws=draws),
+    }
+
+
+def held(
+    pairs: Sequence[JudgedPair],
+    scored: Scored,
+    standings: Standings,
+    *,
+    band: float,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> dict[str, Any]:
+    """The metric and the floors on one set of pairs."""
+    rows: dict[str, Sequence[Both]] = {
+        METRIC: [_segments(pair, scored) for pair in pairs],
+        DOUBTS: [_doubts(pair, scored) for pair in pairs],
+        **floors.floors(pairs, standings=standings),
+    }
+    own = rows[METRIC]
+    raters = votes.votes(pairs)
+    how: dict[str, Any] = {"seed": seed, "draws": draws}
+    figures = {name: pairwise.evaluate(pairs, scores, **how) for name, scores in rows.items()}
+    answers = {
+        name: [said_by(*both, tie=band if name == METRIC else 0.0) for both in scores] for name, scores in rows.items()
+    }
+    kinds = [_kind(pair) for pair in pairs]
+    decided = [i for i, pair in enumerate(pairs) if pairwise.answer(pair) in (A, B)]
+    docs = [pairs[i].doc for i in decided]
+    whole = figures[METRIC]
+    return {
+        "pairs": len(pairs),
+        "documents": len({pair.doc for pair in pairs}),
+        "votes": Counter(vote for pair in pairs for vote in pair.votes.values()),
+        "accuracy": {name: found.accuracy for name, found in figures.items()},
+        "by_group": whole.by_group,
+        "beside": {
+            name: floors.beside(pairs, own, rows[name], **how)
+            for name in (floors.FEWER, floors.CHRF, floors.SYSTEM)
+            if name in rows
+        },
+        "doubts_beside": {
+            name: floors.beside(pairs, rows[DOUBTS], rows[name], **how) for name in (floors.FEWER,) if name in rows
+        },
+        "agreement": {
+            name: tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[mqm.JUDGE], "gwet")
+            for name, said in answers.items()
+        },
+        "by_rater": {
+            rater: tie_json(found, "gwet")
+            for rater, found in votes.against(pairs, answers[METRIC], raters, seed=seed).items()
+        },
+        "ties": {name: sum(said == TIE for said in given) / len(given) for name, given in answers.items()},
+        "by_kind": {
+            name: accuracy_by(
+                [kinds[i] for i in decided],
+                decide(*zip(*(_turned(pairs[i], scores[i]) for i in decided), strict=True)),
+                docs,
+                **how,
+            )
+            for name, scores in rows.items()
+        },
+        "expected_fewer": _expected_fewer([pairs[i] for i in decided]),
+    }
+
+
+def detection(
+    judgements: Sequence[Judgement],
+    context: Mapping[tuple[str, int], tuple[str, ...]],
+    scored: Scored,
+    *,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> dict[str, Any]:
+    """Does a low score find the pronouns that an error touches? Floor: how often a form is wrong in other documents."""
+    tokens = list(mqm.tokens(judgements, context))
+    wrong = [token["label"] == "wrong" for token in tokens]
+    forms = [str(token["pronoun"]) for token in tokens]
+    docs = [str(token["doc"]) for token in tokens]
+    scores = [
+        _at(scored[str(token["text"]), tuple(token["context"])], token)  # type: ignore[arg-type]
+        for token in tokens
+    ]
+    rates = Standings((form, doc, -float(bad)) for form, doc, bad in zip(forms, docs, wrong, strict=True))
+    known = [rates.elsewhere(form, doc) for form, doc in zip(forms, docs, strict=True)]
+    often = [form for form, _ in Counter(f for f, bad in zip(forms, wrong, strict=True) if bad).most_common(10)]
+    by_form = detect_by(forms, wrong, scores)
+    categories: dict[str, list[float]] = {}
+    for token, value in zip(tokens, scores, strict=True):
+        if "category" in token and value is not None:
+            categories.setdefault(str(token["category"]), []).append(value)
+    return {
+        "metric": detect(wrong, scores, docs, draws=draws, seed=seed),
+        "form": detect(wrong, known, docs, threshold=-0.5, draws=draws, seed=seed),
+        "by_pronoun": {form: by_form[form] for form in often},
+        "by_category": {
+            name: {"wrong": len(values), "median": sorted(values)[len(values) // 2]}
+            for name, values in sorted(categories.items(), key=lambda named: -len(named[1]))
+        },
+    }
+
+
+def of_study(path: Path, weights: str) -> dict[str, Any]:
+    """What a run on the study set left of its agreement with "the reference is better", by language.
+
+    Raises:
+        InputError: the figures are of other weights, or of a run that wrote no agreement.
+    """
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("benchmark") != "study":
+        raise InputError("expected the figures of `python -m benchmarks.study --out`", file=path)
+    if content["weights"] != weights:
+        raise InputError(f"figures of weights {content['weights']}, the checkpoint has {weights}", file=path)
+    languages = content["figures"]["languages"]
+    if not all("agreement" in part for part in languages.values()):
+        raise InputError("a run of an earlier version: it wrote no agreement; leave --study out", file=path)
+    return {
+        name: {"agreement": part["agreement"], "accuracy": part[scoring.COMMON]} for name, part in languages.items()
+    }
+
+
+def _segments(pair: JudgedPair, scored: Scored) -> Both:
+    a, b = (scored[text, pair.context]["score"] for text in (pair.text_a, pair.text_b))
+    return a, b
+
+
+def _doubts(pair: JudgedPair, scored: Scored) -> Both:
+    """Minus the number of pronouns that the metric expects to be wrong; 0 of a text without any."""
+    found = []
+    for text in (pair.text_a, pair.text_b):
+        probabilities = [p["probability"] for p in scored[text, pair.context]["pronouns"]]
+        found.append(None if None in probabilities else sum((p - 1.0 for p in probabilities), 0.0))
+    return found[0], found[1]
+
+
+def _turned(pair: JudgedPair, both: Both) -> Both:
+    """The better text's score first."""
+    return both if pairwise.answer(pair) == A else (both[1], both[0])
+
+
+def _kind(pair: JudgedPair) -> str:
+    """How the pronouns of the two texts differ."""
+    a, b = len(find(pair.text_a)), len(find(pair.text_b))
+    if a != b:
+        return BETTER_FEWER if (a < b) == (pairwise.answer(pair) == A) else BETTER_MORE
+    return REPLACED if pair.pronoun_a is not None and pair.pronoun_a != pair.pronoun_b else AS_MANY
+
+
+def _expected_fewer(pairs: Sequence[JudgedPair]) -> float | None:
+    """How often fewer pronouns would win if one pronoun, drawn from both texts alike, were wrong: no judgement at all.
+
+    None where both texts of each pair have as many.
+    """
+    counts = [(len(find(pair.text_a)), len(find(pair.text_b))) for pair in pairs]
+    shares = [max(a, b) / (a + b) for a, b in counts if a != b]
+    return sum(shares) / len(shares) if shares else None
+
+
+def _at(result: Result, token: Mapping[str, Any]) -> float | None:
+    """The score of the pronoun in the token's place."""
+    return next(
+        (p["probability"] for p in result["pronouns"] if p["start"] < token["end"] and p["end"] > token["start"]), None
+    )
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = scoring.arguments(__doc__)
+    scoring.add_shared(parser)
+    parser.add_argument("--study", type=Path, metavar="FILE.json", help="figures of benchmarks.study, of these weights")
+    parser.add_argument(
+        "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"write the page (default {PAGE.name})"
+    )
+    options = parser.parse_args()
+    weights = scoring.weights_hash(options.model)
+    study = None if options.study is None else of_study(options.study, weights)
+    judgements = mqm.read(options.shared / FILE)
+    scorer = scoring.load(options)
+    from pronmetric import address
+
+    band = config(address.locate(options.model)).get(CONFIG_KEY)
+    figures = {**measure(scorer, judgements, band=band, seed=options.seed), "study": study}
+    content = scoring.report("people", options, scorer, figures)
+    text = people_page.page(content)
+    if options.page is not None:
+        options.page.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    scoring.run(main)
