@@ -301,7 +301,8 @@ class ScalarMix(nn.Module):
 
     def forward(self, states: Float[Tensor, "layers batch words width"]) -> Float[Tensor, "batch words width"]:
         """One state a word."""
-        return self.scale * torch.tensordot(self.weights.softmax(0), states, dims=1)
+        shares = self.weights.softmax(0).to(states.dtype)  # (layers,)
+        return self.scale * torch.tensordot(shares, states, dims=1)
 
 
 class Elmo(nn.Module):

@@ -106,8 +106,11 @@ def example(context: str, text: str) -> Example:
     return Example(context, text, tuple((o.start, o.end) for o in find(text)))
 
 
-def literally(made: Made, given: Example, *, separator: bool) -> tuple[Tensor, list[int]]:
-    """States of the words of one text, and the words that its pronouns are."""
+def literally(made: Made, given: Example, *, separator: bool) -> tuple[Tensor, Tensor, list[int]]:
+    """States of the words of one text, which of them have a piece, and the words that its pronouns are.
+
+    Of words that share one piece, as two faces side by side, the last has it.
+    """
     whole = f"{given.context} {given.text}" if given.context else given.text
     shift = len(whole) - len(given.text)
     found = made.tokenizer(whole, return_offsets_mapping=True)
@@ -119,12 +122,13 @@ def literally(made: Made, given: Example, *, separator: bool) -> tuple[Tensor, l
     encoder = made.scorer.encoder
     assert isinstance(encoder, HuggingFaceEncoder)
     states = encoder.model(input_ids=tensor([ids])).last_hidden_state[0]
-    rows = []
+    rows, real = [], []
     for word in words(whole):
         pieces = [i for i, (start, end) in enumerate(spans) if start < end and word.start < end <= word.end]
         rows.append(torch.stack([states[i] for i in pieces]).mean(0) if pieces else torch.zeros(encoder.width))
+        real.append(bool(pieces))
     starts = [word.start for word in words(whole)]
-    return torch.stack(rows), [starts.index(start + shift) for start, _ in given.spans]
+    return torch.stack(rows), tensor(real), [starts.index(start + shift) for start, _ in given.spans]
 
 
 @torch.no_grad()
@@ -138,12 +142,12 @@ def compare(made: Made, given: list[Example], *, max_pieces: int, separator: boo
     states = word_states(pieces, batch.word, batch.word_mask.shape[1], how="mean")
     out = made.scorer(batch)
     for i, each in enumerate(given):
-        expected, at = literally(made, each, separator=separator)
-        assert int(batch.word_mask[i].sum()) == len(expected) and batch.pronoun_word[i, : len(at)].tolist() == at
+        expected, mask, at = literally(made, each, separator=separator)
+        assert mask.sum() >= len(mask) - 1 and mask[at].all() and batch.pronoun_word[i, : len(at)].tolist() == at
+        assert batch.word_mask[i].nonzero().tolist() == mask.nonzero().tolist()
         torch.testing.assert_close(states[i, : len(expected)], expected, atol=2e-5, rtol=1e-5)
         real = torch.ones(1, len(at), dtype=torch.bool)
-        mask = torch.ones(1, len(expected), dtype=torch.bool)
-        alone = made.scorer.head(expected[None], mask, tensor([at]), real)
+        alone = made.scorer.head(expected[None], mask[None], tensor([at]), real)
         torch.testing.assert_close(out.scores[i, : len(at)], alone.scores[0], atol=1e-4, rtol=1e-5)
         torch.testing.assert_close(out.segment[i], alone.segment[0], atol=1e-5, rtol=1e-5)
     assert out.scores[batch.pronoun_mask].std() > 0.01
