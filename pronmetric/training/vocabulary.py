@@ -27,12 +27,12 @@ def counted(data: Path, *, lower: bool) -> Counter[str]:
 
 
 def chosen(counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None) -> tuple[str, ...]:
-    """At most `most` words, the most frequent first, that are counted at least `least` times.
+    """At most `most` words that are counted at least `least` times, the most frequent first.
 
-    A form of a pronoun is taken however rare it is. `among` takes its members only.
+    Forms of pronouns go before all others and are taken however rare they are. `among` takes its members only.
 
-    >>> chosen({"it": 3, "left": 2, "keys": 1, "they": 1}, most=3, least=2)
-    ('it', 'left', 'they')
+    >>> chosen({"it": 1, "left": 2, "the": 3, "keys": 1}, most=3, least=2)
+    ('it', 'the', 'left')
     """
     kept = (w for w, n in counts.items() if (n >= least or w in FORMS) and (among is None or w in among))
-    return tuple(sorted(kept, key=lambda word: (-counts[word], word))[:most])
+    return tuple(sorted(kept, key=lambda word: (word not in FORMS, -counts[word], word))[:most])

@@ -37,8 +37,8 @@ def test_words_of_distinct_training_texts_are_counted(
     assert counted(folder, lower=False)["Zebras"] == 3
 
 
-def test_frequent_words_are_taken_first_and_forms_in_any_case() -> None:
+def test_forms_are_taken_first_then_frequent_words() -> None:
     counts = {"b": 3, "a": 3, "c": 5, "d": 1, "whom": 1}
-    assert chosen(counts, most=10, least=2) == ("c", "a", "b", "whom")
-    assert chosen(counts, most=2, least=2) == ("c", "a")
+    assert chosen(counts, most=10, least=2) == ("whom", "c", "a", "b")
+    assert chosen(counts, most=2, least=2) == ("whom", "c")
     assert chosen(counts, most=10, least=1, among={"d": 0, "b": 0}) == ("b", "d")
