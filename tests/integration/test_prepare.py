@@ -48,6 +48,7 @@ def prepare(corpus: Path) -> Callable[..., int]:
                 f"data.wmt={wmt or corpus / 'wmt'}",
                 f"data.english={corpus / 'english'}",
                 f"out={out}",
+                "passages.outputs=2",
                 *overrides,
             ]
         )
