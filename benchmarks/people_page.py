@@ -205,10 +205,7 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         medians = [part["median"] for part in detection["by_category"].values()]
         yield (
             "**Few of the wrong pronouns are doubtful by the English alone.** The median probability of a wrong "
-            f"pronoun is {min(medians):.2f} to {max(medians):.2f} by category, the ROC AUC {_share(whole['roc_auc'])}. "
-            "Reading the closest pairs: many spans cover a pronoun whose fault lies beside it (a verb, an article, an "
-            "awkward phrase), many set this against that or it, which English mostly allows both ways, and others are "
-            "wrong by the Chinese source, which the metric never reads."
+            f"pronoun is {min(medians):.2f} to {max(medians):.2f} by category, the ROC AUC {_share(whole['roc_auc'])}."
         )
     if replaced := found["by_kind"][METRIC].get("one pronoun for another"):
         yield (

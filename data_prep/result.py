@@ -184,10 +184,15 @@ class Result:
             name = f"passages_{split}"
             docs = [doc for where, doc in plain if where == split]
             docs += reference_documents(self._survey, split)
-            if split == TRAIN:
-                some = talk.progress(testsets, "passages of outputs", len(testsets))
-                systems, seed = self._settings.outputs, self._settings.seed
-                docs += output_documents(some, self._survey, split, systems=systems, seed=seed)
+            if split == TRAIN and self._settings.outputs:
+                docs += output_documents(
+                    talk.progress(testsets, "outputs as plain English", len(testsets)),
+                    self._survey,
+                    split,
+                    systems=self._settings.outputs,
+                    seed=self._settings.seed,
+                    counts=self._counts[name],
+                )
             stream = self._folder / f".{name}"
             rows[name] = arrow.write_rows(stream, self._passages(split, talk.progress(docs, name, len(docs))), features)
             arrow.save_split(self._folder / name, stream, features)

@@ -166,11 +166,12 @@ def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
 
 
 def output_documents(
-    testsets: Iterable[TestSet], found: Survey, split: str, *, systems: int, seed: int
+    testsets: Iterable[TestSet], found: Survey, split: str, *, systems: int, seed: int, counts: Counter[str]
 ) -> Iterator[EnglishDocument]:
     """Outputs of a split as plain English: runs of segments whose pronouns are, form by form, those of a reference.
 
-    Of each test set `systems` systems are drawn.
+    Of each test set `systems` systems are drawn. `counts` takes their segments of the split: "outputs.taken",
+    "outputs.dropped.other pronouns" and "outputs.dropped.empty".
     """
     for testset in testsets:
         documents = list(wmt.read(testset))
@@ -179,15 +180,28 @@ def output_documents(
         for document in documents:
             places = [Place(document.testset, document.lp, segment.seg) for segment in document.segments]
             right = [
-                [_forms(text) for text in segment.refs.values()] if _free(found, place, split) else []
+                [_forms(text) for text in segment.refs.values()] if _free(found, place, split) else None
                 for place, segment in zip(places, document.segments, strict=True)
             ]
             for name in chosen:
                 texts = (
-                    text if (text := segment.hyps.get(name)) and _forms(text) in forms else None
+                    None if forms is None else _with_forms(segment.hyps.get(name), forms, counts)
                     for segment, forms in zip(document.segments, right, strict=True)
                 )
                 yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
+
+
+def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str]) -> str | None:
+    """The text where its pronouns are one of `forms`; counted."""
+    if not _filled(text):
+        counts["outputs.dropped.empty"] += 1
+        return None
+    assert text is not None
+    if _forms(text) not in forms:
+        counts["outputs.dropped.other pronouns"] += 1
+        return None
+    counts["outputs.taken"] += 1
+    return text
 
 
 def _free(found: Survey, place: Place, split: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where one sentence of running English text begins and ends; made for the Wikipedia passages of GAP."""
+"""Where one sentence of running English text begins and ends; for GAP, and for clean context in training."""
 
 from __future__ import annotations
 

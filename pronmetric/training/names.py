@@ -123,6 +123,6 @@ def _faker(locale: str, gender: str) -> frozenset[str]:
     try:
         provider = importlib.import_module(f"faker.providers.person.{locale}").Provider
     except ModuleNotFoundError as error:
-        raise MissingExtra("faker", "train", "objective.names above 0") from error
+        raise MissingExtra("faker", "train", "objective.corruption.swap or .flip above 0") from error
     names = getattr(provider, f"first_names_{gender}")
     return frozenset(name for name in names if name.istitle() and name.isalpha() and max(name) <= _LAST_LATIN)

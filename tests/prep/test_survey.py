@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -110,8 +111,12 @@ def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Pa
     found.splits = dict.fromkeys(found.splits, TRAIN)  # a year alone is divided
     found.barred.clear()
 
-    def lines_of(systems: int) -> dict[str, tuple[str, ...]]:
-        return {doc.doc: doc.lines for doc in output_documents(testsets, found, TRAIN, systems=systems, seed=1)}
+    def lines_of(systems: int, split: str = TRAIN) -> dict[str, tuple[str, ...]]:
+        counts.clear()
+        documents = output_documents(testsets, found, split, systems=systems, seed=1, counts=counts)
+        return {doc.doc: doc.lines for doc in documents}
+
+    counts: Counter[str] = Counter()
 
     start = "newstest2021.de-en"
     assert lines_of(5) == {
@@ -119,10 +124,11 @@ def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Pa
         f"{start}/North/{start}/2": ("She went.",),
         f"{start}/South/{start}/1": ("It got red.", "Just rain."),
     }
+    assert counts == {"outputs.taken": 5, "outputs.dropped.other pronouns": 4, "outputs.dropped.empty": 1}
     assert lines_of(0) == {} and {doc.split("/")[1] for doc in lines_of(1)} in ({"North"}, {"South"})
     found.barred.add(Place("newstest2021", "de-en", 1))
     assert lines_of(5)[f"{start}/North/{start}/1"] == ("He noticed them.",)
-    assert not list(output_documents(testsets, found, DEVELOPMENT, systems=5, seed=1))
+    assert lines_of(5, DEVELOPMENT) == {} and not counts
 
 
 def test_the_sample_is_seeded_and_no_larger_than_asked(look: Callable[..., Survey]) -> None:
