@@ -199,7 +199,8 @@ def test_labels_are_learned_too(
     learn = ["optim.lr=3e-3", "head.dropout=0.0", "encoder.dropout=0.0", "trainer.max_epochs=60", "data.pieces=256"]
     assert train(tmp_path, "objective.pair_share=0", "trainer.validate_every=60", *learn, folder=folder) == 0
     losses = [float(row["train/detection"]) for row in rows(tmp_path) if row["train/detection"]]
-    assert min(losses[-2:]) < 0.35 < 0.5 < losses[0]
+    entropy = -(0.3 * math.log(0.3) + 0.7 * math.log(0.7))  # of labels three in ten of which say replaced
+    assert statistics.mean(losses[-3:]) < 0.85 * entropy
 
 
 def test_the_export_is_the_best_by_development_accuracy(train: Train, tmp_path: Path) -> None:
