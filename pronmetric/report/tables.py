@@ -41,12 +41,16 @@ def make(name: str, content: Content) -> Table:
 
 
 def systems(result: Result) -> Table:
-    """Scores with 95 % intervals."""
+    """Scores with 95 % intervals, and the older scores that `score --also` gave."""
+    older = tuple(dict.fromkeys(name for s in result.systems for name in s.also))
     rows = (
-        (s.name, number(s.score), interval(s.interval), str(s.pronouns), f"{s.with_pronoun}", str(s.segments))
+        (
+            *(s.name, number(s.score), interval(s.interval), str(s.pronouns), str(s.with_pronoun), str(s.segments)),
+            *(number(s.also.get(name)) for name in older),
+        )
         for s in result.systems
     )
-    header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments")
+    header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments", *older)
     return Table("Systems", header, tuple(rows))
 
 

@@ -48,6 +48,13 @@ def test_the_rows_of_each_table() -> None:
     assert make("pronouns", without).rows[1][6:9] == ("", "", "") and make("confusion", without).rows == ()
 
 
+def test_older_scores_stand_beside_ours() -> None:
+    first, second = content().result.systems
+    result = replace(content().result, systems=(first._replace(also={"bleu": 31.257, "apt": None}), second))
+    table = make("systems", replace(content(), result=result))
+    assert table.header[-2:] == ("bleu", "apt") and [row[-2:] for row in table.rows] == [("31.26", "-"), ("-", "-")]
+
+
 TABLE = Table("Names & <b>", ("system", "n"), (("a|b_c*d<script>", "1"), ("50 % of \\x ~ {y}^2\n$", "2")))
 
 
