@@ -1,4 +1,4 @@
-"""ELMo's published files, AllenNLP's options.json and weights.hdf5 (Peters et al. 2018), as our module.
+"""ELMo's published files, AllenNLP's options.json and weights.hdf5 (Peters et al. 2018), as our module, and back.
 
 Written from the layout of the files: arrays carry the names of the TensorFlow variables that they were saved from.
 """
@@ -20,9 +20,11 @@ from torch import Tensor
 
 from pronmetric.characters import PAD, WIDTH
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.nn.elmo import ACTIVATIONS, Elmo, Shape
+from pronmetric.nn.elmo import ACTIVATIONS, BiLM, Elmo, Shape
 
+OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 _TABLE = "char_embed"
+_ADDED = (0.0, 1.0, 0.0, 0.0)  # what TensorFlow adds to the bias of the gates, in our order
 _SECONDS = 30  # without an answer
 
 
@@ -166,15 +168,82 @@ def parameters(arrays: Mapping[str, np.ndarray], shape: Shape, *, file: str | Pa
             bias = _gates(array(f"{place}/B", 4 * shape.cell))
             made[f"{name}.input.weight"] = maps[: shape.projection].T
             made[f"{name}.recurrent"] = maps[shape.projection :]
-            made[f"{name}.input.bias"] = bias + np.repeat([0.0, 1.0, 0.0, 0.0], shape.cell)
+            made[f"{name}.input.bias"] = bias + np.repeat(_ADDED, shape.cell)
             made[f"{name}.projection.weight"] = array(f"{place}/W_P_0", shape.cell, shape.projection).T
     return {name: torch.tensor(values, dtype=torch.float32) for name, values in made.items()}
+
+
+def arrays_of(bilm: BiLM) -> dict[str, np.ndarray]:
+    """The arrays of weights.hdf5 that hold these parameters: what `parameters` reads, the other way round."""
+    shape = bilm.shape
+    own = {name: tensor.float().cpu().numpy() for name, tensor in bilm.state_dict().items()}
+    made = {_TABLE: own["words.embedding.weight"][1:]}
+    for number in range(len(shape.filters)):
+        made[f"CNN/W_cnn_{number}"] = own[f"words.convolutions.{number}.weight"].transpose(2, 1, 0)[None]
+        made[f"CNN/b_cnn_{number}"] = own[f"words.convolutions.{number}.bias"]
+    for number in range(shape.highway):
+        for part in ("carry", "transform"):
+            made[f"CNN_high_{number}/W_{part}"] = own[f"words.highway.{number}.{part}.weight"].T
+            made[f"CNN_high_{number}/b_{part}"] = own[f"words.highway.{number}.{part}.bias"]
+    made["CNN_proj/W_proj"] = own["words.projection.weight"].T
+    made["CNN_proj/b_proj"] = own["words.projection.bias"]
+    for direction in range(2):
+        for layer in range(shape.layers):
+            place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+            name = f"directions.{direction}.layers.{layer}"
+            maps = np.concatenate([own[f"{name}.input.weight"].T, own[f"{name}.recurrent"]])
+            made[f"{place}/W_0"] = _columns(maps)
+            made[f"{place}/B"] = _columns(own[f"{name}.input.bias"] - np.repeat(_ADDED, shape.cell))
+            made[f"{place}/W_P_0"] = own[f"{name}.projection.weight"].T
+    return {name: values.astype(np.float32) for name, values in made.items()}
+
+
+def write(folder: Path, bilm: BiLM, options: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Write options.json and weights.hdf5 into `folder`, each whole or not at all; `read` takes them.
+
+    Args:
+        folder: it is there.
+        bilm: what was trained.
+        options: those of which `shape` made the shape of `bilm`.
+
+    Raises:
+        MissingExtra: h5py is not installed.
+    """
+    h5py = hdf5("to write an ELMo")
+    names = folder / OPTIONS, folder / WEIGHTS
+    parts = [name.with_name(f"{name.name}.part") for name in names]
+    parts[0].write_text(json.dumps(options, indent=1) + "\n", encoding="utf-8")
+    with h5py.File(parts[1], "w") as file:
+        for name, values in arrays_of(bilm).items():
+            file[name] = values
+    for part, path in zip(parts, names, strict=True):
+        part.replace(path)
+    return names
+
+
+def hdf5(why: str) -> Any:
+    """The module h5py.
+
+    Raises:
+        MissingExtra: it is not installed; `why` says what needs it.
+    """
+    try:
+        import h5py
+    except ModuleNotFoundError as error:
+        raise MissingExtra("h5py", "elmo", why) from error
+    return h5py
 
 
 def _gates(columns: np.ndarray) -> np.ndarray:
     """The file's order of gates (input, candidate, forget, output) made ours; TensorFlow adds 1 to forget itself."""
     let_in, candidate, keep, let_out = np.split(columns, 4, axis=-1)
     return np.concatenate([let_in, keep, let_out, candidate], axis=-1)
+
+
+def _columns(gates: np.ndarray) -> np.ndarray:
+    """Our order of gates made the file's; what TensorFlow adds to forget is not touched."""
+    let_in, keep, let_out, candidate = np.split(gates, 4, axis=-1)
+    return np.concatenate([let_in, candidate, keep, let_out], axis=-1)
 
 
 def _options(path: Path, name: str) -> dict[str, Any]:
@@ -188,10 +257,7 @@ def _options(path: Path, name: str) -> dict[str, Any]:
 
 
 def _arrays(path: Path, name: str) -> dict[str, np.ndarray]:
-    try:
-        import h5py
-    except ModuleNotFoundError as error:
-        raise MissingExtra("h5py", "elmo", "an ELMo encoder") from error
+    h5py = hdf5("an ELMo encoder")
     found: dict[str, np.ndarray] = {}
 
     def take(key: str, item: Any) -> None:

@@ -226,7 +226,7 @@ def sample_pairs(sample: Path) -> list[Pair]:
 def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Writes a prepared folder, as `pronmetric prepare` would, from pairs and passages.
 
-    Arguments: `train` and `development` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns that the
+    Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns that the
     manifest tells) and `pronouns` (that it counts).
     """
     from dataclasses import replace
@@ -267,6 +267,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         *,
         train: Sequence[Pair],
         development: Sequence[Pair],
+        test: Sequence[Pair] = (),
         passages: Sequence[str] = (),
         rate: float = 0.5,
         pronouns: int = 1000,
@@ -275,7 +276,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         pairs = {
             "train": train,
             "development": development,
-            "test": [],
+            "test": test,
             "development_study": [bare(pair) for pair in development if pair.kind == "noisy"],
         }
         texts = {"passages_train": [passage(i, text) for i, text in enumerate(passages)], "passages_development": []}

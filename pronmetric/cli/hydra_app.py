@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,22 +24,31 @@ if TYPE_CHECKING:
 
 MODULE = "pronmetric.conf"
 
-# A sweep keeps its multirun.yaml in `out` and gives each job the folder `out`/NUMBER; a single run leaves no folder.
+# A sweep keeps its multirun.yaml in `out` and gives each job a folder in it, named by its number unless the config says
+# another `hydra.sweep.subdir`; a single run leaves no folder.
 _RIM = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
     "hydra.sweep.dir=${out}",
-    "hydra.sweep.subdir=${hydra.job.num}",
     "hydra/job_logging=none",
     "hydra/hydra_logging=none",
 )
 
 
-def run(verb: str, argv: Sequence[str], job: Callable[[DictConfig], None], *, description: str) -> int:
+def run(
+    verb: str,
+    argv: Sequence[str],
+    job: Callable[[DictConfig], None],
+    *,
+    description: str,
+    before: Callable[[DictConfig, Sequence[Mapping[str, str]]], None] | None = None,
+) -> int:
     """Run `job` on the config `VERB.yaml` with the overrides in `argv`; the exit code.
 
     With `--cfg job` the resolved config is printed and nothing runs. With `--multirun` the job runs once for each
-    combination of the values that are separated by commas, and its `cfg.out` is OUT/0, OUT/1, ...
+    combination of the values that are separated by commas, here or in the config's `hydra.sweeper.params`, and its
+    `cfg.out` is OUT/0, OUT/1, ...; `before` is called once before all of them, with the config of the first and with
+    the overrides of each by their keys.
 
     Raises:
         PronmetricError: an override that cannot be read, an unknown key or group option (with the nearest right one),
@@ -50,11 +61,13 @@ def run(verb: str, argv: Sequence[str], job: Callable[[DictConfig], None], *, de
         if flags.help:
             print(_parser(verb, description).format_help() + "\n" + _groups(verb))
             return 0
-        config = _check(verb, flags.overrides, multirun=flags.multirun)
+        config, jobs = _check(verb, flags.overrides, multirun=flags.multirun)
     if flags.cfg:
         print(_yaml(config), end="")
         return 0
     _refuse_missing(verb, config)
+    if before is not None and flags.multirun:
+        before(config, jobs)
     _run_hydra(verb, flags.overrides, job, multirun=flags.multirun)
     return 0
 
@@ -81,7 +94,7 @@ def _run_hydra(verb: str, overrides: Sequence[str], job: Callable[[DictConfig], 
     import hydra
 
     faults: list[Exception] = []
-    command = sys.argv
+    command, here = sys.argv, os.getpid()
 
     def task(config: DictConfig) -> None:
         from hydra.core.hydra_config import HydraConfig
@@ -92,6 +105,8 @@ def _run_hydra(verb: str, overrides: Sequence[str], job: Callable[[DictConfig], 
             with _arguments(command):  # Lightning starts its further processes with this command line
                 job(config)
         except (PronmetricError, OSError) as fault:  # Hydra would print a traceback
+            if os.getpid() != here:  # a launcher's process, of which Hydra tells
+                raise
             faults.append(fault)
 
     with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):
@@ -110,8 +125,11 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
         sys.argv = before
 
 
-def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> DictConfig:
-    """Compose the config (of the first job of a sweep), or say in one line which override is wrong."""
+def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> tuple[DictConfig, list[dict[str, str]]]:
+    """Compose the config (of the first job of a sweep), or say in one line which override is wrong.
+
+    Beside it stand the overrides of each job, by their keys.
+    """
     from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -138,9 +156,10 @@ def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> DictConfig:
             raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
         if override.key_or_group in groups:
             _refuse_unknown_option(override, groups[override.key_or_group])
-            chosen.append(_first(override))
+            chosen.append(_values(override)[0])
     try:
-        keys = [*_keys(_tree(compose(verb, overrides=chosen))), *groups]
+        composed = compose(verb, overrides=chosen, return_hydra_config=True)
+        keys = [*(key for key in _keys(_tree(composed)) if key.split(".")[0] != "hydra"), *groups]
         for override in overrides:
             key = override.key_or_group
             if override.is_add() or override.is_force_add() or key.split(".")[0] == "hydra" or key.startswith("hydra/"):
@@ -150,7 +169,12 @@ def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> DictConfig:
                     f"unknown key {key!r}; did you mean {_nearest(key, keys)!r}? "
                     f"(pronmetric {verb} --cfg job prints all of them)"
                 )
-        return compose(verb, overrides=[_first(override) for override in overrides])
+        params = composed.hydra.sweeper.params if multirun else None
+        swept = parser.parse_overrides([f"{key}={value}" for key, value in (params or {}).items()])
+        values = {override.get_key_element(): _values(override) for override in [*swept, *overrides]}
+        jobs = [dict(zip(values, job, strict=True)) for job in itertools.product(*values.values())]
+        told = [{key: line.partition("=")[2] for key, line in job.items()} for job in jobs]
+        return compose(verb, overrides=list(jobs[0].values())), told
     except (HydraException, OmegaConfBaseException) as error:
         raise PronmetricError(_line(error)) from None
 
@@ -177,12 +201,12 @@ def _refuse_missing(verb: str, config: DictConfig) -> None:
         raise PronmetricError(f"pronmetric {verb} needs {' and '.join(f'{key}=...' for key in missing)}")
 
 
-def _first(override: Override) -> str:
-    """The override as one job of a sweep sees it."""
+def _values(override: Override) -> list[str]:
+    """The override as the jobs of a sweep see it, once for each of its values."""
     if override.is_sweep_override() and override.is_discrete_sweep():
-        return f"{override.get_key_element()}={next(iter(override.sweep_string_iterator()))}"
+        return [f"{override.get_key_element()}={value}" for value in override.sweep_string_iterator()]
     assert override.input_line is not None
-    return override.input_line
+    return [override.input_line]
 
 
 def _group_names(loader: ConfigLoader, parent: str = "") -> Iterator[str]:

@@ -21,6 +21,7 @@ VERBS = {
     "rerank": "choose among candidate translations of each line by their pronouns",
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
+    "pretrain": "pretrain an ELMo of our own on English documents, an encoder for train",
     "align": "align the words of two line-parallel English texts",
     "evaluate": "hold a metric against people's answers, on pairs of texts or on single pronouns",
     "agree": "say how far raters agree with each other, and a metric with them",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pronmetric.cli import hydra_app
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -16,20 +16,49 @@ if TYPE_CHECKING:
 DESCRIPTION = """Train the metric on what `pronmetric prepare` wrote (data.dir=DIR).
 
 Writes to out=DIR: checkpoint/ (what `score --model` takes), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. A
-run that was stopped goes on from last.ckpt when the same command is given again."""
+run that was stopped goes on from last.ckpt when the same command is given again.
+
+With --multirun experiment=table4 it trains and tests the settings of the paper's Table 4, each in a folder of OUT; what
+is finished is not run again, and `pronmetric report tables OUT` shows the figures."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("train", argv, _job, description=DESCRIPTION)
+    return hydra_app.run("train", argv, _job, description=DESCRIPTION, before=_before)
+
+
+def _before(cfg: DictConfig, jobs: Sequence[Mapping[str, str]]) -> None:
+    """Of Table 4: draw the sample, and tell what will be run and how long it takes."""
+    if "table" not in cfg:
+        return
+    source, root = _prepared(cfg), Path(cfg.out)
+
+    from omegaconf import OmegaConf
+
+    from pronmetric.training import grid, sample
+
+    table: Any = OmegaConf.to_container(cfg.table, resolve=True)
+    named = [grid.Cell(job["column"], job["context"], job["head"], int(job["seed"])) for job in jobs]
+    cells = [cell for cell in dict.fromkeys(named) if grid.wanted(cell, table)]
+    if not cells:
+        raise PronmetricError("no cell of the table is among these settings (or its files are not given: table.elmo=)")
+    drawn = sample.draw(source, root / grid.DATA, sizes=table["sample"], seed=0)
+    pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
+    left = [cell for cell in cells if not grid.finished(cell, root)]
+    minutes = grid.minutes(left, table, pairs=pairs)
+    if "elmo" in {cell.column for cell in named} - {cell.column for cell in cells}:
+        print("left out: the column elmo, which needs table.elmo=FOLDER of pronmetric pretrain", file=sys.stderr)
+    print(
+        f"{len(cells)} cells, {len(cells) - len(left)} of them finished; the others take at most about "
+        f"{minutes:.0f} minutes on two CPU cores",
+        file=sys.stderr,
+    )
 
 
 def _job(cfg: DictConfig) -> None:
     from omegaconf import OmegaConf
 
-    folder = Path(cfg.data.dir)
-    if not (folder / "manifest.json").is_file():
-        raise InputError("no prepared data: expected a folder that `pronmetric prepare` wrote", file=folder)
+    _prepared(cfg)
     plain = OmegaConf.to_container(cfg, resolve=True)
     assert isinstance(plain, dict)
 
@@ -40,6 +69,9 @@ def _job(cfg: DictConfig) -> None:
     options["context"] = options["context"]["name"]
     if options["init"] is not None:
         options["init"] = address.locate(options["init"], allow_network=False).folder
+    if "table" in options:
+        _cell(options)
+        return
     result = train(options.pop("out"), **options)
     if result is None:  # the first process of several says it
         return
@@ -48,3 +80,30 @@ def _job(cfg: DictConfig) -> None:
     if options["head"]["kind"] == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or nothing learned", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
+
+
+def _prepared(cfg: DictConfig) -> Path:
+    """The folder of prepared data, which is one."""
+    folder = Path(cfg.data.dir)
+    if not (folder / "manifest.json").is_file():
+        raise InputError("no prepared data: expected a folder that `pronmetric prepare` wrote", file=folder)
+    return folder
+
+
+def _cell(options: dict[str, Any]) -> None:
+    """One setting of Table 4; one that is no cell of it is passed over."""
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    from pronmetric.training import grid, sample
+
+    if HydraConfig.get().mode != RunMode.MULTIRUN:
+        raise PronmetricError("experiment=table4 is a sweep: add --multirun")
+    table = options.pop("table")
+    cell = grid.Cell(table["column"], options["context"], options["head"]["kind"], options["seed"])
+    if not grid.wanted(cell, table):
+        return
+    told = grid.run(Path(options.pop("out")), cell=cell, table=table, options=options)
+    if told is not None:
+        figures = [f"{name}\t{100 * told['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
+        print("\t".join([cell.name, *figures]), flush=True)

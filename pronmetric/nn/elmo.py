@@ -210,10 +210,12 @@ class BiLM(nn.Module):
     """The language models of both directions, without their softmax.
 
     stateful: each row goes on where that row of the batch before ended, until `reset`; a larger batch's new rows start
-    anew, and the rows beyond a smaller batch wait. Gradients end between batches.
+    anew, and the rows beyond a smaller batch wait. Gradients end between batches. dropout: of what the LSTMs read, in
+    the language model's own training.
     """
 
     markers: Tensor
+    dropout: float = 0.0
 
     def __init__(self, shape: Shape, *, stateful: bool) -> None:
         super().__init__()
@@ -248,10 +250,11 @@ class BiLM(nn.Module):
         by_characters = self.words(tokens.flatten(0, 1)[from_start])  # (tokens, projection)
         flat = _spread(by_characters[None], from_start, batch * width)  # (1, batch * (words + 2), projection)
         known = self._known(batch, by_characters)
+        read = functional.dropout(flat[0], self.dropout, self.training)  # (batch * (words + 2), projection)
         found, after = [], []
         for number, (one_way, places) in enumerate(zip(self.directions, plan.places, strict=True)):
             before = State(known.hidden[number][:, plan.rows], known.memory[number][:, plan.rows])
-            states, state = one_way(flat[0, places], plan.sizes, before)  # states: (LSTM layers, tokens, projection)
+            states, state = one_way(read[places], plan.sizes, before)  # states: (LSTM layers, tokens, projection)
             found.append(torch.cat([flat, _spread(states, places, batch * width)]))
             after.append(state)
         if self.stateful:

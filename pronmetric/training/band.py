@@ -23,6 +23,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.ties import CONFIG_KEY, PEOPLES_RATE, tie_band
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labeller
+from pronmetric.training.module import pair_columns
 
 PIECES = 8192  # of a batch, padding included
 
@@ -49,11 +50,9 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
         return None
     scorer.eval()
     batches = DevelopmentPairs(rows, labeller, name="ties", context=context, pieces=PIECES)
-    gaps = []
-    for item in map(batches.__getitem__, range(len(batches))):
-        segment = scorer(item.batch).segment.float()
-        gaps.append((segment[item.better] - segment[item.worse]).abs().numpy())
-    found = np.concatenate(gaps)
+    columns = [pair_columns(scorer, batches[number]) for number in range(len(batches))]
+    better, worse, *_ = np.concatenate(columns, axis=1)
+    found = np.abs(better - worse)
     found = found[np.isfinite(found)]
     if not len(found):
         return None

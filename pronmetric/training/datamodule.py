@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
-from pronmetric.data.collate import Batch, Collator, Encoded
+from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
 from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
@@ -176,6 +176,7 @@ class PronounData(pl.LightningDataModule):
         inventory: the forms that the head knows, in its order.
         context: "none", "respective" or "common".
         pieces: pieces of a training batch, padding included.
+        batch: pairs of a training batch of pairs, whatever their pieces; None for as many as make `pieces`.
         pair_share: share of the pieces that pairs make up; 0 trains on passages alone, 1 on pairs alone.
         system_share: share of the pieces of pairs that (reference, system output) make up beside (reference, noisy
             reference), where there are both; None takes all alike.
@@ -214,6 +215,7 @@ class PronounData(pl.LightningDataModule):
         agreeing: bool,
         workers: int,
         seed: int,
+        batch: int | None = None,
     ) -> None:
         super().__init__()
         if context not in examples.CONTEXTS:
@@ -233,12 +235,15 @@ class PronounData(pl.LightningDataModule):
                 raise InputError(
                     f"objective.form_weight.{name}: no form of the inventory, which has {sorted(inventory)}"
                 )
+        if batch is not None and not (isinstance(batch, int) and batch > 0):
+            raise InputError(f"expected data.batch of at least 1, or null to count pieces, got {batch!r}")
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator
         self.labeller = Labeller(collator, inventory)
         self.context = context
         self.pieces = pieces
+        self.batch = batch
         self.pair_share = pair_share
         self.system_share = system_share
         self.source_weight = dict(source_weight or {})
@@ -294,6 +299,13 @@ class PronounData(pl.LightningDataModule):
             self._steps = list(chain.from_iterable(map(self._epoch, range(self.epochs))))
         return self._steps
 
+    def texts(self) -> Iterator[Example]:
+        """Every text of the pairs of training and development, as prepared, in the contexts that they are seen in."""
+        self.setup()
+        development = ((rows, context) for _, rows, context in self._development)
+        for rows, context in ((self._pairs, self.context), *development):
+            yield from examples.texts(rows, context=context)
+
     def _epoch(self, number: int) -> list[Step]:
         return plan(
             passages=self._lengths,
@@ -305,6 +317,7 @@ class PronounData(pl.LightningDataModule):
             epoch=number,
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
+            batch=self.batch,
         )
 
     def _passage_weights(self) -> list[float]:

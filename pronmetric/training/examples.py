@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,6 +163,13 @@ def pair(
             noisy,
         ),
     )
+
+
+def texts(rows: Iterable[Mapping[str, Any]], *, context: str) -> Iterator[Example]:
+    """The better and the worse text of each pair as prepared, each in its context."""
+    rng = np.random.default_rng(0)  # with plain=0 nothing is drawn
+    for row in rows:
+        yield from (item.example for item in pair(row, rng, context=context, plain=0.0))
 
 
 def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:

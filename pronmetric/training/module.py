@@ -28,8 +28,10 @@ class ScorerModule(pl.LightningModule):
         scorer: the model.
         loss: the pair loss, `{"kind": "logistic" | "margin", "margin": float}`.
         objective: weights of the losses, `{"pair": float, "detection": float, "correction": float}`.
-        optim: `{"kind": "adamw" | "sgd", "lr", "head_lr", "layer_decay", "weight_decay", "warmup", "frozen"}`;
-            `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps.
+        optim: `{"kind": "adamw" | "sgd", "lr", "head_lr", "layer_decay", "weight_decay", "warmup", "halve_from",
+            "frozen"}`;
+            `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps; with
+            `halve_from` the rate is halved in each epoch from that one on, counted from 1, and nothing else.
         steps: optimizer steps of the whole run, for the schedule.
         epoch: steps of one epoch, for the logs.
         seed: of the run; the dropout of each step depends on it and on the step alone.
@@ -97,9 +99,7 @@ class ScorerModule(pl.LightningModule):
 
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
         """Collect the scores and the numbers of pronouns of the pairs."""
-        segment, count = self.scorer(item.batch).segment.float(), item.batch.pronoun_mask.sum(1)
-        columns = (segment[item.better], segment[item.worse], count[item.better], count[item.worse])
-        self._found.setdefault(item.name, []).append(np.stack([column.cpu().numpy() for column in columns]))
+        self._found.setdefault(item.name, []).append(pair_columns(self.scorer, item))
 
     def on_validation_epoch_end(self) -> None:
         """Pair accuracy of each development set (equal and null are wrong); their mean is `development/accuracy`."""
@@ -122,25 +122,28 @@ class ScorerModule(pl.LightningModule):
             optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
         else:
             optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]))
-        warm = max(1, int(self.optim["warmup"] * self.steps))
-
-        def rate(step: int) -> float:
-            return min((step + 1) / warm, max(0.0, (self.steps - step) / max(1, self.steps - warm)))
-
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        if self.optim["halve_from"] is not None:
+            return halved(optimizer, since=self.optim["halve_from"], epoch=self.epoch)
+        return scheduled(optimizer, warmup=self.optim["warmup"], steps=self.steps)
 
     def _groups(self) -> list[dict[str, Any]]:
         head = list(self.scorer.head.parameters())
-        groups = _split(head, self.optim["head_lr"], self.optim["weight_decay"])
+        groups = decayed(head, self.optim["head_lr"], self.optim["weight_decay"])
         if self.optim["frozen"]:
             return groups
         layers = self.scorer.encoder.layers()
         for depth, parameters in enumerate(reversed(layers)):
             rate = self.optim["lr"] * self.optim["layer_decay"] ** depth
             trained = [p for p in parameters if p.requires_grad]  # an encoder may keep a part of it as it is
-            groups += _split(trained, rate, self.optim["weight_decay"])
+            groups += decayed(trained, rate, self.optim["weight_decay"])
         return groups
+
+
+def pair_columns(scorer: PronounScorer, item: Labelled) -> np.ndarray:
+    """Scores of the better and the worse texts of a batch's pairs, then their numbers of pronouns (4, pairs)."""
+    segment, count = scorer(item.batch).segment.float(), item.batch.pronoun_mask.sum(1)
+    columns = (segment[item.better], segment[item.worse], count[item.better], count[item.worse])
+    return np.stack([column.cpu().numpy() for column in columns])
 
 
 def _accuracies(columns: np.ndarray) -> dict[str, float]:
@@ -159,7 +162,7 @@ def _accuracies(columns: np.ndarray) -> dict[str, float]:
     return found
 
 
-def _split(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:
+def decayed(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:
     """Two groups of one rate: matrices are decayed, vectors (biases, norms) are not."""
     matrices = [p for p in parameters if p.ndim > 1]
     vectors = [p for p in parameters if p.ndim <= 1]
@@ -167,3 +170,24 @@ def _split(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> l
         {"params": matrices, "lr": rate, "weight_decay": decay},
         {"params": vectors, "lr": rate, "weight_decay": 0.0},
     ]
+
+
+def scheduled(optimizer: torch.optim.Optimizer, *, warmup: float, steps: int) -> OptimizerLRScheduler:
+    """Linear warm-up over a share `warmup` of the steps, then linear decay to 0."""
+    warm = max(1, int(warmup * steps))
+
+    def rate(step: int) -> float:
+        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def halved(optimizer: torch.optim.Optimizer, *, since: int, epoch: float) -> OptimizerLRScheduler:
+    """The same rate throughout an epoch of `epoch` steps: half of the last one's from epoch `since` on, from 1."""
+
+    def rate(step: int) -> float:
+        return 0.5 ** max(0, int(step / epoch) + 2 - since)
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

@@ -32,6 +32,7 @@ def plan(
     epoch: int,
     passage_weights: Sequence[float] | None = None,
     pair_weights: Sequence[float] | None = None,
+    batch: int | None = None,
 ) -> list[Step]:
     """The steps of one epoch: every passage once, and as many pairs as make `pair_share` of the pieces.
 
@@ -48,6 +49,7 @@ def plan(
         epoch: counted from 0.
         passage_weights: above 0, one for each passage; without them all are 1.
         pair_weights: the same for the pairs.
+        batch: pairs of a step, whatever their length; None for as many as make `pieces`.
     """
     rng = np.random.default_rng([seed, epoch])
     lengths = np.minimum(np.asarray(passages, dtype=np.int64), max_pieces)
@@ -59,7 +61,7 @@ def plan(
     if len(pair_lengths) and pair_share > 0:
         wanted = lengths.sum() * pair_share / (1 - pair_share) if pair_share < 1 else pair_lengths.sum()
         rates = _rates(pair_lengths, pair_weights, wanted)
-        steps += _steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces)
+        steps += _steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces, batch)
     return [steps[i] for i in rng.permutation(len(steps))]
 
 
@@ -77,11 +79,12 @@ def _draw(rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator) ->
     return rng.permutation(np.array(draws, dtype=np.int64).reshape(-1, 2))
 
 
-def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int) -> list[Step]:
-    """Cut `draws` into steps of about `pieces` padded pieces, of rows of like length."""
+def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int, batch: int | None = None) -> list[Step]:
+    """Cut `draws` into steps of about `pieces` padded pieces, or of `batch` rows, of rows of like length."""
     if not len(draws):
         return []
-    chunk = max(1, int(CHUNK * pieces / max(1.0, float(lengths[draws[:, 0]].mean()))))
+    rows = pieces / max(1.0, float(lengths[draws[:, 0]].mean())) if batch is None else batch
+    chunk = max(1, int(CHUNK * rows))
     steps = []
     for begin in range(0, len(draws), chunk):
         part = draws[begin : begin + chunk]
@@ -89,7 +92,8 @@ def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int) -> li
         first, longest = 0, 0
         for at, row in enumerate(part[:, 0].tolist()):
             longest = max(longest, int(lengths[row]))
-            if at > first and longest * (at - first + 1) > pieces:
+            full = longest * (at - first + 1) > pieces if batch is None else at - first == batch
+            if at > first and full:
                 steps.append(_step(kind, part[first:at]))
                 first, longest = at, int(lengths[row])
         steps.append(_step(kind, part[first:]))

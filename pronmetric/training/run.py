@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytorch_lightning as pl
 import torch
@@ -33,6 +33,7 @@ from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import ScorerModule
 from pronmetric.training.place import Bar, Place, WholeFiles
+from pronmetric.training.states import fill, stored
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
@@ -50,6 +51,16 @@ EXPECTED = (
     r"GPU available but not used",
     r"This process .* is multi-threaded, use of fork\(\) may lead to deadlocks",
 )
+
+
+class Goal(NamedTuple):
+    """The development figure that tells the best weights; mode: whether "max" or "min" is best."""
+
+    figure: str
+    mode: Literal["max", "min"]
+
+
+ACCURACY = Goal("development/accuracy", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +89,14 @@ def train(
     init: str | Path | None,
     half: bool,
     seed: int,
+    states: str | Path | None = None,
 ) -> Result | None:
     """Train, keep the best weights by development pair accuracy, and export them to `out`/checkpoint.
 
     The arguments are the groups of `conf/train.yaml`, as plain values. A run that was killed goes on from
     `out`/last.ckpt and ends with the weights it would have had. None in the further processes of a run on several
-    devices: the first one exports.
+    devices: the first one exports. `states` is a folder that keeps what a frozen encoder says of the texts, for
+    this run and others.
 
     Raises:
         PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
@@ -103,16 +116,10 @@ def train(
         "init": None if init is None else str(init),
         "seed": seed,
     }
-    _check(trainer, head=head, objective=objective, seed=seed)
+    _check(trainer, head=head, objective=objective, optim=optim, states=states, seed=seed)
     rate = natural_rate(_manifest(folder))
-    going_on = out / f"{LAST}.ckpt"
-    if going_on.is_file():
-        _refuse_other(going_on, settings)
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    if trainer["threads"]:
-        torch.set_num_threads(trainer["threads"])
-    with _only_useful_warnings():
-        pl.seed_everything(seed, verbose=False)
+    refuse_other(out, settings)
+    with begun(trainer, seed=seed):
         scorer, start = _scorer(encoder, head, word_state=word_state, init=init, data=folder)
         max_pieces = min(encoder["max_pieces"], start.encoder.max_pieces)
         module_data = PronounData(
@@ -131,29 +138,22 @@ def train(
             agreeing=data["agreeing"],
             workers=trainer["workers"],
             seed=seed,
+            batch=data["batch"],
         )
-        steps, epoch = _length(module_data, trainer)
+        if states is not None:
+            _store(scorer, module_data, Path(states), trainer)
+        steps, epoch = run_length(len(module_data.steps()), trainer)
         module = ScorerModule(scorer, loss=loss, objective=objective, optim=optim, steps=steps, epoch=epoch, seed=seed)
-        best = ModelCheckpoint(
-            dirpath=out,
-            filename=BEST,
-            monitor="development/accuracy",
-            mode="max",
-            save_on_train_epoch_end=False,
-            enable_version_counter=False,
+        best = fitted(
+            module, module_data, out, trainer=trainer, goal=ACCURACY, settings=settings, steps=steps, epoch=epoch
         )
-        every = _validations(trainer["validate_every"], steps=steps, epoch=epoch)
-        place = Place(going_on, every=trainer["save_every"], validations=every, settings=settings)
-        fit = make_trainer(out, trainer, steps=steps, validations=every, callbacks=[best, place])
-        fit.fit(module, module_data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
-        if not fit.is_global_zero:
+        if best is None:
             return None
-        state = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
-        module.load_state_dict(state["state_dict"])
         calibration = None
         if scorer.probability:
             calibration = _calibrate(scorer, module_data, folder, context=context, rate=rate, seed=seed)
         tie = band.choose(scorer, module_data.labeller, folder, context=context)
+        scorer.encoder = start.encoder
     config: dict[str, Any] = {
         "format": checkpoint.FORMAT,
         "encoder": start.encoder.config | start.pieces.config,
@@ -168,22 +168,66 @@ def train(
             "version": pronmetric.__version__,
             "data": {"manifest": settings["data"]["dir"], "splits": _manifest(folder)["splits"]},
             "seed": seed,
-            "steps": int(fit.global_step),
-            "best_step": int(state["global_step"]),
-            "seconds": round(place.seconds),
+            "steps": best.steps,
+            "best_step": best.best_step,
+            "seconds": best.seconds,
             "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
             **({"encoder": start.told} if start.told else {}),
-            "figures": state["figures"],
+            "figures": best.figures,
             "calibration": None if calibration is None else calibration._asdict(),
         },
     }
     config = band.told(config, tie, ConfusionTable.load(folder / "confusion.json"))
     digest = checkpoint.save(out / EXPORT, scorer, start.pieces, config, half=half)
-    return Result(out / EXPORT, digest, state["figures"], calibration)
+    return Result(out / EXPORT, digest, best.figures, calibration)
+
+
+class Fitted(NamedTuple):
+    """What a run reached: its steps, the best of them by the goal with its figures, and the time all of it took."""
+
+    steps: int
+    best_step: int
+    seconds: int
+    figures: dict[str, float]
+
+
+def fitted(
+    module: pl.LightningModule,
+    data: pl.LightningDataModule,
+    out: Path,
+    *,
+    trainer: Mapping[str, Any],
+    goal: Goal,
+    settings: Mapping[str, Any],
+    steps: int,
+    epoch: float,
+) -> Fitted | None:
+    """Train `module` from where the run in `out` stands, and give it the weights of its best validation.
+
+    None in the further processes of a run on several devices. `settings` are kept for `refuse_other`.
+    """
+    going_on = out / f"{LAST}.ckpt"
+    best = ModelCheckpoint(
+        dirpath=out,
+        filename=BEST,
+        monitor=goal.figure,
+        mode=goal.mode,
+        save_on_train_epoch_end=False,
+        enable_version_counter=False,
+    )
+    every = steps_between(trainer["validate_every"], steps=steps, epoch=epoch)
+    place = Place(going_on, every=trainer["save_every"], validations=every, settings=settings)
+    lightning = make_trainer(out, trainer, goal, steps=steps, validations=every, callbacks=[best, place])
+    lightning.fit(module, data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
+    if not lightning.is_global_zero:
+        return None
+    state = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
+    module.load_state_dict(state["state_dict"])
+    return Fitted(int(lightning.global_step), int(state["global_step"]), round(place.seconds), state["figures"])
 
 
 def make_trainer(
-    out: Path, options: Mapping[str, Any], *, steps: int, validations: int, callbacks: list[Callback]
+    out: Path, options: Mapping[str, Any], goal: Goal, *, steps: int, validations: int, callbacks: list[Callback]
 ) -> pl.Trainer:
     """The Lightning trainer of one `trainer` group, for a run of `steps`, validated every `validations` of them."""
     if not any(importlib.util.find_spec(name) for name in ("tensorboard", "tensorboardX")):
@@ -196,8 +240,8 @@ def make_trainer(
     if options["patience"]:
         callbacks.append(
             EarlyStopping(
-                monitor="development/accuracy",
-                mode="max",
+                monitor=goal.figure,
+                mode=goal.mode,
                 patience=options["patience"],
                 check_on_train_epoch_end=False,
             )
@@ -228,8 +272,27 @@ def make_trainer(
         raise PronmetricError(f"trainer: {error}") from error
 
 
-def _check(trainer: Mapping[str, Any], *, head: Mapping[str, Any], objective: Mapping[str, Any], seed: int) -> None:
+def _check(
+    trainer: Mapping[str, Any],
+    *,
+    head: Mapping[str, Any],
+    objective: Mapping[str, Any],
+    optim: Mapping[str, Any],
+    states: str | Path | None,
+    seed: int,
+) -> None:
     """Refuse settings that would only fail, or do nothing, once training runs."""
+    check_trainer(trainer, seed=seed)
+    if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
+        raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
+    if objective["correction"] and not head["correction"]:
+        raise InputError("objective.correction needs a head that says which form belongs there: head.correction=true")
+    if states is not None and not optim["frozen"]:
+        raise InputError("states= keeps what an encoder says that stays as it is: add optim.frozen=true")
+
+
+def check_trainer(trainer: Mapping[str, Any], *, seed: int) -> None:
+    """Refuse values of the group `trainer` that would only fail once training runs."""
     if str(trainer["precision"]) not in PRECISION:
         raise InputError(f"expected trainer.precision {', '.join(PRECISION)}, got {trainer['precision']!r}")
     for key, least in (("max_epochs", 1), ("save_every", 1), ("workers", 0), ("patience", 0)):
@@ -241,14 +304,13 @@ def _check(trainer: Mapping[str, Any], *, head: Mapping[str, Any], objective: Ma
         raise InputError(f"expected trainer.validate_every above 0, got {trainer['validate_every']!r}")
     if seed < 0:
         raise InputError(f"expected seed of at least 0, got {seed}")
-    if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
-        raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
-    if objective["correction"] and not head["correction"]:
-        raise InputError("objective.correction needs a head that says which form belongs there: head.correction=true")
 
 
-def _refuse_other(path: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse to go on from `path` with settings that are not those of its run."""
+def refuse_other(out: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse to go on with a run in `out` whose settings were others."""
+    path = out / f"{LAST}.ckpt"
+    if not path.is_file():
+        return
     try:
         before = torch.load(path, map_location="cpu", weights_only=True, mmap=True)["settings"]
     except (RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
@@ -272,27 +334,32 @@ def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]
 
 
 @contextmanager
-def _only_useful_warnings() -> Iterator[None]:
+def begun(trainer: Mapping[str, Any], *, seed: int) -> Iterator[None]:
+    """Begin a run: its threads and its seed, without what Lightning and torch say that is of no use."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    if trainer["threads"]:
+        torch.set_num_threads(trainer["threads"])
     with warnings.catch_warnings():
         for message in EXPECTED:
             warnings.filterwarnings("ignore", message=message)
+        pl.seed_everything(seed, verbose=False)
         yield
 
 
-def _length(data: PronounData, trainer: Mapping[str, Any]) -> tuple[int, float]:
-    """Optimizer steps of the whole run, and of an epoch."""
+def run_length(batches: int, trainer: Mapping[str, Any]) -> tuple[int, float]:
+    """Optimizer steps of the whole run, and of an epoch, where all epochs together have so many batches."""
     devices = trainer["devices"]
     if not isinstance(devices, int):
         raise InputError(f"expected a number of trainer.devices, -1 for all GPUs, got {devices!r}")
     world = max(1, torch.cuda.device_count() if devices == -1 else devices)
-    steps = len(data.steps()) // world
+    steps = batches // world
     if not steps:
-        raise InputError(f"{len(data.steps())} batches are too few for {world} devices: give a smaller data.pieces")
+        raise InputError(f"{batches} batches are too few for {world} devices: give smaller batches")
     epoch = steps / trainer["max_epochs"]
     return (steps if trainer["max_steps"] < 0 else min(steps, trainer["max_steps"])), epoch
 
 
-def _validations(every: float, *, steps: int, epoch: float) -> int:
+def steps_between(every: float, *, steps: int, epoch: float) -> int:
     """Steps from one validation to the next; a float `every` is a share of an epoch."""
     return min(steps, max(1, round(every * epoch)) if isinstance(every, float) else every)
 
@@ -314,6 +381,15 @@ def _scorer(
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: the encoder is taken, the head starts afresh", init)
     return PronounScorer(start.encoder, made, word_state=word_state).train(), start
+
+
+def _store(scorer: PronounScorer, data: PronounData, root: Path, trainer: Mapping[str, Any]) -> None:
+    """Let the scorer look up what its encoder says of the data, all of which is stored first."""
+    encoder, states = stored(scorer.encoder, root)
+    if trainer["accelerator"] != "cpu" and torch.cuda.is_available():
+        encoder.encoder.to("cuda")
+    fill(states, encoder.encoder, data.collator, data.texts(), progress=trainer["progress"])
+    scorer.encoder = encoder
 
 
 def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:

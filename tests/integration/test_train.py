@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import signal
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator

@@ -41,8 +41,8 @@ def resolve(primary: str, *overrides: str) -> None:
     assert OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
 
 
-def test_both_hydra_verbs_have_a_config() -> None:
-    assert PRIMARIES == ["prepare", "train"]
+def test_each_hydra_verb_has_a_config() -> None:
+    assert PRIMARIES == ["prepare", "pretrain", "train"]
 
 
 @pytest.mark.parametrize("primary", PRIMARIES)

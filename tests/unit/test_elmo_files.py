@@ -48,6 +48,19 @@ def test_the_weights_of_the_file(paths: tuple[str, str], tiny_elmo: Files) -> No
     )
 
 
+def test_what_is_written_is_read_again(tmp_path: Path, paths: tuple[str, str], tiny_elmo: Files) -> None:
+    elmo = elmo_files.read(*paths)
+    options, weights = elmo_files.write(tmp_path, elmo.bilm, tiny_elmo[0])
+    assert {path.name for path in tmp_path.iterdir()} == {"options.json", "weights.hdf5"}  # no part is left
+    assert json.loads(options.read_text(encoding="utf-8")) == tiny_elmo[0]
+    with h5py.File(weights, "r") as file:
+        for name, values in tiny_elmo[1].items():
+            assert file[name].dtype == np.float32
+            np.testing.assert_allclose(file[name][()], values, atol=1e-6)
+    again = elmo_files.read(str(options), str(weights)).state_dict()
+    assert all(torch.allclose(again[name], tensor, atol=1e-6) for name, tensor in elmo.state_dict().items())
+
+
 def test_weights_in_half_or_double_precision(tmp_path: Path, tiny_elmo: Files) -> None:
     options, arrays = tiny_elmo
     elmo = elmo_files.read(*write(tmp_path, options, {n: values.astype(np.float64) for n, values in arrays.items()}))

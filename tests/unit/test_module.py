@@ -21,6 +21,7 @@ from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import ScorerModule, _accuracies
 
 OPTIM: dict[str, Any] = {
+    "halve_from": None,
     "kind": "adamw",
     "lr": 0.1,
     "head_lr": 0.4,
