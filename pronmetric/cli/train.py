@@ -101,9 +101,11 @@ def _cell(options: dict[str, Any]) -> None:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
     table = options.pop("table")
     cell = grid.Cell(table["column"], options["context"], options["head"]["kind"], options["seed"])
+    out = Path(options.pop("out"))
     if not grid.wanted(cell, table):
+        out.rmdir()  # Hydra made it
         return
-    told = grid.run(Path(options.pop("out")), cell=cell, table=table, options=options)
+    told = grid.run(out, cell=cell, table=table, options=options)
     if told is not None:
         figures = [f"{name}\t{100 * told['test'][kind]['accuracy']:.1f}" for kind, name in sample.KINDS.items()]
         print("\t".join([cell.name, *figures]), flush=True)
