@@ -180,6 +180,7 @@ def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ("pair_accuracy", _pairs),
         ("context_gain", _context),
         ("calibration", _calibration),
+        ("antecedents", _antecedents),
     ):
         for figures in by_name.get(name, []):
             yield render(figures)
@@ -266,6 +267,24 @@ def _calibration(figures: Mapping[str, Any]) -> str:
         f"{figures['pronouns']} pronouns of held-out references, {figures['wrong']} of them replaced: at "
         f"{100 * figures['rate']:.1f} %, the rate at which the outputs of WMT22 have another pronoun than the "
         "reference.\n\n" + _table(["probability", "pronouns", "mean", "right"], rows)
+    )
+
+
+def _antecedents(figures: Mapping[str, Any]) -> str:
+    rows = [
+        [group, str(part["pronouns"]), method, *(_share(part[method][hit]) for hit in ("hit@1", "hit@3"))]
+        for group, found in figures["groups"].items()
+        for part in [found.get("antecedent")]
+        if part is not None
+        for method in ("attention", "nearest noun", "chance")
+    ]
+    gain = figures["groups"]["held out"]["antecedent"]["gain"]["hit@1"]
+    return (
+        "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
+        + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
+        + "\n\nHit@k: one of the k words most attended, the pronoun itself left out, lies in its antecedent. Attention "
+        + f"minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows is a guess "
+        + "at antecedents only so far as it is above that floor."
     )
 
 

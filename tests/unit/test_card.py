@@ -97,6 +97,13 @@ def context_gain() -> dict[str, Any]:
     return report("context_gain", {"third": part, "third, he": part})
 
 
+def antecedents() -> dict[str, Any]:
+    hits = {"hit@1": Estimate(0.25, 0.2, 0.3), "hit@3": Estimate(0.5, None, None)}
+    part = {"pronouns": 40, **dict.fromkeys(("attention", "nearest noun", "chance"), hits)}
+    part["gain"] = {"hit@1": Estimate(-0.042, -0.07, 0.01)}
+    return report("antecedents", {"groups": {"held out": {"antecedent": part}, "read in training": {}}})
+
+
 def made(*reports: dict[str, Any]) -> str:
     return card(
         name="small",
@@ -118,12 +125,12 @@ def test_front_matter_is_yaml() -> None:
 def test_says_what_was_not_measured() -> None:
     text = made(study())
     assert "`study`: not measured" not in text
-    for name in ("gap", "pair_accuracy", "context_gain", "calibration"):
+    for name in ("gap", "pair_accuracy", "context_gain", "calibration", "antecedents"):
         assert f"`{name}`: not measured." in text
 
 
 def test_figures_come_from_the_reports() -> None:
-    text = made(study(), pairs(), calibration(), gap(), context_gain())
+    text = made(study(), pairs(), calibration(), gap(), context_gain(), antecedents())
     assert "not measured" not in text
     share = "86.4 [83.1, 89.2]"
     assert f"| french | 500 | {share} | {share} | {share} | 3 / 2 / 4 | 82.0 |" in text
@@ -137,6 +144,11 @@ def test_figures_come_from_the_reports() -> None:
     assert "Context helps by +4.2 [+1.0, +7.0] points, shuffled context by -1.0." in text
     assert "| third | 500 | 86.4 | 86.4 | 86.4 | +4.2 [+1.0, +7.0] | -1.0 [-2.0, +0.0] |" in text
     assert "third, he" not in text
+    assert (
+        "| held out | 40 | attention | 25.0 [20.0, 30.0] | 50.0 |" in text
+        and "-4.2 [-7.0, +1.0] points (hit@1)" in text
+    )
+    assert "read in training" not in text
     assert "Errors it overlooks most often: which for that (29 of 100)." in text
 
 
@@ -173,7 +185,7 @@ def test_the_tie_band_and_how_it_was_chosen(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_tables_are_whole() -> None:
-    for block in made(study(), pairs(), calibration(), gap(), context_gain()).split("\n\n"):
+    for block in made(study(), pairs(), calibration(), gap(), context_gain(), antecedents()).split("\n\n"):
         if block.startswith("| "):
             assert len({line.count(" | ") for line in block.splitlines()}) == 1, block
 

@@ -1,0 +1,395 @@
+r"""Does a third-person pronoun look at its antecedent? Attention against GUM's annotated coreference.
+
+    python -m benchmarks.antecedents --model FOLDER --data PREPARED [--shared DIR] [--out FILE.json] [--page [FILE.md]]
+
+**Text**: the annotated tokens, joined as one writes them and cut into sentences by rule (`pronmetric.eval.sentences`;
+the files mark no sentence). A pronoun is read in its sentence, with the five before it as context; what the encoder has
+no room for is cut from the left, as in `score`.
+
+**Antecedent**: a mention of the pronoun's entity that starts before it and is no pronoun itself; where the mention
+goes on past the pronoun ("the man who lost his hat"), its words before it. "Any earlier mention" takes pronouns too.
+A pronoun that is no mention (it rains), that has no antecedent, or none within the words shown, is left out and
+counted.
+
+**Hit@k**: one of the k words with the most attention lies in an antecedent. The pronoun itself and punctuation count as
+no words; words after the pronoun do, and always miss.
+
+**Nearest noun**, the floor: the words that end a mention before the pronoun which is no pronoun (for "any earlier
+mention": any mention), the nearest first. GUM annotates every noun phrase and the files have no tags: where a clause
+follows the noun ("the man who left") the word is not the noun. **Chance** draws k of the words blindly.
+
+Held out is a document in which no passage of `passages_train` of PREPARED begins; PREPARED must be the folder that the
+checkpoint names. Documents "read in training" were read as plain text: no chain was learned from in any document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import scoring
+from benchmarks.scoring import THIRD_PERSON, Counting
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.accuracy import cluster_bootstrap
+from pronmetric.eval.coreference import Annotated, Mention, read
+from pronmetric.eval.sentences import starts
+from pronmetric.pronouns import FORMS, find
+from pronmetric.records import Text, join
+from pronmetric.words import words
+
+if TYPE_CHECKING:
+    from pronmetric.metric import Look
+
+PAGE = scoring.BENCHMARKS / "antecedents.md"
+BEFORE = 5
+TOP = (1, 3)
+HELD_OUT, TRAINED = "held out", "read in training"
+ANTECEDENT, EARLIER = "antecedent", "any earlier mention"
+ATTENTION, NEAREST, CHANCE = "attention", "nearest noun", "chance"
+METHODS = (ATTENTION, NEAREST, CHANCE)
+MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH = "measured", "no entity", "no antecedent", "out of reach"
+_OPENING = 40  # letters and digits by which a passage of training is known again
+
+Attend = Callable[[Sequence[Text]], Iterable[Sequence["Look"]]]
+Hits = dict[str, tuple[float, ...]]
+"""By method: hit (or its probability) at each k of `TOP`."""
+
+
+class Target(NamedTuple):
+    """What a pronoun should look at: its words (words,), the floor's words, nearest first, and whether there is any."""
+
+    words: NDArray[np.bool_]
+    nearest: tuple[int, ...]
+    exists: bool
+
+
+class Pronoun(NamedTuple):
+    """A third-person pronoun: the words that count (words,), and its targets, none where it refers to no entity."""
+
+    form: str
+    counts: NDArray[np.bool_]
+    targets: dict[str, Target]
+
+
+class Place(NamedTuple):
+    """A sentence in its context, with its third-person pronouns by their offset."""
+
+    doc: str
+    text: Text
+    pronouns: dict[int, Pronoun]
+
+
+class Found(NamedTuple):
+    """What became of one pronoun; `hits` by target, of those within reach."""
+
+    doc: str
+    form: str
+    outcome: str
+    hits: dict[str, Hits]
+
+
+def natural(tokens: Iterable[str]) -> str:
+    """Tokens as one writes them; only blanks come and go.
+
+    >>> natural(["She", "did", "n't", "(", "yet", ")", "see", "“", "a", "well", "-", "known", "man", "”", "."])
+    "She didn't (yet) see “a well-known man”."
+    """
+    text = " ".join(tokens)
+    text = re.sub(r'(?<!\S)" ([^"]+) "(?!\S)', r'"\1"', text)
+    text = re.sub(r"(?<=\w) - (?=\w)", "-", text)
+    text = re.sub(
+        r" (?=[.,;:!?%)\]}\u2026\u201d\u2019]|n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b)",
+        "",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return re.sub(r"(?<=[(\[{\u201c\u2018$£€#]) ", "", text)
+
+
+def places(document: Annotated) -> Iterator[Place]:
+    """The sentences of a document that have a third-person pronoun."""
+    text = natural(document.tokens)
+    cuts = list(pairwise((0, *starts(text), len(text))))
+    sentences = [text[start:end].rstrip() for start, end in cuts]
+    split = [words(sentence) for sentence in sentences]
+    tokens = np.repeat(np.arange(len(document.tokens)), [len("".join(t.split())) for t in document.tokens])  # by letter
+    letter = np.cumsum([not character.isspace() for character in text]) - 1
+    at = [tokens[letter[[start + word.start for word in part]]] for (start, _), part in zip(cuts, split, strict=True)]
+    for number, sentence in enumerate(sentences):
+        pronouns = [p for p in find(sentence, split[number]) if p.form in THIRD_PERSON]
+        if pronouns:
+            shown = slice(max(0, number - BEFORE), number + 1)
+            of = np.concatenate(at[shown])
+            real = np.array([word.text[-1].isalnum() for part in split[shown] for word in part])
+            before = len(of) - len(at[number])
+            found = {p.start: _pronoun(document, p.form, before + p.word, of, real) for p in pronouns}
+            yield Place(document.name, Text(join(sentences[shown][:-1]), sentence), found)
+
+
+def _pronoun(document: Annotated, form: str, own: int, tokens: NDArray[np.int64], real: NDArray[np.bool_]) -> Pronoun:
+    """The pronoun that is word `own` of those shown; `tokens` has the token of each, `real` is where no punctuation."""
+    token = int(tokens[own])
+    counts = real & (np.arange(len(real)) != own)
+    entities = {m.entity for m in document.mentions if (m.start, m.end) == (token, token + 1)}
+    earlier = [m for m in document.mentions if m.start < token]
+    kinds = {ANTECEDENT: [m for m in earlier if not _bare(document, m)], EARLIER: earlier}
+    targets = {}
+    for kind, mentions in kinds.items() if entities else ():
+        where, nearest = np.zeros_like(counts), set()
+        for mention in (m for m in mentions if m.end > tokens[0]):
+            inside = counts & (mention.start <= tokens) & (tokens < min(mention.end, token))
+            if mention.entity in entities:
+                where |= inside
+            if mention.end <= token:
+                nearest.update(np.flatnonzero(inside)[-1:].tolist())
+        exists = any(mention.entity in entities for mention in mentions)
+        targets[kind] = Target(where, tuple(sorted(nearest, reverse=True)), exists)
+    return Pronoun(form, counts, targets)
+
+
+def _bare(document: Annotated, mention: Mention) -> bool:
+    """Whether a mention is a pronoun and nothing else."""
+    return mention.end == mention.start + 1 and document.tokens[mention.start].lower() in FORMS
+
+
+def judge(doc: str, pronoun: Pronoun, weights: NDArray[np.float32]) -> Found:
+    """What became of a pronoun that attends with `weights` (words,); words left and right of all weights are cut."""
+    seen = np.flatnonzero(weights)
+    shown = np.zeros_like(pronoun.counts)
+    shown[seen[0] : seen[-1] + 1] = True
+    counts = pronoun.counts & shown
+    ranked = [int(k) for k in np.argsort(-weights, kind="stable") if counts[k]]
+    hits = {}
+    for kind, target in pronoun.targets.items():
+        where = target.words & shown
+        if where.any():
+            nearest = [k for k in target.nearest if shown[k]]
+            hits[kind] = {
+                ATTENTION: tuple(float(where[ranked[:k]].any()) for k in TOP),
+                NEAREST: tuple(float(where[nearest[:k]].any()) for k in TOP),
+                CHANCE: tuple(_chance(int(where.sum()), int(counts.sum()), k) for k in TOP),
+            }
+    if not pronoun.targets:
+        outcome = NO_ENTITY
+    elif not pronoun.targets[ANTECEDENT].exists:
+        outcome = NO_ANTECEDENT
+    else:
+        outcome = MEASURED if ANTECEDENT in hits else OUT_OF_REACH
+    return Found(doc, pronoun.form, outcome, hits)
+
+
+def _chance(inside: int, words: int, k: int) -> float:
+    """How probable it is that one of `k` words, drawn blindly without replacement, is one of those inside.
+
+    >>> _chance(1, 4, 1), _chance(2, 4, 3)
+    (0.25, 1.0)
+    """
+    k = min(k, words)
+    return 1 - math.comb(words - inside, k) / math.comb(words, k)
+
+
+def measure(attend: Attend, groups: Mapping[str, Sequence[Annotated]], *, seed: int = 0) -> dict[str, Any]:
+    """All figures of an attention on documents by group; intervals resample documents."""
+    documents = {document.name: document for part in groups.values() for document in part}
+    there = [place for document in documents.values() for place in places(document)]
+    found: dict[str, list[Found]] = {name: [] for name in documents}
+    for place, looks in zip(there, attend([place.text for place in there]), strict=True):
+        for look in looks:
+            if look.weights is None:
+                raise PronmetricError("the checkpoint's head has no attention: there is nothing to measure")
+            if look.start in place.pronouns:
+                found[place.doc].append(judge(place.doc, place.pronouns[look.start], look.weights))
+    by_group = {group: [each for doc in part for each in found[doc.name]] for group, part in groups.items()}
+    held_out = by_group[HELD_OUT]
+    if not any(each.outcome == MEASURED for each in held_out):
+        raise PronmetricError("no third-person pronoun of the held-out documents has an antecedent: nothing to measure")
+    return {
+        "documents": {group: len(documents) for group, documents in groups.items()},
+        "groups": {group: _figures(part, seed) for group, part in by_group.items()},
+        "by_form": {
+            form: _figures([each for each in held_out if each.form == form], seed)
+            for form in sorted({each.form for each in held_out})
+        },
+    }
+
+
+def _figures(found: Sequence[Found], seed: int) -> dict[str, Any]:
+    outcomes = Counter(each.outcome for each in found)
+    counts = {outcome: outcomes[outcome] for outcome in (MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH)}
+    kinds = {kind: [each for each in found if kind in each.hits] for kind in (ANTECEDENT, EARLIER)}
+    return {
+        "pronouns": len(found),
+        "outcomes": counts,
+        **{kind: _rates(kind, part, seed) for kind, part in kinds.items() if part},
+    }
+
+
+def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
+    """Hit rates by method and k, and what attention has above the floor on the same pronouns."""
+    docs = [each.doc for each in found]
+    values = {method: np.array([each.hits[kind][method] for each in found]) for method in METHODS}
+    values["gain"] = values[ATTENTION] - values[NEAREST]
+    return {
+        "pronouns": len(found),
+        **{
+            name: {f"hit@{k}": cluster_bootstrap(column[:, n], docs, seed=seed) for n, k in enumerate(TOP)}
+            for name, column in values.items()
+        },
+    }
+
+
+def trained_on(document: Annotated, openings: set[str]) -> bool:
+    """Whether a passage whose first letters and digits are among `openings` begins in the document."""
+    text = _letters("".join(document.tokens))
+    return any(text[i : i + _OPENING] in openings for i in range(len(text) - _OPENING + 1))
+
+
+def opening(text: str) -> str | None:
+    """By what a passage is known again; None where it is too short for it."""
+    letters = _letters(text)
+    return letters[:_OPENING] if len(letters) >= _OPENING else None
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+def grouped(documents: Sequence[Annotated], openings: set[str]) -> dict[str, list[Annotated]]:
+    """The documents held out, all and by corpus (what their names begin with), and those read in training."""
+    held_out, trained = [], []
+    for document in documents:
+        (trained if trained_on(document, openings) else held_out).append(document)
+    if not held_out:
+        raise PronmetricError("every document was read in training: nothing is held out")
+    corpora = sorted({document.name.split("_")[0] for document in held_out})
+    parts = {f"{HELD_OUT}, {c}": [d for d in held_out if d.name.split("_")[0] == c] for c in corpora}
+    return {HELD_OUT: held_out, **parts, TRAINED: trained}
+
+
+def show(figures: Mapping[str, Any]) -> str:
+    """The figures as three short tables."""
+    groups = figures["groups"]
+    header = ["", "documents", "pronouns", *groups[HELD_OUT]["outcomes"]]
+    counts = [[g, figures["documents"][g], f["pronouns"], *f["outcomes"].values()] for g, f in groups.items()]
+    tables = [scoring.table(header, counts)]
+    for kind in (ANTECEDENT, EARLIER):
+        rows = [row for group, found in groups.items() if kind in found for row in _rows(group, found[kind])]
+        tables.append(scoring.table([kind, "pronouns", "method", *(f"hit@{k}" for k in TOP)], rows))
+    forms = [
+        [form, found[ANTECEDENT]["pronouns"], *(_short(found[ANTECEDENT], m, k) for k in TOP for m in METHODS)]
+        for form, found in figures["by_form"].items()
+        if ANTECEDENT in found
+    ]
+    columns = [f"{method} @{k}" for k in TOP for method in METHODS]
+    return "\n\n".join([*tables, scoring.table([HELD_OUT, "pronouns", *columns], forms)])
+
+
+def _rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
+    for method in METHODS:
+        cells = [scoring.percent(found[method][f"hit@{k}"]) for k in TOP]
+        yield [name, str(found["pronouns"]), method, *cells]
+    yield [name, "", "attention - noun", *(scoring.percent(found["gain"][f"hit@{k}"], signed=True) for k in TOP)]
+
+
+def _short(found: Mapping[str, Any], method: str, k: int) -> str:
+    return f"{100 * found[method][f'hit@{k}'].value:.0f}"
+
+
+def page(content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
+    """The page benchmarks/antecedents.md; no figure on it is typed by hand."""
+    told = (__doc__ or "").split("\n\n", 2)[2].strip()
+    gain = figures["groups"][HELD_OUT][ANTECEDENT]["gain"]["hit@1"]
+    if gain.low is None:
+        verdict = "is measured on one document: nothing can be said"
+    elif gain.low > 0:
+        verdict = "finds the antecedent more often than the nearest noun does"
+    elif gain.high < 0:
+        verdict = "finds the antecedent less often than the nearest noun does: a heat map shows no antecedents"
+    else:
+        verdict = "cannot be told from the nearest noun: a heat map is no proof of an antecedent"
+    return f"""# Attention and antecedents
+
+Weights `{content["weights"]}`, {content["date"]}. Written by
+
+```
+{content["command"]}
+```
+
+On held-out documents the word most attended {verdict} ({scoring.percent(gain, signed=True)} points). In percent, in
+brackets the 95 % interval; documents are resampled.
+
+```
+{show(figures)}
+```
+
+## What is measured
+
+{told}
+"""
+
+
+def load(options: argparse.Namespace) -> tuple[Attend, Counting]:
+    """The attention of the checkpoint that the flags name, and the counts of what it read."""
+    from pronmetric.metric import PronounMetric
+
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
+    check_data(metric.config, options.data)
+    counting = Counting(lambda records: [], str(metric.signature(seed=options.seed)))
+
+    def attend(texts: Sequence[Text]) -> Iterator[Sequence[Look]]:
+        start = time.perf_counter()
+        yield from metric.attention(texts, batch_size=options.batch_size)
+        counting.records, counting.seconds = len(texts), time.perf_counter() - start
+
+    return attend, counting
+
+
+def check_data(config: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a prepared folder that is not the one the checkpoint was trained on."""
+    from pronmetric.checkpoint import hash_file
+
+    known = config["training"].get("data", {}).get("manifest")
+    if known is not None and known != hash_file(folder / "manifest.json"):
+        message = f"not the folder that the checkpoint was trained on, whose manifest.json has the hash {known}"
+        raise InputError(message, file=folder / "manifest.json")
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = scoring.arguments(__doc__)
+    scoring.add_shared(parser)
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="the folder it was trained on")
+    parser.add_argument(
+        "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"write the page (default {PAGE.name})"
+    )
+    options = parser.parse_args()
+    scoring.weights_hash(options.model)
+    files = sorted((options.shared / "data" / "gum-coref").glob("*.conll"))
+    if not files:
+        raise InputError("expected GUM's .conll files in it", file=options.shared / "data" / "gum-coref")
+    documents = [document for file in files for document in read(file)]
+    from pronmetric.data import arrow
+
+    openings = {
+        found for text in arrow.read_passages(options.data, "passages_train")["text"] if (found := opening(text))
+    }
+    attend, counting = load(options)
+    figures = measure(attend, grouped(documents, openings), seed=options.seed)
+    content = scoring.report("antecedents", options, counting, figures)
+    print(show(figures))
+    if options.page is not None:
+        options.page.write_text(page(content, figures), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    scoring.run(main)
