@@ -283,8 +283,8 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
         "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
         + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
         + "\n\nHit@k: one of the k words most attended, the pronoun itself left out, lies in its antecedent. Attention "
-        + f"minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows is a guess "
-        + "at antecedents only so far as it is above that floor."
+        + f"minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows is a "
+        + "guess at antecedents only so far as it is above that floor."
     )
 
 
