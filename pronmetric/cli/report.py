@@ -25,7 +25,8 @@ from pronmetric.words import words as split
 DESCRIPTION = """Show a result of `score` or `compare` (their --to_json): systems, their pronouns against the
 reference's, and each segment that differs, with what the model attends to and which pronoun it would rather see.
 
-The page (html) is one file that opens from disk; it fetches nothing."""
+The page (html) is one file that opens from disk; it fetches nothing. `pronmetric report tables DIR` shows the paper's
+tables instead, from what `train experiment=table4`, `agree` and `evaluate` left (`pronmetric report tables --help`)."""
 EPILOG = """formats:
   html         all of it; search, sort, filter, a link to each segment
   md, latex    tables: systems, pairs, confusion by default
@@ -54,6 +55,10 @@ Note = Callable[[str], object]
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
+    if argv[:1] == ["tables"]:
+        from pronmetric.cli import report_tables
+
+        return report_tables.main(argv[1:])
     args = _arguments(argv)
     files.check_targets([args.output], read=[args.result])
     note = scoring.Notes(quiet=args.quiet)

@@ -49,6 +49,20 @@ def page(content: Content, *, title: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass: no part is re-read
 
 
+def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
+    """A page of tables alone, without a script."""
+    css = _file("page.css")
+    sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
+    told = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    policy = f"default-src 'none'; style-src '{_digest(css)}'"
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{escape(title)}</title>\n'
+        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n{sections}"
+        f'<ul class="notes">{told}</ul>\n</main>\n</body>\n</html>\n'
+    )
+
+
 def dumped(value: Any) -> str:
     """JSON that may stand inside a script element: `<` and what else HTML reads is written as an escape."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE)

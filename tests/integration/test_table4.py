@@ -1,4 +1,4 @@
-"""`pronmetric train --multirun experiment=table4` on the tiny data: cells, what is passed over, going on, the report."""
+"""`pronmetric train --multirun experiment=table4` on the tiny data: cells, what is passed over, what is finished."""
 
 from __future__ import annotations
 

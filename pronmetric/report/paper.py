@@ -1,0 +1,244 @@
+"""Tables like those of Jwalapuram et al. 2019, from finished cells of Table 4 and the JSON of `agree` and `evaluate`.
+
+The paper's figures beside ours are of its own data (outputs of WMT14): the best of its Table 4, which has the common
+context and attention, stands beside row 7; of its other settings no figure is known to us, and "-" says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pronmetric.errors import InputError
+from pronmetric.report.tables import Table, interval, number
+
+CELL = "cell.json"
+MEASURES = {"noisy": "R vs R'", "system": "R vs S"}
+HEADS = {"average": "average", "paper": "attention (the paper's)", "logit": "attention (ours)"}
+BEST = {"noisy": "89.1", "system": "90.7"}  # of the paper's Table 4
+BEST_ROW = 7
+STUDY = {"french": ("82.0", "67.6"), "german": ("81.6", "68.2")}  # by language of the study: the paper's, and a floor
+BASE = "glove"
+Cells = Sequence[Mapping[str, Any]]
+
+
+class Found(NamedTuple):
+    """What stands in the files: cells, and by file name what `evaluate` and `agree` wrote."""
+
+    cells: Cells
+    evaluated: Mapping[str, Mapping[str, Any]]
+    agreed: Mapping[str, Mapping[str, Any]]
+
+
+def read(paths: Sequence[str]) -> Found:
+    """The cells in the folders among `paths` and their subfolders, and the JSON files in those folders and `paths`.
+
+    Raises:
+        InputError: a path that is not there, broken JSON, a file of another kind, or nothing to show at all.
+    """
+    cells: list[Mapping[str, Any]] = []
+    evaluated: dict[str, Mapping[str, Any]] = {}
+    agreed: dict[str, Mapping[str, Any]] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError("no such file or folder", file=path)
+        cells += [_json(file) for file in sorted(path.glob(f"*/{CELL}"))]
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            content = _json(file)
+            if "preference" in content:
+                agreed[file.name] = content
+            elif "parts" in content and "floors" in content:
+                evaluated[file.name] = content
+            elif file.name == CELL:
+                cells.append(content)
+            elif not path.is_dir():
+                raise InputError("expected what `agree` or `evaluate` wrote with --to_json, or a cell.json", file=file)
+    if not (cells or evaluated or agreed):
+        raise InputError(
+            "nothing to show: expected cells of `pronmetric train --multirun experiment=table4`, or the JSON of "
+            "`agree` or `evaluate`",
+            file=paths[0],
+        )
+    return Found(sorted(cells, key=lambda cell: (cell["row"], cell["seed"])), evaluated, agreed)
+
+
+def tables(found: Found) -> list[Table]:
+    """All tables that there are figures for."""
+    made = [table1(name, content) for name, content in found.agreed.items()]
+    if found.cells:
+        made += [table4(found.cells, measure) for measure in MEASURES]
+        made.append(findings(found.cells))
+    made += [table5(name, content) for name, content in found.evaluated.items()]
+    made += [metric_agreement(name, content) for name, content in found.agreed.items() if "metric" in content]
+    return [table for table in made if table.rows]
+
+
+def notes(found: Found) -> list[str]:
+    """What the tables rest on."""
+    if not found.cells:
+        return []
+    pairs = {json.dumps(cell["pairs"]) for cell in found.cells}
+    told = [f"{len(found.cells)} cells, {sum(cell['seconds'] for cell in found.cells) / 60:.0f} minutes"]
+    told += [_sizes(json.loads(each)) for each in sorted(pairs)]
+    return [
+        *told,
+        "mean over seeds, ± their standard deviation where there are several (their number in brackets); equal and "
+        "null scores are wrong",
+        "the paper's figures are of its own data, the outputs of WMT14; - is a figure that we don't know",
+    ]
+
+
+def _sizes(pairs: Mapping[str, Mapping[str, int]]) -> str:
+    parts = (
+        f"{split} {' + '.join(f'{n} {MEASURES[kind]}' for kind, n in kinds.items())}" for split, kinds in pairs.items()
+    )
+    return f"pairs: {'; '.join(parts)}"
+
+
+def table4(cells: Cells, measure: str) -> Table:
+    """The settings down, the encoders across: pair accuracy on one kind of pairs in percent."""
+    columns = _columns(cells)
+    rows = []
+    for row in sorted({cell["row"] for cell in cells}):
+        mine = [cell for cell in cells if cell["row"] == row]
+        values = [[_accuracy(cell, measure) for cell in mine if cell["column"] == column] for column in columns]
+        paper = BEST[measure] if row == BEST_ROW else "-"
+        rows.append((str(row), mine[0]["context"], HEADS[mine[0]["head"]], *map(spread, values), paper))
+    header = ("row", "context", "head", *columns.values(), "paper's best")
+    return Table(f"Table 4, {MEASURES[measure]}: pair accuracy, %", header, tuple(rows), numbers_from=3)
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean ± standard deviation (number) of percentages, as far as there are so many.
+
+    >>> spread([70.0, 72.0]), spread([70.0]), spread([])
+    ('71.0 ± 1.4 (2)', '70.0', '-')
+    """
+    if len(values) < 2:
+        return number(values[0], ".1f") if values else "-"
+    return f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f} ({len(values)})"
+
+
+def findings(cells: Cells) -> Table:
+    """What the paper found, held against the cells: mean differences between settings that differ in one thing.
+
+    A difference counts as shown where it is two standard errors, over the settings, from 0.
+    """
+    means = {measure: _means(cells, measure) for measure in MEASURES}
+    names = _columns(cells)
+    rows = []
+    for text, field, better, worse in (
+        ("attention over averaging", 2, "paper", "average"),
+        ("our attention over the paper's", 2, "logit", "paper"),
+        ("common context over none", 1, "common", "none"),
+        ("common context over respective", 1, "common", "respective"),
+        ("respective context over none", 1, "respective", "none"),
+        *((f"{names[column]} over {names.get(BASE)}", 0, column, BASE) for column in names if column != BASE),
+    ):
+        for measure, found in means.items():
+            gaps = [
+                value - found[other]
+                for key, value in found.items()
+                if key[field] == better and (other := (*key[:field], worse, *key[field + 1 :])) in found
+            ]
+            rows += _finding(text, MEASURES[measure], gaps)
+    gaps = [value - means["noisy"][key] for key, value in means["system"].items()]
+    rows += _finding("R vs S above R vs R'", "both", gaps)
+    header = ("finding", "pairs", "settings", "difference, points", "standard error", "here")
+    return Table("What the paper found, and these cells", header, tuple(rows), numbers_from=2)
+
+
+def _finding(text: str, measure: str, gaps: Sequence[float]) -> Iterator[tuple[str, ...]]:
+    if not gaps:
+        return
+    mean = statistics.mean(gaps)
+    error = statistics.stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else None
+    verdict = "open" if error is None or abs(mean) < 2 * error else "confirmed" if mean > 0 else "refuted"
+    yield text, measure, str(len(gaps)), f"{mean:+.1f}", number(error, ".1f"), verdict
+
+
+def table5(name: str, content: Mapping[str, Any]) -> Table:
+    """Pair accuracy of one file of `evaluate`, its parts and groups down; the study's languages beside the paper's."""
+    rows = []
+    for part, figures in content["parts"].items():
+        groups = {"all": figures["accuracy"], **figures["by_group"]}
+        for group, found in groups.items():
+            ends = None if found["low"] is None else (100 * found["low"], 100 * found["high"])
+            accuracy = number(100 * found["accuracy"], ".1f")
+            rows.append(
+                (part, group, str(found["pairs"]), accuracy, interval(ends, ".1f"), *STUDY.get(group, ("-", "-")))
+            )
+    header = ("pairs", "group", "number", "accuracy, %", "95 % interval", "paper", "trigram model")
+    return Table(f"Table 5, {name}: accuracy against people", header, tuple(rows), numbers_from=2)
+
+
+def table1(name: str, content: Mapping[str, Any]) -> Table:
+    """Agreement between the raters of one file of `agree`: all pairs and each group."""
+    shares = {key: found for key, found in content["preference"].items() if key != "of"}
+    rows = (
+        (
+            group,
+            str(found["pairs"]),
+            *(_percent(found[key]) for key in ("average", "average_without_ties")),
+            *(number(found[key], ".3f") for key in ("ac1", "ac1_without_ties")),
+        )
+        for group, found in shares.items()
+    )
+    header = ("", "pairs", "with ties, %", "without ties, %", "AC1", "AC1 without ties")
+    return Table(f"Table 1, {name}: raters preferring {content['preference']['of']}", header, tuple(rows))
+
+
+def metric_agreement(name: str, content: Mapping[str, Any]) -> Table:
+    """Agreement of the metric with each rater of one file of `agree --scores`."""
+
+    def ac1(found: Mapping[str, Any] | None) -> tuple[str, str]:
+        if found is None or found["ac1"] is None:
+            return "-", "-"
+        of = found["ac1"]
+        ends = None if of["ci_low"] is None else (of["ci_low"], of["ci_high"])
+        return number(of["estimate"], ".3f"), interval(ends, ".3f")
+
+    raters = content["metric"]["raters"]
+    rows = ((rater, *ac1(found), *ac1(found["without_ties"])) for rater, found in raters.items())
+    header = ("rater", "AC1", "95 % interval", "AC1 without ties", "95 % interval")
+    return Table(f"Table 5, {name}: the metric's agreement", header, tuple(rows))
+
+
+def _columns(cells: Cells) -> dict[str, str]:
+    """The encoders by the names of their columns, in the order of the grid."""
+    order = ("glove", "elmo", "minilm", "sgd", "tuned")
+    names = {cell["column"]: cell["name"] for cell in cells}
+    return {
+        column: names[column] for column in sorted(names, key=lambda c: order.index(c) if c in order else len(order))
+    }
+
+
+def _means(cells: Cells, measure: str) -> dict[tuple[str, str, str], float]:
+    """Mean over seeds by column, context and head."""
+    keys = dict.fromkeys((cell["column"], cell["context"], cell["head"]) for cell in cells)
+    return {
+        key: statistics.mean(
+            _accuracy(cell, measure) for cell in cells if (cell["column"], cell["context"], cell["head"]) == key
+        )
+        for key in keys
+    }
+
+
+def _accuracy(cell: Mapping[str, Any], measure: str) -> float:
+    return 100 * cell["test"][measure]["accuracy"]
+
+
+def _percent(share: float | None) -> str:
+    return number(None if share is None else 100 * share, ".1f")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"expected JSON ({error})", file=path) from None
+    return content if isinstance(content, dict) else {}
