@@ -1,0 +1,75 @@
+"""`pronmetric pretrain`: plain English documents to an ELMo of our own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pronmetric.cli import hydra_app
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR): it is not the official ELMo.
+
+Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
+pretrain.json (what it was trained on, and its perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. A run
+that was stopped goes on from last.ckpt when the same command is given again."""
+
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    return hydra_app.run("pretrain", argv, _job, description=DESCRIPTION)
+
+
+def _job(cfg: DictConfig) -> None:
+    from omegaconf import OmegaConf
+
+    from data_prep import documents, manifest
+
+    plain = OmegaConf.to_container(cfg, resolve=True)
+    assert isinstance(plain, dict)
+    options: dict[str, Any] = {str(key): value for key, value in plain.items()}
+    folder, out = Path(options["data"].pop("english")), Path(options.pop("out"))
+    files = documents.files(folder)
+
+    from pronmetric.training.pretrain import check, pretrain
+
+    check(**options)
+    train, development = _texts(folder, options["data"], seed=options["seed"])
+    result = pretrain(out, train=train, development=development, inputs=manifest.hashes(folder, files), **options)
+    if result is None:  # the first process of several says it
+        return
+    record = result.record
+    for name, value in sorted(record["figures"].items()):
+        print(f"{name}\t{value:.2f}")
+    if cut := sum(record["cut"].values()):
+        _note(f"words longer than 48 bytes, of which the rest is not read: {cut}")
+    _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown; the perplexity takes them for one")
+    _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
+
+
+def _texts(folder: Path, data: Mapping[str, Any], *, seed: int) -> tuple[list[str], list[str]]:
+    """The rows of the documents to train on and of those held out."""
+    from data_prep import documents, passages, splits
+    from pronmetric.words import words
+
+    found = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
+    held_out = splits.draw(list(found), data["development_share"], seed)
+    train: list[str] = []
+    development: list[str] = []
+    for name, doc in found.items():
+        rows = passages.windows(doc.lines, pieces=data["row"], count=lambda text: len(words(text)))
+        (development if name in held_out else train).extend(rows)
+    _note(
+        f"{len(found) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "
+        f"({len(development)} rows)"
+    )
+    return train, development
+
+
+def _note(line: str) -> None:
+    print(f"pronmetric pretrain: {line}", file=sys.stderr)

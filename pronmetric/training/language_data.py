@@ -1,0 +1,106 @@
+"""Texts to batches for language models: each word by its characters and by its id among those to be predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from pronmetric.data.pieces import Characters, Vocabulary
+from pronmetric.training.datamodule import StepSampler
+from pronmetric.training.plan import Step, plan
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """Rows of words; the mask is True = real, and a row's real words stand first."""
+
+    characters: Int[Tensor, "batch words characters"]
+    mask: Bool[Tensor, "batch words"]
+    words: Int[Tensor, "batch words"]
+
+    def to(self, device: torch.device | str, **_: Any) -> WordBatch:
+        """The same batch on another device (Lightning calls this)."""
+        return WordBatch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+
+
+class Rows(Dataset[WordBatch]):
+    """Step to batch: the texts of its rows, each a row of words."""
+
+    def __init__(self, texts: Sequence[str], vocabulary: Vocabulary) -> None:
+        self.texts, self.vocabulary, self.characters = texts, vocabulary, Characters()
+
+    def __getitem__(self, step: Step) -> WordBatch:
+        """One batch."""
+        texts = [self.texts[row] for row in step.rows]
+        words = [found.ids for found in self.vocabulary(texts)]
+        longest = max(map(len, words))
+        ids = np.full((len(texts), longest), self.vocabulary.pad)
+        characters = np.tile(self.characters.pad, (len(texts), longest, 1))
+        for row, (known, read) in enumerate(zip(words, self.characters(texts), strict=True)):
+            ids[row, : len(known)], characters[row, : len(known)] = known, read.ids
+        lengths = np.array([len(known) for known in words])
+        return WordBatch(
+            characters=torch.from_numpy(characters),
+            mask=torch.from_numpy(np.arange(longest) < lengths[:, None]),
+            words=torch.from_numpy(ids),
+        )
+
+
+class LanguageData(pl.LightningDataModule):
+    """Training and development batches of texts; to Lightning the whole run is one epoch, as with `PronounData`.
+
+    Args:
+        train: the texts, with the number of words of each.
+        development: likewise.
+        vocabulary: the words to be predicted.
+        epochs: how often each text is seen.
+        words: of a batch, padding included.
+        workers: processes that make batches; 0 makes them in the training process.
+        seed: of the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        train: tuple[Sequence[str], Sequence[int]],
+        development: tuple[Sequence[str], Sequence[int]],
+        vocabulary: Vocabulary,
+        epochs: int,
+        words: int,
+        workers: int,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        self.train, self.development = Rows(train[0], vocabulary), Rows(development[0], vocabulary)
+        self.steps = list(chain.from_iterable(_steps(train[1], words, seed, epoch) for epoch in range(epochs)))
+        self.development_steps = _steps(development[1], 2 * words, 0, 0)
+        self.workers = workers
+        self.first = 0  # number of steps that are done
+
+    def train_dataloader(self) -> DataLoader[WordBatch]:
+        """The batches that are left."""
+        trainer = self.trainer
+        assert trainer is not None
+        steps = self.steps[: trainer.max_steps * trainer.world_size]
+        sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=trainer.world_size)
+        return DataLoader(self.train, sampler=sampler, batch_size=None, num_workers=self.workers)
+
+    def val_dataloader(self) -> DataLoader[WordBatch]:
+        """All of the held-out texts."""
+        sampler = StepSampler(self.development_steps, first=0, rank=0, world=1)
+        return DataLoader(self.development, sampler=sampler, batch_size=None)
+
+
+def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> list[Step]:
+    """Each text once, those of like length together."""
+    most = max(lengths)
+    return plan(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)

@@ -1,0 +1,258 @@
+"""Pretraining of an ELMo of our own: a language model in each direction on plain English, exported as AllenNLP's files.
+
+It is not the official ELMo, which read 30 million sentences; it is what the metric can learn from in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.utilities.types import OptimizerLRScheduler
+from torch import Tensor
+
+import pronmetric
+from pronmetric import characters, elmo_files
+from pronmetric.checkpoint import hash_file
+from pronmetric.data.pieces import FIRST, Vocabulary
+from pronmetric.errors import InputError
+from pronmetric.nn.elmo import BiLM
+from pronmetric.nn.language_model import LanguageModel
+from pronmetric.training import vocabulary as words_of
+from pronmetric.training.language_data import LanguageData, WordBatch
+from pronmetric.training.module import decayed, scheduled
+from pronmetric.training.run import FREE, Goal, begun, check_trainer, fitted, refuse_other, run_length
+from pronmetric.words import words
+
+RECORD = "pretrain.json"
+PERPLEXITY = Goal("development/perplexity", "min")
+
+
+class Result(NamedTuple):
+    """What a run left: the files that `encoder=elmo` reads, and what `pretrain.json` holds."""
+
+    options: Path
+    weights: Path
+    record: dict[str, Any]
+
+
+class LanguageModule(pl.LightningModule):
+    """Trains a language model; its arguments are those of `pronmetric.training.module.ScorerModule`.
+
+    `figures` are those of the last validation.
+    """
+
+    def __init__(
+        self, model: LanguageModel, *, optim: Mapping[str, float], steps: int, epoch: float, seed: int
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.optim = dict(optim)
+        self.steps = steps
+        self.epoch = epoch
+        self.seed = seed
+        self.figures: dict[str, float] = {}
+        self._found: list[np.ndarray] = []
+
+    def training_step(self, item: WordBatch, index: int) -> Tensor:
+        """The mean loss of both directions, in nats a token."""
+        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
+        loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean()
+        self.log("epoch", self.global_step / self.epoch)
+        self.log("train/loss", loss.detach(), prog_bar=True, batch_size=len(item.words))
+        return loss
+
+    def validation_step(self, item: WordBatch, index: int) -> None:
+        """Add up the losses of both directions, and the tokens."""
+        forward, backward = self.model(item.characters, item.mask, item.words)
+        self._found.append(np.array([forward.sum().item(), backward.sum().item(), len(forward)]))
+
+    def on_validation_epoch_end(self) -> None:
+        """Perplexity of both directions and of each: e to the mean loss, 1 at best, lower is better."""
+        forward, backward, tokens = np.sum(self._found, axis=0)
+        self._found.clear()
+        sums = {"perplexity": (forward + backward) / 2, "forward": forward, "backward": backward}
+        self.figures = {f"development/{name}": math.exp(total / tokens) for name, total in sums.items()}
+        self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the figures with the weights that reached them."""
+        checkpoint["figures"] = self.figures
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """AdamW with linear warm-up and linear decay to 0."""
+        groups = decayed(list(self.model.parameters()), self.optim["lr"], self.optim["weight_decay"])
+        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]))
+        return scheduled(optimizer, warmup=self.optim["warmup"], steps=self.steps)
+
+
+def pretrain(
+    out: str | Path,
+    *,
+    train: Sequence[str],
+    development: Sequence[str],
+    inputs: Mapping[str, str],
+    size: Mapping[str, Any],
+    data: Mapping[str, Any],
+    vocabulary: Mapping[str, Any],
+    dropout: float,
+    optim: Mapping[str, float],
+    trainer: Mapping[str, Any],
+    seed: int,
+) -> Result | None:
+    """Train, keep the weights of the lowest held-out perplexity, and export them into `out`.
+
+    Args:
+        out: a folder; a run that was killed goes on from its last.ckpt.
+        train: the texts, each a row.
+        development: the held-out texts.
+        inputs: hashes of the files that they are from; a run goes on only with the same.
+        size: of the model, as AllenNLP's options.
+        data: the group `data` of `conf/pretrain.yaml`, of which `words` is used here.
+        vocabulary: likewise, and so are the others.
+        dropout: of what the LSTMs and the softmax read.
+        optim: the optimizer's settings.
+        trainer: Lightning's.
+        seed: of the run.
+
+    None in the further processes of a run on several devices: the first one exports.
+
+    Raises:
+        PronmetricError: a setting is wrong (see `check`), there is nothing to train on or to validate with, or `out`
+            holds a run of other settings.
+    """
+    out = Path(out)
+    check(size=size, data=data, vocabulary=vocabulary, dropout=dropout, optim=optim, trainer=trainer, seed=seed)
+    settings: dict[str, Any] = {
+        "inputs": dict(inputs),
+        "size": dict(size),
+        "data": dict(data),
+        "vocabulary": dict(vocabulary),
+        "dropout": dropout,
+        "optim": dict(optim),
+        "trainer": {key: value for key, value in trainer.items() if key not in FREE},
+        "seed": seed,
+    }
+    refuse_other(out, settings)
+    counts, lengths = _counted(train)
+    held_out, held_out_lengths = _counted(development)
+    if not counts or not held_out:
+        raise InputError("expected words to train on and to hold out, in documents of their own: give more documents")
+    known = words_of.chosen(counts, most=vocabulary["max_words"], least=vocabulary["min_count"])
+    if not known:
+        raise InputError(f"no word stands {vocabulary['min_count']} times: give a lower vocabulary.min_count")
+    with begun(trainer, seed=seed):
+        batches = LanguageData(
+            train=(train, lengths),
+            development=(development, held_out_lengths),
+            vocabulary=Vocabulary(known, lower=False),
+            epochs=trainer["max_epochs"],
+            words=data["words"],
+            workers=trainer["workers"],
+            seed=seed,
+        )
+        steps, epoch = run_length(len(batches.steps), trainer)
+        bilm = BiLM(_shape(size), stateful=False)
+        model = LanguageModel(bilm, classes=FIRST + len(known), cutoffs=vocabulary["cutoffs"], dropout=dropout)
+        module = LanguageModule(model, optim=optim, steps=steps, epoch=epoch, seed=seed)
+        best = fitted(
+            module, batches, out, trainer=trainer, goal=PERPLEXITY, settings=settings, steps=steps, epoch=epoch
+        )
+    if best is None:
+        return None
+    options, weights = elmo_files.write(out, bilm, size)
+    record = {
+        "version": pronmetric.__version__,
+        "files": {path.name: hash_file(path) for path in (options, weights)},
+        **best._asdict(),
+        "words": {"train": counts.total(), "development": held_out.total()},
+        "cut": {"train": _cut(counts), "development": _cut(held_out)},
+        "vocabulary": {"words": len(known), "unknown": round(1 - _covered(held_out, known), 4)},
+        "settings": settings,
+    }
+    part = out / f"{RECORD}.part"
+    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.replace(out / RECORD)
+    return Result(options, weights, record)
+
+
+def check(
+    *,
+    size: Mapping[str, Any],
+    data: Mapping[str, Any],
+    vocabulary: Mapping[str, Any],
+    dropout: float,
+    optim: Mapping[str, Any],
+    trainer: Mapping[str, Any],
+    seed: int,
+) -> None:
+    """Refuse settings that cannot work before anything is read.
+
+    Raises:
+        InputError: a value that is none.
+        MissingExtra: h5py is not installed.
+    """
+    _shape(size)
+    for name, value, least in (
+        ("data.row", data["row"], 1),
+        ("data.words", data["words"], 1),
+        ("vocabulary.max_words", vocabulary["max_words"], 1),
+        ("vocabulary.min_count", vocabulary["min_count"], 1),
+    ):
+        if not _whole(value) or value < least:
+            raise InputError(f"expected {name}, a whole number from {least}, got {value!r}")
+    cutoffs = vocabulary["cutoffs"]
+    if not isinstance(cutoffs, list) or not all(map(_whole, cutoffs)) or sorted({0, *cutoffs}) != [0, *cutoffs]:
+        raise InputError(f"expected vocabulary.cutoffs, ascending whole numbers from 1, got {cutoffs!r}")
+    for name, value in (
+        ("data.development_share", data["development_share"]),
+        ("dropout", dropout),
+        ("optim.beta2", optim["beta2"]),
+        ("optim.warmup", optim["warmup"]),
+    ):
+        if not _number(value) or not 0 <= value < 1:
+            raise InputError(f"expected {name} from 0 to below 1, got {value!r}")
+    for name in ("lr", "weight_decay"):
+        if not _number(optim[name]) or optim[name] < 0:
+            raise InputError(f"expected optim.{name} of at least 0, got {optim[name]!r}")
+    check_trainer(trainer, seed=seed)
+    elmo_files.hdf5("to write an ELMo")
+
+
+def _shape(size: Mapping[str, Any]) -> elmo_files.Shape:
+    return elmo_files.shape(size, characters=1 + characters.PAD, file="size")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, float) or _whole(value)
+
+
+def _counted(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
+    """How often each word stands in `texts`, and the number of words of each text."""
+    counts: Counter[str] = Counter()
+    lengths = []
+    for text in texts:
+        found = [word.text for word in words(text)]
+        counts.update(found)
+        lengths.append(len(found))
+    return counts, lengths
+
+
+def _cut(counts: Counter[str]) -> int:
+    """How many of the words are not read to their end."""
+    return sum(number for word, number in counts.items() if characters.cut([word]))
+
+
+def _covered(counts: Counter[str], known: Sequence[str]) -> float:
+    return sum(counts[word] for word in known) / counts.total()
