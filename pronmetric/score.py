@@ -64,12 +64,14 @@ class Counts:
     """What was encoded: distinct (context, text) with a pronoun, and what the encoder's length did to them.
 
     cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
-    overlapping windows, each pronoun scored once.
+    overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
+    those beyond them have a score but no weight in the segment's.
     """
 
     encoded: int = 0
     cut: int = 0
     windowed: int = 0
+    surplus: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,12 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
 
 def encoded(counts: Counts) -> dict[str, int]:
     """The counts in JSON."""
-    return {"encoded": counts.encoded, "context_cut": counts.cut, "windowed": counts.windowed}
+    return {
+        "encoded": counts.encoded,
+        "context_cut": counts.cut,
+        "windowed": counts.windowed,
+        "surplus": counts.surplus,
+    }
 
 
 def _cell(value: object) -> str:

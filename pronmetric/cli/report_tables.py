@@ -12,7 +12,7 @@ from pronmetric.report import page, paper, tables
 DESCRIPTION = """Tables like the paper's 1, 4 and 5, the paper's figure beside ours where we know it.
 
 Table 4 is of the cells that `pronmetric train --multirun experiment=table4 out=DIR` left in DIR; tables 1 and 5 are of
-what `agree` and `evaluate` wrote with --to_json. (A result file that is called `tables` is shown by `report ./tables`.)"""
+what `agree` and `evaluate` wrote with --to_json. A result file called `tables` is shown by `report ./tables`."""
 TITLE = "The paper's tables"
 
 

@@ -184,6 +184,11 @@ class Notes:
                 f"longer than the encoder, read in windows, every pronoun scored: {counts.windowed} of "
                 f"{counts.encoded} distinct texts"
             )
+        if counts.surplus:
+            self(
+                f"more pronouns than the head has slots, the surplus without weight in the segment's score: "
+                f"{counts.surplus} of {counts.encoded} distinct texts"
+            )
 
 
 def open_stdout() -> None:

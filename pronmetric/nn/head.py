@@ -83,16 +83,20 @@ class LogitHead(nn.Module):
 
 
 class PaperHead(nn.Module):
-    """Jwalapuram et al. 2019, section 4: B = LayerNorm(P + A K), u = B z, y = u . w.
+    """Jwalapuram et al. 2019, section 4: B = LayerNorm(P + A K), u = B z, y = u . w, with one weight of w for a slot.
 
-    Relative to the paper: padded slots never attend, are no keys and give u = 0; a sentence with more
-    pronouns than `slots` has its surplus scored with weight 0 (counted by the caller).
+    Relative to the paper, and to its published code: an empty slot gives u = 0 after the layer norm, never attends and
+    is no key, where the code scores padding as if it were pronouns; padded words are no keys, where the code has no
+    mask; there is no signal of position on the keys; only pronouns of the sentence have slots, where the code takes the
+    context's if the sentence has none. A sentence with more pronouns than `slots` keeps the scores u of the surplus,
+    which w leaves out (`Counts.surplus` tells how many such there are).
     """
 
     probability = False
 
     def __init__(self, width: int, *, slots: int) -> None:
         super().__init__()
+        self.slots = slots
         self.norm = nn.LayerNorm(width)
         self.z = nn.Linear(width, 1, bias=False)
         self.w = nn.Parameter(torch.full((slots,), 1.0 / slots))
@@ -105,8 +109,8 @@ class PaperHead(nn.Module):
         real: Bool[Tensor, "batch pronouns"],
     ) -> HeadOutput:
         """Unbounded scores, higher is better."""
-        pronouns = gather(states, at)  # P (batch, pronouns, width)
-        attended, weights = attend(pronouns, states, states, mask)  # eq. 2
+        pronouns = gather(states, at)  # eq. 1: P, rows of K (batch, pronouns, width)
+        attended, weights = attend(pronouns, states, states, mask)  # eq. 2 (batch, pronouns, width)
         u = self.z(self.norm(pronouns + attended)).squeeze(-1).float().masked_fill(~real, 0.0)  # eq. 3, 4
         return HeadOutput(u, self.segment(u, real), weights, None)
 
@@ -114,7 +118,7 @@ class PaperHead(nn.Module):
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
     ) -> Float[Tensor, " batch"]:
         """A segment's score y = u . w from its pronouns' scores u (eq. 5); NaN where there is none."""
-        slots = min(scores.shape[1], len(self.w))
+        slots = min(scores.shape[1], self.slots)
         y = scores[:, :slots].masked_fill(~real[:, :slots], 0.0) @ self.w[:slots].to(scores.dtype)
         return torch.where(real.any(1), y, torch.nan)
 

@@ -156,7 +156,7 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
         scorer.encoder, states = stored(scorer.encoder.to(device), Path(options["states"]))  # type: ignore[attr-defined]
         fill(states, scorer.encoder.encoder, collator, examples.texts(rows, context=context))
     scorer.to(device).eval()
-    slots = loaded.config["head"]["slots"] or np.inf
+    slots = getattr(scorer.head, "slots", np.inf)
     labeller = Labeller(collator, loaded.config["pronouns"])
     figures = {}
     for kind in sample.KINDS:

@@ -222,6 +222,19 @@ def test_context_over_the_encoders_length_is_cut_on_the_left(tiny_checkpoint: Ch
     assert nearer.scores[0] != pytest.approx(found.scores[0], abs=1e-4)
 
 
+def test_pronouns_beyond_the_slots_of_the_papers_head_are_scored_and_counted(tiny_checkpoint: Checkpoints) -> None:
+    five, four = (
+        {"text": text} for text in ("He told her that she saw them and us.", "He told her that she saw them.")
+    )
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(head="paper"), precision="32", gpus=0)  # four slots
+    found = metric.predict([five, four])
+    assert [len(pronouns) for pronouns in found.pronouns] == [5, 4] and found.counts.surplus == 1
+    w = metric._replicas[0].head.w.tolist()
+    assert found.scores[0] == pytest.approx(sum(a * p.score for a, p in zip(w, found.pronouns[0][:4], strict=True)))
+    ours = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+    assert ours.predict([five]).counts.surplus == 0
+
+
 @pytest.mark.parametrize("sentences", [9, 10, 17, 40])
 def test_a_text_over_the_encoders_length_has_each_pronoun_scored(tiny_checkpoint: Checkpoints, sentences: int) -> None:
     metric = PronounMetric.from_pretrained(tiny_checkpoint(max_pieces=64), precision="32", gpus=0)

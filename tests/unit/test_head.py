@@ -46,16 +46,17 @@ def test_mean_is_over_the_real_slots() -> None:
 
 
 def paper_by_hand(head: PaperHead, states: Tensor, pronouns: list[int], words: int) -> tuple[list[float], float]:
-    """Equations 2 to 5 of Jwalapuram et al. 2019 with plain loops over one sentence."""
+    """Equations 1 to 5 of Jwalapuram et al. 2019 with plain loops over one sentence."""
     keys = [states[i] for i in range(words)]
+    queries = [keys[at] for at in pronouns]  # eq. 1: the pronouns are rows of K
     u = []
-    for at in pronouns:
-        scores = [float(states[at] @ key) / math.sqrt(WIDTH) for key in keys]
+    for query in queries:
+        scores = [float(query @ key) / math.sqrt(WIDTH) for key in keys]
         total = sum(math.exp(score) for score in scores)
         attended = sum(
             (math.exp(s) / total * key for s, key in zip(scores, keys, strict=True)), start=torch.zeros(WIDTH)
         )
-        b = states[at] + attended
+        b = query + attended
         centred = b - b.mean()
         normed = centred / math.sqrt(float((centred**2).mean()) + head.norm.eps)
         u.append(float((normed * head.norm.weight + head.norm.bias) @ head.z.weight[0]))
@@ -130,3 +131,14 @@ def test_heads_by_name() -> None:
     assert [type(head) for head in made] == [LogitHead, PaperHead, AverageHead]
     with pytest.raises(InputError, match="expected head logit, paper or average, got 'log'"):
         make_head("log", 8, forms=0, dropout=0.0, slots=0)
+
+
+def test_an_empty_slot_neither_attends_nor_scores_wherever_it_points() -> None:
+    head, given = PaperHead(WIDTH, slots=3), inputs()
+    elsewhere = given["at"].masked_fill(~given["real"], 6)  # a padded word
+    with torch.no_grad():
+        nn.init.ones_(head.norm.bias)  # so that an empty slot that is scored has u > 0
+        found, other = head(**given), head(**{**given, "at": elsewhere})
+    torch.testing.assert_close(found.scores, other.scores)
+    torch.testing.assert_close(found.segment, other.segment, equal_nan=True)
+    assert (other.scores[~given["real"]] == 0).all()

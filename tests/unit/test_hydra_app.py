@@ -126,3 +126,28 @@ def test_a_wrong_flag_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None
 def test_help_lists_the_groups(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--help").configs == []
     assert "encoder={big,small}" in capsys.readouterr().out
+
+
+SWEEP = """# @package _global_
+hydra: {sweep: {subdir: 's${seed}-${encoder.width}'}, sweeper: {params: {seed: '1,2'}}}
+encoder: {width: 9}
+"""
+
+
+def test_a_config_may_name_what_is_swept_and_the_folders(tmp_path: Path) -> None:
+    (tmp_path / "path" / "scratch_conf" / "encoder" / "swept.yaml").write_text(SWEEP)
+    told: list[tuple[DictConfig, list[dict[str, str]]]] = []
+
+    def start(*argv: str) -> Job:
+        job = Job()
+        assert hydra_app.run("work", argv, job, description="W.", before=lambda *each: told.append(each)) == 0
+        return job
+
+    job = start("-m", "out=o", "encoder=swept", "optim.lr=2,3")
+    assert [(c.seed, c.optim.lr) for c in job.configs] == [(1, 2), (1, 3), (2, 2), (2, 3)]
+    assert sorted({Path(c.out).name for c in job.configs}) == ["s1-9", "s2-9"]
+    (config, jobs) = told.pop()
+    assert (config.seed, config.optim.lr, config.out) == (1, 2, "o")
+    assert [(each["seed"], each["optim.lr"]) for each in jobs] == [("1", "2"), ("1", "3"), ("2", "2"), ("2", "3")]
+    assert [c.seed for c in start("-m", "out=o", "encoder=swept", "seed=5").configs] == [5]  # the command line wins
+    assert start("out=o", "encoder=swept").configs[0].seed == 1 and len(told) == 1

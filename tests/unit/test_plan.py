@@ -98,3 +98,10 @@ def test_rows_of_a_step_are_of_like_length_and_steps_are_shuffled() -> None:
     filled = sum(PASSAGES) / sum(len(s.rows) * max(PASSAGES[i] for i in s.rows) for s in found)
     assert filled > 0.9  # of the pieces are no padding
     assert means != sorted(means)
+
+
+def test_a_batch_of_so_many_pairs_whatever_their_length() -> None:
+    found = steps(passages=[], pair_share=1.0, batch=30)
+    assert sorted(len(step.rows) for step in found) == [10] + 13 * [30]
+    assert sorted(rows(found, "pairs")) == list(range(400))
+    assert found == steps(passages=[], pair_share=1.0, batch=30, pieces=7)
