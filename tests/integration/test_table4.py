@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from pronmetric.cli.main import main
 from pronmetric.schema import Pair
@@ -119,6 +121,23 @@ def test_what_is_no_sweep_or_no_cell_is_refused(
     assert run(tmp_path / "elmo", "column=elmo") == 1
     assert "table.elmo=" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_training_from_stored_states_is_training_with_the_encoder(
+    prepared: Path, tiny_encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["experiment=paper", f"data.dir={prepared}", "encoder=huggingface", f"encoder.name={tiny_encoder}"]
+    given += ["data.batch=6", "trainer.max_steps=6", "trainer.validate_every=6", "trainer.precision=32", "half=false"]
+    given += ["trainer.threads=1", "trainer.progress=false", "encoder.dropout=0.0"]
+    assert main(["train", *given, f"out={tmp_path / 'with'}", "optim.frozen=true", f"states={tmp_path / 's'}"]) == 0
+    assert main(["train", *given, f"out={tmp_path / 'without'}", "optim.frozen=true"]) == 0
+    found, wanted = (load_file(tmp_path / name / "checkpoint" / "model.safetensors") for name in ("with", "without"))
+    assert found.keys() == wanted.keys() and any(name.startswith("encoder.model.") for name in found)
+    for name, tensor in found.items():
+        torch.testing.assert_close(tensor, wanted[name], rtol=1e-2, atol=1e-3)
+    capsys.readouterr()
+    assert main(["train", *given, f"out={tmp_path / 'no'}", f"states={tmp_path / 's'}"]) == 1
+    assert "add optim.frozen=true" in capsys.readouterr().err
 
 
 def test_the_estimate_counts_cells_epochs_and_stored_texts() -> None:
