@@ -313,6 +313,7 @@ class PronounMetric:
         counts.encoded += len(examples)
         counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
         counts.windowed += sum(row.windows > 1 for row in first)
+        counts.unread += sum(row.unread > 0 for row in first)
         sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
         counts.surplus += int((sizes > getattr(self._replicas[0].head, "slots", np.inf)).sum())
         raw = np.zeros((len(examples), sizes.max(initial=0)), dtype=np.float32)

@@ -65,13 +65,15 @@ class Counts:
 
     cut: texts whose context lost pieces on its left. windowed: texts too long for the encoder that were read in
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
-    those beyond them have a score but no weight in the segment's.
+    those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
+    not read.
     """
 
     encoded: int = 0
     cut: int = 0
     windowed: int = 0
     surplus: int = 0
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)

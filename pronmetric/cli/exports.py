@@ -142,6 +142,7 @@ def encoded(counts: Counts) -> dict[str, int]:
         "context_cut": counts.cut,
         "windowed": counts.windowed,
         "surplus": counts.surplus,
+        "unread": counts.unread,
     }
 
 

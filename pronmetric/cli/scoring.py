@@ -189,6 +189,11 @@ class Notes:
                 f"more pronouns than the head has slots, the surplus without weight in the segment's score: "
                 f"{counts.surplus} of {counts.encoded} distinct texts"
             )
+        if counts.unread:
+            self(
+                f"words longer than the encoder reads, their ends left out: in {counts.unread} of {counts.encoded} "
+                "distinct texts"
+            )
 
 
 def open_stdout() -> None:

@@ -35,7 +35,8 @@ class Encoded(NamedTuple):
     example: index into the examples that were encoded. ids: piece ids (pieces, ...). word: index of each
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
     of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: pieces of context that
-    did not fit. windows: rows that the example was split into.
+    did not fit. windows: rows that the example was split into. unread: words of the example whose ends no piece
+    holds.
     """
 
     example: int
@@ -45,6 +46,7 @@ class Encoded(NamedTuple):
     pronouns: np.ndarray
     cut: int
     windows: int
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,11 @@ class Collator:
         texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
         rows: list[Encoded] = []
         for i, (example, text, pieces) in enumerate(zip(examples, texts, self.pieces(texts), strict=True)):
-            rows.extend(self._rows(i, example, text, pieces))
+            rows.extend(row._replace(unread=pieces.unread) for row in self._rows(i, example, text, pieces))
         return rows
 
     def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
-        ids, offsets = pieces
+        ids, offsets, _ = pieces
         bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
         last = offsets[:, 1] - 1  # a piece's last character tells its word
         word = np.searchsorted(bounds[:, 0], last, side="right") - 1

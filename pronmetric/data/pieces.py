@@ -25,10 +25,14 @@ PAD, UNKNOWN, SEPARATOR, FIRST = range(4)  # ids of a `Vocabulary`; its words ha
 
 
 class InPieces(NamedTuple):
-    """A text in pieces: their ids (pieces, ...) and half-open spans of code points (pieces, 2)."""
+    """A text in pieces: their ids (pieces, ...) and half-open spans of code points (pieces, 2).
+
+    unread: words whose ends no piece holds.
+    """
 
     ids: np.ndarray
     offsets: np.ndarray
+    unread: int = 0
 
 
 @runtime_checkable
@@ -150,7 +154,11 @@ class Characters:
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in words; of a word longer than 48 bytes the rest is not read."""
-        return [InPieces(characters.ids([word.text for word in found]), _offsets(found)) for found in map(words, texts)]
+        made = []
+        for found in map(words, texts):
+            each = [word.text for word in found]
+            made.append(InPieces(characters.ids(each), _offsets(found), characters.cut(each)))
+        return made
 
     def save(self, folder: Path) -> None:
         """Nothing is needed."""

@@ -99,7 +99,7 @@ def pretrain(
     train: Sequence[str],
     development: Sequence[str],
     inputs: Mapping[str, str],
-    size: Mapping[str, Any],
+    elmo: Mapping[str, Any],
     data: Mapping[str, Any],
     vocabulary: Mapping[str, Any],
     dropout: float,
@@ -114,7 +114,7 @@ def pretrain(
         train: the texts, each a row.
         development: the held-out texts.
         inputs: hashes of the files that they are from; a run goes on only with the same.
-        size: of the model, as AllenNLP's options.
+        elmo: its architecture, as AllenNLP's options.
         data: the group `data` of `conf/pretrain.yaml`, of which `words` is used here.
         vocabulary: likewise, and so are the others.
         dropout: of what the LSTMs and the softmax read.
@@ -129,10 +129,10 @@ def pretrain(
             holds a run of other settings.
     """
     out = Path(out)
-    check(size=size, data=data, vocabulary=vocabulary, dropout=dropout, optim=optim, trainer=trainer, seed=seed)
+    check(elmo=elmo, data=data, vocabulary=vocabulary, dropout=dropout, optim=optim, trainer=trainer, seed=seed)
     settings: dict[str, Any] = {
         "inputs": dict(inputs),
-        "size": dict(size),
+        "elmo": dict(elmo),
         "data": dict(data),
         "vocabulary": dict(vocabulary),
         "dropout": dropout,
@@ -159,7 +159,7 @@ def pretrain(
             seed=seed,
         )
         steps, epoch = run_length(len(batches.steps), trainer)
-        bilm = BiLM(_shape(size), stateful=False)
+        bilm = BiLM(_shape(elmo), stateful=False)
         model = LanguageModel(bilm, classes=FIRST + len(known), cutoffs=vocabulary["cutoffs"], dropout=dropout)
         module = LanguageModule(model, optim=optim, steps=steps, epoch=epoch, seed=seed)
         best = fitted(
@@ -167,7 +167,7 @@ def pretrain(
         )
     if best is None:
         return None
-    options, weights = elmo_files.write(out, bilm, size)
+    options, weights = elmo_files.write(out, bilm, elmo)
     record = {
         "version": pronmetric.__version__,
         "files": {path.name: hash_file(path) for path in (options, weights)},
@@ -185,7 +185,7 @@ def pretrain(
 
 def check(
     *,
-    size: Mapping[str, Any],
+    elmo: Mapping[str, Any],
     data: Mapping[str, Any],
     vocabulary: Mapping[str, Any],
     dropout: float,
@@ -199,7 +199,7 @@ def check(
         InputError: a value that is none.
         MissingExtra: h5py is not installed.
     """
-    _shape(size)
+    _shape(elmo)
     for name, value, least in (
         ("data.row", data["row"], 1),
         ("data.words", data["words"], 1),
@@ -226,8 +226,8 @@ def check(
     elmo_files.hdf5("to write an ELMo")
 
 
-def _shape(size: Mapping[str, Any]) -> elmo_files.Shape:
-    return elmo_files.shape(size, characters=1 + characters.PAD, file="size")
+def _shape(elmo: Mapping[str, Any]) -> elmo_files.Shape:
+    return elmo_files.shape(elmo, characters=1 + characters.PAD, file="elmo")
 
 
 def _whole(value: object) -> bool:

@@ -27,8 +27,8 @@ SETTINGS = {
     "data.row": 24,
     "data.development_share": 0.2,
     "dropout": 0.0,
-    "size.lstm.dim": 32,
-    "size.lstm.projection_dim": 16,
+    "elmo.lstm.dim": 32,
+    "elmo.lstm.projection_dim": 16,
     "optim.lr": 0.02,
     "vocabulary.min_count": 1,
     "trainer.max_epochs": 100,
@@ -164,16 +164,15 @@ FILES = {"options": "options.json", "weights": "weights.hdf5"}
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["size.lstm.dim=0"], "size: expected lstm.dim: a whole number from 1"),
-        (["size.char_cnn.filters=[]"], "size: expected char_cnn.filters: pairs"),
-        (["size=smal"], "did you mean size=small?"),
-        (["size.lstm.cells=9"], "unknown key 'size.lstm.cells'"),
+        (["elmo.lstm.dim=0"], "elmo: expected lstm.dim: a whole number from 1"),
+        (["elmo.char_cnn.filters=[]"], "elmo: expected char_cnn.filters: pairs"),
+        (["elmo=smal"], "did you mean elmo=small?"),
+        (["elmo.lstm.cells=9"], "unknown key 'elmo.lstm.cells'"),
         (["data.words=0"], "expected data.words, a whole number from 1, got 0"),
         (["data.row=1.5"], "expected data.row, a whole number from 1, got 1.5"),
         (["data.development_share=1"], "expected data.development_share from 0 to below 1, got 1"),
         (["data.development_share=0"], "give more documents"),
         (["vocabulary.cutoffs=[5,5]"], "expected vocabulary.cutoffs, ascending whole numbers from 1, got [5, 5]"),
-        (["vocabulary.min_count=99999"], "give a lower vocabulary.min_count"),
         (["dropout=1"], "expected dropout from 0 to below 1, got 1"),
         (["optim.lr=-1"], "expected optim.lr of at least 0, got -1"),
         (["optim.warmup=x"], "expected optim.warmup from 0 to below 1, got 'x'"),
@@ -193,17 +192,33 @@ def test_bad_settings_are_refused_in_one_line(
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Anna left.\nTom left.", "give more documents"),
+        ("Anna left.\n\nTom left.", "no word stands 9 times: give a lower vocabulary.min_count"),
+    ],
+)
+def test_too_little_text_is_refused(
+    pretrain: Pretrain, tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "english").mkdir()
+    (tmp_path / "english" / "one.txt").write_text(text, encoding="utf-8")
+    assert pretrain(tmp_path / "out", f"data.english={tmp_path / 'english'}", "vocabulary.min_count=9") == 1
+    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
 def test_another_run_is_not_gone_on_with(
     pretrain: Pretrain, pretrained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert pretrain(pretrained, "size.lstm.dim=33") == 1
-    assert "a run with size.lstm.dim=32 stands here, and size.lstm.dim=33 came" in capsys.readouterr().err
+    assert pretrain(pretrained, "elmo.lstm.dim=33") == 1
+    assert "a run with elmo.lstm.dim=32 stands here, and elmo.lstm.dim=33 came" in capsys.readouterr().err
 
 
 def test_the_config_is_printed_and_nothing_runs(
     pretrain: Pretrain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert pretrain(tmp_path / "out", "size=large", "--cfg", "job") == 0
+    assert pretrain(tmp_path / "out", "elmo=large", "--cfg", "job") == 0
     told = yaml.safe_load(capsys.readouterr().out)
-    assert told["size"]["char_cnn"]["n_highway"] == 2 and told["size"]["lstm"]["dim"] == 32
+    assert told["elmo"]["char_cnn"]["n_highway"] == 2 and told["elmo"]["lstm"]["dim"] == 32
     assert not (tmp_path / "out").exists()

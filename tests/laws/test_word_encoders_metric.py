@@ -55,6 +55,12 @@ def test_a_long_text_is_windowed_and_each_pronoun_scored(metric: PronounMetric) 
     assert found.counts.windowed == 1 and len(found.segments[0].pronouns) == 5 * 12
 
 
+def test_texts_with_words_not_read_to_their_ends_are_counted(metric: PronounMetric) -> None:
+    records = [{"text": f"She read {'x' * n} to him.", "context": [f"A {'y' * m}."]} for n, m in [(48, 4), (49, 50)]]
+    counts = metric.predict(records).counts
+    assert (counts.encoded, counts.unread) == (2, 1 if metric.config["encoder"]["kind"] == "elmo" else 0)
+
+
 def test_low_precision_stays_near(folder: Path, metric: PronounMetric, records: list[dict[str, Any]]) -> None:
     low = PronounMetric.from_pretrained(folder, precision="bf16", gpus=0)
     assert gap(low.predict(records).scores, metric.predict(records).scores) < 0.02

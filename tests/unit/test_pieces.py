@@ -92,6 +92,12 @@ class TestWords:
                 assert (row.ids[place] == whole[[w.start for w in words(text)].index(given.spans[k][0])]).all()
         assert sorted(k for row in rows for k in row.pronouns) == list(range(len(given.spans)))
 
+    def test_words_that_are_not_read_to_their_ends_are_counted(self, pieces: Pieces) -> None:
+        collator = Collator(pieces, max_pieces=10, separator=False)
+        texts = [example(TEXT), example(f"{'x' * 48} {'x' * 49}, {'y' * 60}: she"), example(" ".join(["z" * 49] * 20))]
+        found = {row.example: row.unread for row in collator.encode(texts)}
+        assert found == ({0: 0, 1: 2, 2: 20} if isinstance(pieces, Characters) else {0: 0, 1: 0, 2: 0})
+
 
 def test_ids_of_a_vocabulary_that_are_no_words() -> None:
     assert FIRST not in (UNKNOWN, SEPARATOR) and Vocabulary(WORDS, lower=True).pad.tolist() == 0
