@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from pronmetric.training.gender import flipped_frequency
 from pronmetric.training.names import Names, common
 from pronmetric.training.plan import Step, plan
 
+LOG = logging.getLogger(__name__)
 LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planning of batches rests on it
 
 
@@ -351,6 +353,9 @@ class PronounData(pl.LightningDataModule):
         trainer, steps = self.trainer, self.steps()
         assert trainer is not None and self._sets is not None
         world = trainer.world_size
+        left = len(steps) % world
+        if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // world:
+            LOG.warning("left out: %d of %d batches, so that %d processes take as many each", left, len(steps), world)
         steps = steps[: trainer.max_steps * world]
         sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=world)
         return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.workers)

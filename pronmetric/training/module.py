@@ -77,7 +77,7 @@ class ScorerModule(pl.LightningModule):
         total = sum((self.objective[name] * part for name, part in parts.items()), start=parts["detection"] * 0)
         self.log("epoch", self.global_step / self.epoch)
         self.log_dict({f"train/{name}": part.detach() for name, part in parts.items()}, batch_size=len(item.batch.ids))
-        self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids))
+        self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids), sync_dist=True)
         return total
 
     def losses(self, out: HeadOutput, item: Labelled) -> dict[str, Float[Tensor, ""]]:

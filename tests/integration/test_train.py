@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import re
 import signal
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -25,6 +28,9 @@ from pronmetric.cli.main import main
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
+from pronmetric.training import run as training_run
+from pronmetric.training.datamodule import PronounData
+from pronmetric.training.module import ScorerModule
 
 Arguments = Callable[..., list[str]]
 Train = Callable[..., int]
@@ -482,14 +488,117 @@ def test_the_settings_of_the_gpu_on_a_cpu(train: Train, tmp_path: Path) -> None:
     assert weights(tmp_path / "gpu") == weights(tmp_path / "cpu")
 
 
-def test_two_processes_take_the_steps_by_turns(arguments: Arguments, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+# Writes the loss of each step of each process to the file LOSSES.RANK.
+RECORDER = """
+import os, sys
+from pronmetric.cli.main import main
+from pronmetric.training.module import ScorerModule
+
+def recorded(self, item, index):
+    loss = step(self, item, index)
+    with open(f"{os.environ['LOSSES']}.{self.global_rank}", "a") as file:
+        print(loss.item(), file=file)
+    return loss
+
+step, ScorerModule.training_step = ScorerModule.training_step, recorded
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+class Two(NamedTuple):
+    """A run of two processes: its OUT, stdout and stderr, and the losses of each process."""
+
+    out: Path
+    told: str
+    notes: str
+    losses: tuple[list[float], list[float]]
+
+
+@pytest.fixture(scope="module")
+def two_processes() -> list[str]:
+    """The settings of that run; plain gradient descent, so that the weights tell of the gradients as they are."""
     ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
-    line = [sys.executable, "-m", "pronmetric.cli.main", *arguments(out, *ddp, "data.pieces=256")]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=580)
+    return [*ddp, "data.pieces=72", "objective.pair_share=0.5", "optim=sgd", "optim.lr=0.02", "optim.head_lr=0.02"]
+
+
+@pytest.fixture(scope="module")
+def two(arguments: Arguments, two_processes: list[str], tmp_path_factory: pytest.TempPathFactory) -> Two:
+    out, aside = tmp_path_factory.mktemp("two") / "out", tmp_path_factory.mktemp("aside")
+    (aside / "recorder.py").write_text(RECORDER, encoding="utf-8")
+    line = [sys.executable, str(aside / "recorder.py"), *arguments(out, *two_processes)]
+    environment = {**os.environ, "LOSSES": str(aside / "losses")}
+    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent, env=environment, timeout=580)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("development/accuracy\t") == 1 and "warn" not in done.stderr.lower()
-    assert files(out) == LEFT and {path.name for path in tmp_path.iterdir()} == {"out"}
+    losses = [[float(x) for x in (aside / f"losses.{rank}").read_text().split()] for rank in (0, 1)]
+    return Two(out, done.stdout, done.stderr, (losses[0], losses[1]))
+
+
+@pytest.fixture
+def not_begun(
+    train: Train, two_processes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[ScorerModule, PronounData]:
+    """The module and the data of that run as this process makes them, before the first step."""
+    made: list[tuple[ScorerModule, PronounData]] = []
+    stub = SimpleNamespace(fit=lambda module, data, **_: made.append((module, data)), is_global_zero=False)
+    monkeypatch.setattr(training_run, "make_trainer", lambda *_, **__: stub)
+    assert train(tmp_path / "out", *two_processes) == 0
+    return made[0]
+
+
+def test_a_run_of_two_processes_tells_once_and_leaves_what_one_leaves(two: Two) -> None:
+    assert two.told.count("development/accuracy\t") == 1 and "warn" not in two.notes.lower()
+    assert files(two.out) == LEFT and {path.name for path in two.out.parent.iterdir()} == {"out"}
+
+
+def test_a_batch_that_two_processes_cannot_share_is_told(two: Two) -> None:
+    steps = len(two.losses[0])
+    assert len(two.losses[1]) == steps
+    assert two.notes.count(f"left out: 1 of {2 * steps + 1} batches, so that 2 processes take as many each") == 1
+
+
+def test_two_processes_learn_as_one_does(two: Two, not_begun: tuple[ScorerModule, PronounData]) -> None:
+    """Against a plain loop: each step descends the mean gradient of the two batches, of which each process had one."""
+    module, data = not_begun
+    data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=2 * module.steps)  # type: ignore[assignment]
+    batches = iter(data.train_dataloader())
+    made: Any = module.configure_optimizers()
+    optimizer, schedule = made["optimizer"], made["lr_scheduler"]["scheduler"]
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    losses: tuple[list[float], list[float]] = ([], [])
+    for step in range(module.steps):
+        optimizer.zero_grad()
+        for rank in (0, 1):
+            item = next(batches)
+            torch.manual_seed(module.seed * 1_000_003 + step)
+            parts = module.losses(module.scorer(item.batch), item)
+            loss = torch.stack([module.objective[name] * part for name, part in parts.items()]).sum()
+            (loss / 2).backward()
+            losses[rank].append(loss.item())
+        torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    assert two.losses[0] == pytest.approx(losses[0], abs=1e-5) and two.losses[1] == pytest.approx(losses[1], abs=1e-5)
+    logged = {int(row["step"]): float(row["train/loss"]) for row in rows(two.out) if row["train/loss"]}
+    assert logged == pytest.approx({n: (losses[0][n] + losses[1][n]) / 2 for n in logged}, abs=1e-5) and logged
+    last = torch.load(two.out / "last.ckpt", weights_only=True)["state_dict"]
+    torch.testing.assert_close(last, module.state_dict(), rtol=0, atol=1e-5)
+    assert max((last[name] - value).abs().max().item() for name, value in before.items()) > 1e-3
+
+
+def test_two_processes_validate_as_one_does(
+    two: Two, not_begun: tuple[ScorerModule, PronounData], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, data = not_begun
+    best = torch.load(two.out / "best.ckpt", weights_only=True)
+    module.load_state_dict(best["state_dict"])
+    module.eval()
+    monkeypatch.setattr(module, "log", lambda *_, **__: None)
+    monkeypatch.setattr(module, "log_dict", lambda *_, **__: None)
+    with torch.inference_mode():
+        for number, item in enumerate(chain.from_iterable(data.val_dataloader())):
+            module.validation_step(item, number)
+        module.on_validation_epoch_end()
+    assert best["figures"] == pytest.approx(module.figures) == config(two.out)["training"]["figures"]
 
 
 # Faults
