@@ -28,7 +28,7 @@ from pronmetric.training.run import BEST, EXPORT, FREE, LAST, train
 from pronmetric.training.states import fill, stored
 
 FILE = "cell.json"
-DATA = "data"  # the sample, beside the cells
+DATA, STATES = "data", "states"  # beside the cells: the sample, and what frozen encoders say of its texts
 PIECES = 8192  # of a test batch, padding included
 
 
@@ -86,7 +86,7 @@ def run(out: Path, *, cell: Cell, table: Mapping[str, Any], options: Mapping[str
     None in the further processes of a run on several devices.
 
     Args:
-        out: its folder; the sample and the stored states stand beside it.
+        out: its folder.
         cell: the setting.
         table: the node `table` of `conf/experiment/table4.yaml`.
         options: of `pronmetric.training.run.train`, `data.dir` being the whole prepared folder.
@@ -97,7 +97,8 @@ def run(out: Path, *, cell: Cell, table: Mapping[str, Any], options: Mapping[str
     began = time.monotonic()
     data = out.parent / DATA
     drawn = sample.draw(Path(options["data"]["dir"]), data, sizes=table["sample"], seed=0)
-    options = {**options, "data": {**options["data"], "dir": str(data)}}
+    states = str(out.parent / STATES) if table["store"] and options["optim"]["frozen"] else None
+    options = {**options, "data": {**options["data"], "dir": str(data)}, "states": states}
     settings = _settings(options)
     path = out / FILE
     if path.is_file():
