@@ -103,6 +103,21 @@ def test_hits_of_attention_of_the_nearest_noun_and_of_chance() -> None:
     assert gain["hit@1"].value == pytest.approx(1 / 3 - 2 / 3) and gain["hit@1"].low is None
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({}, "shows no antecedents"),
+        ({"them": "Vets"}, "worse guess"),
+        ({"She": "Ann", "it": "Ann", "them": "Vets"}, "better guess"),
+    ],
+)
+def test_the_page_says_what_the_figures_say(words: dict[str, str], said: str) -> None:
+    """Each pronoun looks at the word that is named for it, else at "rained"."""
+    looks = looking(lambda shown, pronoun: {shown.index(words.get(shown[pronoun], "rained")): 0.5})
+    text = antecedents.page({"weights": "0", "date": "1", "command": "python"}, measured(looks, DOCUMENT))
+    assert said in text and "of 3\npronouns" in text
+
+
 def test_words_that_are_cut_are_not_shown() -> None:
     def cut(shown: list[str], pronoun: int) -> dict[int, float]:
         first = shown.index("It") if "It" in shown else 0
