@@ -19,7 +19,6 @@ pretrain.json (what it was trained on, and its perplexity), logs (CSV, TensorBoa
 that was stopped goes on from last.ckpt when the same command is given again."""
 
 
-
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     return hydra_app.run("pretrain", argv, _job, description=DESCRIPTION)

@@ -144,7 +144,7 @@ def pretrain(
     counts, lengths = _counted(train)
     held_out, held_out_lengths = _counted(development)
     if not counts or not held_out:
-        raise InputError("expected words to train on and to hold out, in documents of their own: give more documents")
+        raise InputError("nothing to train on, or nothing held out: give more documents, or another development_share")
     known = words_of.chosen(counts, most=vocabulary["max_words"], least=vocabulary["min_count"])
     if not known:
         raise InputError(f"no word stands {vocabulary['min_count']} times: give a lower vocabulary.min_count")
