@@ -130,7 +130,7 @@ def findings(cells: Cells) -> Table:
     """
     means = {measure: _means(cells, measure) for measure in MEASURES}
     names = _columns(cells)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for text, field, better, worse in (
         ("attention over averaging", 2, "paper", "average"),
         ("our attention over the paper's", 2, "logit", "paper"),

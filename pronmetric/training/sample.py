@@ -70,8 +70,8 @@ def _chosen(source: Path, split: str, *, most: int | None, seed: int) -> list[Pa
     numbers: list[int] = []
     for kind, name in KINDS.items():
         mine = [number for number, found in enumerate(kinds) if found == kind]
-        if most is not None and len(mine) < most:
-            raise InputError(f"split {split} has {len(mine)} pairs of {name}, {most} are asked for", file=source)
+        if len(mine) < (most or 1):
+            raise InputError(f"split {split} has {len(mine)} pairs of {name}, {most or 1} are needed", file=source)
         numbers += sorted(mine, key=lambda number: hashlib.sha256(f"{seed} {ids[number]}".encode()).digest())[:most]
     return [arrow.to_pair(rows[number]) for number in sorted(numbers)]
 

@@ -238,3 +238,8 @@ def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item:
     kept: dict[str, Any] = {}
     module.on_save_checkpoint(kept)
     assert kept == {"figures": module.figures}
+
+
+def test_the_papers_rate_is_halved_in_each_epoch_from_the_fourth_on(make: Make) -> None:
+    found = schedule(make(steps=6 * 5, epoch=5.0, optim={"kind": "sgd", "halve_from": 4}))
+    assert found[:30] == pytest.approx([0.4] * 15 + [0.2] * 5 + [0.1] * 5 + [0.05] * 5)

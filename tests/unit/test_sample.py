@@ -72,6 +72,9 @@ def test_a_sample_that_stands_is_kept_and_another_refused(
     assert sample.draw(source, tmp_path / "out", sizes=SIZES, seed=0) == told
     with pytest.raises(InputError, match="a sample of other data or sizes"):
         sample.draw(source, tmp_path / "out", sizes={**SIZES, "test": 1}, seed=0)
-    with pytest.raises(InputError, match="split test has 3 pairs of R vs R', 99 are asked for"):
+    with pytest.raises(InputError, match="split test has 3 pairs of R vs R', 99 are needed"):
         sample.draw(source, tmp_path / "new", sizes={**SIZES, "test": 99}, seed=0)
     assert not (tmp_path / "new").exists()
+    empty = make_prepared(**{**parts(sample_pairs), "test": []})
+    with pytest.raises(InputError, match="split test has 0 pairs of R vs R', 1 are needed"):
+        sample.draw(empty, tmp_path / "new", sizes={**SIZES, "test": None}, seed=0)
