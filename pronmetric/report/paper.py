@@ -172,7 +172,7 @@ def table5(name: str, content: Mapping[str, Any]) -> Table:
             rows.append(
                 (part, group, str(found["pairs"]), accuracy, interval(ends, ".1f"), *STUDY.get(group, ("-", "-")))
             )
-    header = ("pairs", "group", "number", "accuracy, %", "95 % interval", "paper", "trigram model")
+    header = ("pairs", "group", "number", "accuracy, %", "95 % interval", "paper, on its study", "trigram model")
     return Table(f"Table 5, {name}: accuracy against people", header, tuple(rows), numbers_from=2)
 
 

@@ -118,20 +118,20 @@ def run(out: Path, *, cell: Cell, table: Mapping[str, Any], options: Mapping[str
         "row": 1 + table["rows"].index(cell.row),
         "test": figures,
         "development": result.figures,
-        "pairs": {split: {kind: told["pairs"] for kind, told in kinds.items()} for split, kinds in splits.items()},
+        "pairs": {split: {kind: each["pairs"] for kind, each in kinds.items()} for split, kinds in splits.items()},
         "prepared": drawn["prepared"],
         "steps": training["steps"],
         "best_step": training["best_step"],
         "seconds": round(time.monotonic() - began, 1),
         "settings": settings,
     }
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)
     if not table["keep"]:
         shutil.rmtree(out / EXPORT)
         for name in (BEST, LAST):
             (out / f"{name}.ckpt").unlink()
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
     return told
 
 

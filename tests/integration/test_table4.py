@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from pronmetric.cli.main import main
 from pronmetric.schema import Pair
 from pronmetric.training import grid
+from pronmetric.training.module import ScorerModule
 
 Run = Callable[..., int]
 
@@ -102,6 +103,19 @@ def test_what_is_finished_is_not_run_again(
         "minilm-common-logit-1",
     ]
     assert "3 cells, 3 of them finished; the others take at most about 0 minutes" in notes
+
+
+def test_a_cell_that_was_killed_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = ["context=common", "head=paper"]
+    with monkeypatch.context() as patch:
+        patch.setattr(grid, "_tested", None)  # dies before the test, with all of the training done
+        with pytest.raises((TypeError, SystemExit)):
+            run(tmp_path, *one)
+    folder = tmp_path / "minilm-common-paper-1"
+    assert (folder / "last.ckpt").is_file() and not (folder / grid.FILE).exists()
+    monkeypatch.setattr(ScorerModule, "losses", None)  # nothing is left to train
+    assert run(tmp_path, *one) == 0
+    assert cell(tmp_path, folder.name)["steps"] > 0 and not (folder / "last.ckpt").exists()
 
 
 def test_other_settings_are_refused(run: Run, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
