@@ -22,6 +22,7 @@ VERBS = {
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "pretrain": "pretrain an ELMo of our own on English documents, an encoder for train",
+    "average": "make one checkpoint of several by averaging their weights",
     "align": "align the words of two line-parallel English texts",
     "evaluate": "hold a metric against people's answers, on pairs of texts or on single pronouns",
     "agree": "say how far raters agree with each other, and a metric with them",

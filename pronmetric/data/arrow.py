@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import datasets
 
 PAIR_SPLITS = ("train", "development", "test", "development_study")
+MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 _ROWS_AT_ONCE = 1000
 _VERSION = f"{SCHEMA_VERSION}.0.0"
@@ -222,6 +223,21 @@ def _read(folder: str | os.PathLike[str], split: str, known: tuple[str, ...]) ->
     from datasets import load_from_disk
 
     return load_from_disk(str(path))
+
+
+def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The manifest of a prepared folder.
+
+    Raises:
+        InputError: there is none, or it is broken.
+    """
+    path = Path(folder) / MANIFEST
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("no prepared data: expected a folder that `pronmetric prepare` wrote", file=path) from None
+    except ValueError as error:
+        raise InputError(f"broken manifest ({error}): prepare again", file=path) from error
 
 
 def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, ...] | None = None) -> datasets.Dataset:

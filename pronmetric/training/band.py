@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 import yaml
 
 from pronmetric import checkpoint
@@ -22,10 +21,8 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import CONFIG_KEY, PEOPLES_RATE, tie_band
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.datamodule import DevelopmentPairs, Labeller
-from pronmetric.training.module import pair_columns
-
-PIECES = 8192  # of a batch, padding included
+from pronmetric.training.datamodule import Labeller
+from pronmetric.training.module import score_pairs
 
 
 class Band(NamedTuple):
@@ -37,7 +34,6 @@ class Band(NamedTuple):
     people: float
 
 
-@torch.inference_mode()
 def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> Band | None:
     """The band on the noisy development pairs of the prepared `folder`; None where it has none.
 
@@ -48,10 +44,7 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
     if not len(rows):
         return None
-    scorer.eval()
-    batches = DevelopmentPairs(rows, labeller, name="ties", context=context, pieces=PIECES)
-    columns = [pair_columns(scorer, batches[number]) for number in range(len(batches))]
-    better, worse, *_ = np.concatenate(columns, axis=1)
+    better, worse, *_ = score_pairs(scorer.eval(), labeller, rows, context=context)
     found = np.abs(better - worse)
     found = found[np.isfinite(found)]
     if not len(found):

@@ -7,12 +7,14 @@ sentences with natural errors and folded into the head, so that scoring knows no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
@@ -55,6 +57,16 @@ def noised(
         seen.add((before, row["better"]))
         rng = np.random.default_rng([seed, len(seen)])
         yield examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
+
+
+def on_references(
+    scorer: PronounScorer, collator: Collator, folder: Path, *, context: str, rate: float, seed: int
+) -> Fit | None:
+    """Calibrate on the development references of a prepared folder, errors in `rate` of their pronouns."""
+    table = ConfusionTable.load(folder / "confusion.json")
+    rows = arrow.read_pairs(folder, "development")
+    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed))
+    return calibrate(scorer, collator, items, rate=rate)
 
 
 def calibrate(

@@ -22,14 +22,13 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import decide
 from pronmetric.training import examples, sample
-from pronmetric.training.datamodule import DevelopmentPairs, Labeller
-from pronmetric.training.module import pair_columns
+from pronmetric.training.datamodule import Labeller
+from pronmetric.training.module import score_pairs
 from pronmetric.training.run import BEST, EXPORT, FREE, LAST, train
 from pronmetric.training.states import fill, stored
 
 FILE = "cell.json"
 DATA, STATES = "data", "states"  # beside the cells: the sample, and what frozen encoders say of its texts
-PIECES = 8192  # of a test batch, padding included
 
 
 class Cell(NamedTuple):
@@ -162,10 +161,7 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
     figures = {}
     for kind in sample.KINDS:
         mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])
-        batches = DevelopmentPairs(mine, labeller, name=kind, context=context, pieces=PIECES)
-        with torch.inference_mode():
-            columns = [pair_columns(scorer, batches[number].to(device)) for number in range(len(batches))]
-        better, worse, *counts = np.concatenate(columns, axis=1)
+        better, worse, *counts = score_pairs(scorer, labeller, mine, context=context)
         found = decide(better.tolist(), worse.tolist())
         figures[kind] = {
             "pairs": len(mine),

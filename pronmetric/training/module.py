@@ -18,7 +18,9 @@ from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.datamodule import Labelled
+from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
+
+PIECES = 8192  # of a batch of pairs that are scored, padding included
 
 
 class ScorerModule(pl.LightningModule):
@@ -103,7 +105,7 @@ class ScorerModule(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Pair accuracy of each development set (equal and null are wrong); their mean is `development/accuracy`."""
-        found = {name: _accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
+        found = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
         self._found.clear()
         self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
@@ -146,7 +148,18 @@ def pair_columns(scorer: PronounScorer, item: Labelled) -> np.ndarray:
     return np.stack([column.cpu().numpy() for column in columns])
 
 
-def _accuracies(columns: np.ndarray) -> dict[str, float]:
+@torch.inference_mode()
+def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> np.ndarray:
+    """`pair_columns` of all pair rows, in batches of like length, on the scorer's device (4, pairs).
+
+    Pairs with a text that is read in windows are left out.
+    """
+    device = next(scorer.parameters()).device
+    batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
+    return np.concatenate([pair_columns(scorer, batches[number].to(device)) for number in range(len(batches))], axis=1)
+
+
+def accuracies(columns: np.ndarray) -> dict[str, float]:
     """Pair accuracy by part: all pairs "", and, where a pair has unequal numbers of pronouns, the parts by count.
 
     columns: scores of the better and the worse texts, then their numbers of pronouns (4, pairs). The share of unequal

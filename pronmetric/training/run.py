@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import logging
 import pickle
 import warnings
@@ -28,7 +27,7 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
 from pronmetric.training import band, encoders
-from pronmetric.training.calibrate import Fit, calibrate, natural_rate, noised
+from pronmetric.training.calibrate import Fit, natural_rate, on_references
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import ScorerModule
@@ -117,7 +116,8 @@ def train(
         "seed": seed,
     }
     _check(trainer, head=head, objective=objective, optim=optim, states=states, seed=seed)
-    rate = natural_rate(_manifest(folder))
+    manifest = arrow.read_manifest(folder)
+    rate = natural_rate(manifest)
     refuse_other(out, settings)
     with begun(trainer, seed=seed):
         scorer, start = _scorer(encoder, head, word_state=word_state, init=init, data=folder)
@@ -151,7 +151,7 @@ def train(
             return None
         calibration = None
         if scorer.probability:
-            calibration = _calibrate(scorer, module_data, folder, context=context, rate=rate, seed=seed)
+            calibration = on_references(scorer, module_data.collator, folder, context=context, rate=rate, seed=seed)
         tie = band.choose(scorer, module_data.labeller, folder, context=context)
         scorer.encoder = start.encoder
     config: dict[str, Any] = {
@@ -166,7 +166,7 @@ def train(
         "pronouns": list(FORMS),
         "training": {
             "version": pronmetric.__version__,
-            "data": {"manifest": settings["data"]["dir"], "splits": _manifest(folder)["splits"]},
+            "data": {"manifest": settings["data"]["dir"], "splits": manifest["splits"]},
             "seed": seed,
             "steps": best.steps,
             "best_step": best.best_step,
@@ -396,20 +396,3 @@ def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
     """Whether the head of a checkpoint's config has the weights that `head` describes."""
     before = {**config["head"], "dropout": head["dropout"]}
     return before == dict(head) and (not head["correction"] or tuple(config["pronouns"]) == FORMS)
-
-
-def _calibrate(
-    scorer: PronounScorer, data: PronounData, folder: Path, *, context: str, rate: float, seed: int
-) -> Fit | None:
-    """Calibrate on the development references, at the error rate that `prepare` counted."""
-    table = ConfusionTable.load(folder / "confusion.json")
-    rows = arrow.read_pairs(folder, "development")
-    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed))
-    return calibrate(scorer, data.collator, items, rate=rate)
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    try:
-        return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"broken manifest ({error}): prepare again", file=folder / "manifest.json") from error

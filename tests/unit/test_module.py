@@ -18,7 +18,7 @@ from pronmetric.nn.head import HeadOutput
 from pronmetric.pronouns import FORMS
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.module import ScorerModule, _accuracies
+from pronmetric.training.module import ScorerModule, accuracies
 
 OPTIM: dict[str, Any] = {
     "halve_from": None,
@@ -204,19 +204,19 @@ def test_optimizers_by_name(make: Make) -> None:
         make(loss={"kind": "hinge", "margin": 0.1})
 
 
-def test_accuracies_by_the_number_of_pronouns() -> None:
+def testaccuracies_by_the_number_of_pronouns() -> None:
     better = [0.9, 0.9, 0.5, 0.9, 0.2, 0.3, NAN]
     worse = [0.1, 0.1, 0.5, 0.1, 0.8, 0.8, 0.5]
     more = [1, 2, 2, 3, 1, 2, 2]
     less = [1, 2, 2, 1, 2, 1, 1]
     # equal: two of three won; unequal: (3, 1) won by the better, which has more; (1, 2) lost to it; (2, 1) lost to
     # fewer; the last has no score
-    found = _accuracies(np.array([better, worse, more, less], dtype=float))
+    found = accuracies(np.array([better, worse, more, less], dtype=float))
     assert found == pytest.approx({"": 3 / 7, "_equal": 2 / 3, "_unequal": 1 / 4, "_fewer_won": 1 / 4})
 
 
 def test_pairs_of_equal_numbers_have_one_figure() -> None:
-    assert _accuracies(np.array([[0.9, 0.1], [0.1, 0.9], [1, 1], [1, 1]])) == {"": 0.5}
+    assert accuracies(np.array([[0.9, 0.1], [0.1, 0.9], [1, 1], [1, 1]])) == {"": 0.5}
 
 
 def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item: Labelled) -> None:

@@ -1,0 +1,110 @@
+"""Several checkpoints as one: the mean of their weights, calibrated anew.
+
+Weights that were fine-tuned from the same start with other settings or seeds often average into better ones (Wortsman
+et al. 2022, "Model soups", section 3.1: the uniform soup). Averages are no better by necessity: compare the development
+figures that the average's config tells with those of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import pronmetric
+from pronmetric import checkpoint
+from pronmetric.checkpoint import Checkpoint
+from pronmetric.corrupt import ConfusionTable
+from pronmetric.data import arrow
+from pronmetric.errors import InputError
+from pronmetric.training import band
+from pronmetric.training.calibrate import natural_rate, on_references
+from pronmetric.training.datamodule import Labeller
+from pronmetric.training.module import accuracies, score_pairs
+from pronmetric.training.run import Result
+
+FIGURES = {"noisy": "development", "study_form": "development_study"}
+
+
+def average(
+    folders: Sequence[Path], out: Path, *, data: Path, shares: Sequence[float] | None = None, half: bool, seed: int
+) -> Result:
+    """Write the mean of checkpoints to the folder `out`, with its development pair accuracy (R vs R').
+
+    Args:
+        folders: checkpoints of one kind of encoder and head, which score in the same way.
+        out: where the average goes.
+        data: the prepared folder whose development split calibrates it and chooses its tie band.
+        shares: the weight of each, above 0; None for equal ones.
+        half: store the weights in half precision.
+        seed: of the errors that the calibration is made on.
+
+    Raises:
+        InputError: fewer than two checkpoints, or they differ in more than their weights and training.
+    """
+    shares = [1.0] * len(folders) if shares is None else list(shares)
+    if len(folders) < 2:
+        raise InputError(f"expected at least two checkpoints, got {len(folders)}")
+    if len(shares) != len(folders) or min(shares) <= 0:
+        raise InputError(f"expected {len(folders)} shares above 0, one for each checkpoint, got {shares}")
+    manifest = arrow.read_manifest(data)
+    parts = [checkpoint.load(folder) for folder in folders]
+    for folder, part in zip(folders[1:], parts[1:], strict=True):
+        _refuse_other_kind(parts[0], part, folder)
+    first, scorer = parts[0], parts[0].model
+    scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
+    context, labeller = first.config["context"], Labeller(first.collator, first.config["pronouns"])
+    calibration = None
+    if scorer.probability:
+        rate = natural_rate(manifest)
+        calibration = on_references(scorer, first.collator, data, context=context, rate=rate, seed=seed)
+    figures: dict[str, float] = {}
+    for name, split in FIGURES.items():
+        rows = arrow.read_pairs(data, split, kinds=("pronoun",))
+        rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
+        if len(rows):
+            found = accuracies(score_pairs(scorer, labeller, rows, context=context))
+            figures |= {f"development/{name}{part}": value for part, value in found.items()}
+    training: dict[str, Any] = {
+        "version": pronmetric.__version__,
+        "data": {"manifest": checkpoint.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
+        "seed": seed,
+        "average": [_told(part, share) for part, share in zip(parts, shares, strict=True)],
+        "figures": figures,
+        "calibration": None if calibration is None else calibration._asdict(),
+    }
+    tie = band.choose(scorer, labeller, data, context=context)
+    confusion = ConfusionTable.load(data / "confusion.json")
+    config = band.told({**first.config, "training": training}, tie, confusion)
+    digest = checkpoint.save(out, scorer, first.pieces, config, half=half)
+    return Result(out, digest, figures, calibration)
+
+
+def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
+    """The weighted mean of each tensor; whole numbers, which are no weights, are those of the first."""
+    whole = sum(shares)
+    return {
+        name: torch.stack([share / whole * state[name] for share, state in zip(shares, states, strict=True)]).sum(0)
+        if tensor.is_floating_point()
+        else tensor
+        for name, tensor in states[0].items()
+    }
+
+
+def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
+    for key in checkpoint.KEYS:
+        mine, theirs = first.config[key], other.config[key]
+        if key == "head":
+            mine, theirs = ({**head, "dropout": None} for head in (mine, theirs))
+        if mine != theirs:
+            raise InputError(f"another {key} than that of the first: only checkpoints of one kind average", file=folder)
+
+
+def _told(part: Checkpoint, share: float) -> dict[str, Any]:
+    """What the average's config tells of one of its parts."""
+    before = part.config.get("training", {})
+    keys = ("seed", "steps", "seconds", "init", "figures", "average")
+    data = before.get("data", {}).get("manifest")
+    return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

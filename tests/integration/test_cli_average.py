@@ -1,0 +1,80 @@
+"""`pronmetric average`: the weights are the mean, calibrated anew; what is of another kind is refused."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from pronmetric import PronounMetric, checkpoint
+from pronmetric.cli.main import main
+
+Checkpoints = Callable[..., Path]
+
+
+@pytest.fixture
+def two(tiny_checkpoint: Checkpoints, tmp_path: Path) -> tuple[Path, Path]:
+    """A checkpoint, and the same with every weight one and a half times as large."""
+    first, second = tiny_checkpoint(max_pieces=128), tmp_path / "second"
+    shutil.copytree(first, second)
+    weights = {name: 1.5 * tensor for name, tensor in load_file(first / "model.safetensors").items()}
+    save_file(weights, second / "model.safetensors")
+    return first, second
+
+
+def change(folder: Path, **keys: object) -> None:
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    (folder / "config.yaml").write_text(yaml.safe_dump({**config, **keys}, sort_keys=False))
+
+
+@pytest.mark.parametrize(("shares", "factor"), [([], 1.25), (["--shares", "3", "1"], 1.125)])
+def test_the_weights_are_the_mean_and_the_figures_are_told(
+    two: tuple[Path, Path],
+    tiny_prepared: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    shares: list[str],
+    factor: float,
+) -> None:
+    out = tmp_path / "average"
+    argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out), "--full", *shares]
+    assert main(argv) == 0
+    before, after = load_file(two[0] / "model.safetensors"), load_file(out / "model.safetensors")
+    assert before.keys() == after.keys()
+    for name in before.keys() - {"head.logit.weight", "head.logit.bias"}:  # the calibration is folded into those
+        torch.testing.assert_close(after[name], factor * before[name])
+    training = checkpoint.load(out).config["training"]
+    parts = [(part["weights"], part["share"]) for part in training["average"]]
+    assert [share for _, share in parts] == ([3.0, 1.0] if shares else [1.0, 1.0])
+    assert [weights for weights, _ in parts] == [checkpoint.load(folder).hash for folder in two]
+    printed = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert printed["development/noisy"] == f"{training['figures']['development/noisy']:.4f}"
+    assert PronounMetric.from_pretrained(out).predict([{"text": "She left."}]).scores[0] is not None
+
+
+def test_what_scores_in_another_way_is_refused(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(two[1], context="none")
+    out = tmp_path / "average"
+    assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out)]) == 1
+    assert "another context than that of the first" in capsys.readouterr().err and not out.exists()
+
+
+def test_faults_and_wrong_flags(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names, data = list(map(str, two)), ["--data", str(tiny_prepared)]
+    assert main(["average", *names, "--data", str(tmp_path), "-o", str(tmp_path / "new")]) == 1
+    assert "expected a folder that `pronmetric prepare` wrote" in capsys.readouterr().err
+    assert main(["average", *names, *data, "-o", names[1]]) == 1
+    assert "stands there already" in capsys.readouterr().err
+    for wrong in ([names[0], *data], [*names, *data, "--shares", "1"], [*names, *data, "--shares", "1", "-2"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(["average", *wrong, "-o", str(tmp_path / "new")])
+    assert not (tmp_path / "new").exists()
