@@ -326,7 +326,8 @@ Weights `{content["weights"]}`, {content["date"]}. Written by
 ```
 
 On held-out documents the word most attended lies in an antecedent for {hit[ATTENTION]} % of {found["pronouns"]}
-pronouns, the nearest noun for {hit[NEAREST]} %, a word drawn blindly for {hit[CHANCE]} %. {verdict}
+pronouns, the nearest noun for {hit[NEAREST]} %, a word drawn blindly for {hit[CHANCE]} %.
+{verdict}
 
 All in percent, in brackets the 95 % interval; documents are resampled.
 
