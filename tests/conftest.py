@@ -226,8 +226,8 @@ def sample_pairs(sample: Path) -> list[Pair]:
 def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Writes a prepared folder, as `pronmetric prepare` would, from pairs and passages.
 
-    Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns that the
-    manifest tells) and `pronouns` (that it counts).
+    Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns
+    that the manifest tells) and `pronouns` (that it counts).
     """
     from dataclasses import replace
 
