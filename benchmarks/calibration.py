@@ -10,7 +10,6 @@ and by the forms that systems put there (its confusion.json). A replaced pronoun
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -24,6 +23,7 @@ from benchmarks import scoring
 from benchmarks.scoring import Result, Scorer
 from data_prep import wmt
 from pronmetric.corrupt import ConfusionTable, corrupt
+from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval import calibration as evaluation
 from pronmetric.eval.accuracy import cluster_bootstrap
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--form", choices=("natural", "study"), default="natural")
     options = parser.parse_args()
     scoring.weights_hash(options.model)
-    manifest = json.loads((options.data / "manifest.json").read_text(encoding="utf-8"))
+    manifest = arrow.read_manifest(options.data)
     table = ConfusionTable.load(options.data / "confusion.json")
     rate = natural_rate(manifest, options.natural)
     found = sentences(options.wmt or options.shared / "data" / "wmt", held_out(manifest, options.split))

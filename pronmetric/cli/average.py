@@ -61,7 +61,10 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _share(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
     return value

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.cli import hydra_app
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.data import arrow
+from pronmetric.errors import PronmetricError
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -85,8 +86,7 @@ def _job(cfg: DictConfig) -> None:
 def _prepared(cfg: DictConfig) -> Path:
     """The folder of prepared data, which is one."""
     folder = Path(cfg.data.dir)
-    if not (folder / "manifest.json").is_file():
-        raise InputError("no prepared data: expected a folder that `pronmetric prepare` wrote", file=folder)
+    arrow.read_manifest(folder)
     return folder
 
 

@@ -235,7 +235,9 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError("no prepared data: expected a folder that `pronmetric prepare` wrote", file=path) from None
+        raise InputError(
+            "no prepared data: expected a folder that `pronmetric prepare` wrote", file=Path(folder)
+        ) from None
     except ValueError as error:
         raise InputError(f"broken manifest ({error}): prepare again", file=path) from error
 

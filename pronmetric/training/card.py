@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import CONFIG_KEY
 
@@ -89,7 +90,7 @@ def card(
 
 def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) -> None:
     """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
-    manifest = data / "manifest.json"
+    manifest = data / arrow.MANIFEST
     for path in (folder / "config.yaml", folder / "model.safetensors", manifest):
         if not path.is_file():
             raise InputError("a card needs this file, which is not there", file=path)
@@ -97,7 +98,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) 
         name=folder.resolve().name,
         weights=_sha256(folder / "model.safetensors")[:8],
         config=yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")),
-        manifest=json.loads(manifest.read_text(encoding="utf-8")),
+        manifest=arrow.read_manifest(data),
         manifest_hash=_sha256(manifest),
         reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
         making=making,

@@ -37,7 +37,7 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
     wanted = {
         "rule": RULE,
         "seed": seed,
-        "prepared": checkpoint.hash_file(source / "manifest.json"),
+        "prepared": checkpoint.hash_file(source / arrow.MANIFEST),
         "sizes": {split: sizes[split] for split in SPLITS},
     }
     if target.exists():
@@ -56,8 +56,8 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
             passages={"passages_train": [], "passages_development": []},
         )
         shutil.copy(source / "confusion.json", folder)
-        manifest = json.loads((source / "manifest.json").read_text(encoding="utf-8"))
-        _write(folder / "manifest.json", {**manifest, "splits": _splits(rows, chosen), "sample": wanted})
+        manifest = arrow.read_manifest(source)
+        _write(folder / arrow.MANIFEST, {**manifest, "splits": _splits(rows, chosen), "sample": wanted})
         _write(folder / FILE, told)
         folder.rename(target)
     return told

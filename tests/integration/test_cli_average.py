@@ -74,7 +74,8 @@ def test_faults_and_wrong_flags(
     assert "expected a folder that `pronmetric prepare` wrote" in capsys.readouterr().err
     assert main(["average", *names, *data, "-o", names[1]]) == 1
     assert "stands there already" in capsys.readouterr().err
-    for wrong in ([names[0], *data], [*names, *data, "--shares", "1"], [*names, *data, "--shares", "1", "-2"]):
+    shares = (["1"], ["1", "-2"], ["1", "0"], ["1", "x"])
+    for wrong in ([names[0], *data], *([*names, *data, "--shares", *each] for each in shares)):
         with pytest.raises(SystemExit, match="2"):
             main(["average", *wrong, "-o", str(tmp_path / "new")])
     assert not (tmp_path / "new").exists()
