@@ -13,10 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pronmetric.errors import InputError
+from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
 from pronmetric.report.tables import Table, interval, number
 
 CELL = "cell.json"
+SAMPLE = "data/sample.json"
 MEASURES = {"noisy": "R vs R'", "system": "R vs S"}
 HEADS = {"average": "average", "paper": "attention (the paper's)", "logit": "attention (ours)"}
 BEST = {"noisy": "89.1", "system": "90.7"}  # of the paper's Table 4
@@ -24,12 +29,19 @@ BEST_ROW = 7
 STUDY = {"french": ("82.0", "67.6"), "german": ("81.6", "68.2")}  # by language of the study: the paper's, and a floor
 BASE = "glove"
 Cells = Sequence[Mapping[str, Any]]
+Setting = tuple[str, str, str]  # column, context, head
+Sources = Mapping[str, Sequence[str]]
 
 
 class Found(NamedTuple):
-    """What stands in the files: cells, and by file name what `evaluate` and `agree` wrote."""
+    """What stands in the files.
+
+    cells. sources: by kind, the source sentence of each test pair of the cells; empty where it is not told.
+    evaluated, agreed: by file name, what `evaluate` and `agree` wrote.
+    """
 
     cells: Cells
+    sources: Sources
     evaluated: Mapping[str, Mapping[str, Any]]
     agreed: Mapping[str, Mapping[str, Any]]
 
@@ -41,12 +53,14 @@ def read(paths: Sequence[str]) -> Found:
         InputError: a path that is not there, broken JSON, a file of another kind, or nothing to show at all.
     """
     cells: list[Mapping[str, Any]] = []
+    samples: list[Sources] = []
     evaluated: dict[str, Mapping[str, Any]] = {}
     agreed: dict[str, Mapping[str, Any]] = {}
     for path in map(Path, paths):
         if not path.exists():
             raise InputError("no such file or folder", file=path)
         cells += [_json(file) for file in sorted(path.glob(f"*/{CELL}"))]
+        samples += [_sources(_json(file)) for file in path.glob(SAMPLE)]
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
             content = _json(file)
             if "preference" in content:
@@ -63,7 +77,14 @@ def read(paths: Sequence[str]) -> Found:
             "`agree` or `evaluate`",
             file=paths[0],
         )
-    return Found(sorted(cells, key=lambda cell: (cell["row"], cell["seed"])), evaluated, agreed)
+    sources = samples[0] if samples and all(each == samples[0] for each in samples) else {}
+    return Found(sorted(cells, key=lambda cell: (cell["row"], cell["seed"])), sources, evaluated, agreed)
+
+
+def _sources(sample: Mapping[str, Any]) -> Sources:
+    """By kind, the test set and the segment of each test pair of a `sample.json`; its ids are TESTSET/.../SEGMENT#N."""
+    parts = {kind: [each.split("/") for each in found["ids"]] for kind, found in sample["splits"]["test"].items()}
+    return {kind: [f"{id[0]}/{id[-1].split('#')[0]}" for id in ids] for kind, ids in parts.items()}
 
 
 def tables(found: Found) -> list[Table]:
@@ -71,7 +92,7 @@ def tables(found: Found) -> list[Table]:
     made = [table1(name, content) for name, content in found.agreed.items()]
     if found.cells:
         made += [table4(found.cells, measure) for measure in MEASURES]
-        made.append(findings(found.cells))
+        made.append(findings(found.cells, found.sources))
     made += [table5(name, content) for name, content in found.evaluated.items()]
     made += [metric_agreement(name, content) for name, content in found.agreed.items() if "metric" in content]
     return [table for table in made if table.rows]
@@ -123,12 +144,14 @@ def spread(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f} ({len(values)})"
 
 
-def findings(cells: Cells) -> Table:
+def findings(cells: Cells, sources: Sources) -> Table:
     """What the paper found, held against the cells: mean differences between settings that differ in one thing.
 
-    A difference counts as shown where it is two standard errors, over the settings, from 0.
+    Two errors: the standard error over the settings, and, where the cells tell which pairs they won and `sources` whose
+    these are, the 95 % interval over source sentences. A difference counts as shown where that interval, or else two
+    standard errors, leave out 0.
     """
-    means = {measure: _means(cells, measure) for measure in MEASURES}
+    wins = {measure: _wins(cells, measure) for measure in MEASURES}
     names = _columns(cells)
     rows: list[tuple[str, ...]] = []
     for text, field, better, worse in (
@@ -139,26 +162,37 @@ def findings(cells: Cells) -> Table:
         ("respective context over none", 1, "respective", "none"),
         *((f"{names[column]} over {names.get(BASE)}", 0, column, BASE) for column in names if column != BASE),
     ):
-        for measure, found in means.items():
+        for measure, found in wins.items():
             gaps = [
                 value - found[other]
                 for key, value in found.items()
                 if key[field] == better and (other := (*key[:field], worse, *key[field + 1 :])) in found
             ]
-            rows += _finding(text, MEASURES[measure], gaps)
-    gaps = [value - means["noisy"][key] for key, value in means["system"].items()]
-    rows += _finding("R vs S above R vs R'", "both", gaps)
-    header = ("finding", "pairs", "settings", "difference, points", "standard error", "here")
+            rows += _finding(text, MEASURES[measure], gaps, sources.get(measure))
+    gaps = [value.mean(keepdims=True) - wins["noisy"][key].mean() for key, value in wins["system"].items()]
+    rows += _finding("R vs S above R vs R'", "both", gaps, None)
+    header = ("finding", "pairs", "settings", "difference, points", "standard error", "95 % interval", "here")
     return Table("What the paper found, and these cells", header, tuple(rows), numbers_from=2)
 
 
-def _finding(text: str, measure: str, gaps: Sequence[float]) -> Iterator[tuple[str, ...]]:
+def _finding(
+    text: str, measure: str, gaps: Sequence[NDArray[np.float64]], sources: Sequence[str] | None
+) -> Iterator[tuple[str, ...]]:
+    """One row; gaps: for each setting, what it wins more in each pair (pairs,), in points, or in all (1,)."""
     if not gaps:
         return
-    mean = statistics.mean(gaps)
-    error = statistics.stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else None
-    verdict = "open" if error is None or abs(mean) < 2 * error else "confirmed" if mean > 0 else "refuted"
-    yield text, measure, str(len(gaps)), f"{mean:+.1f}", number(error, ".1f"), verdict
+    means = [float(gap.mean()) for gap in gaps]
+    mean = statistics.mean(means)
+    error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
+    found = Estimate(mean, None, None)
+    if sources is not None and {len(gap) for gap in gaps} == {len(sources)}:
+        found = cluster_bootstrap(np.mean(gaps, axis=0), sources)
+    ends = None if found.low is None or found.high is None else (found.low, found.high)
+    sure = abs(mean) >= 2 * error if error is not None else False
+    if ends is not None:
+        sure = not ends[0] <= 0 <= ends[1]
+    verdict = "open" if not sure else "confirmed" if mean > 0 else "refuted"
+    yield text, measure, str(len(gaps)), f"{mean:+.1f}", number(error, ".1f"), interval(ends, "+.1f"), verdict
 
 
 def table5(name: str, content: Mapping[str, Any]) -> Table:
@@ -217,14 +251,17 @@ def _columns(cells: Cells) -> dict[str, str]:
     }
 
 
-def _means(cells: Cells, measure: str) -> dict[tuple[str, str, str], float]:
-    """Mean over seeds by column, context and head."""
-    keys = dict.fromkeys((cell["column"], cell["context"], cell["head"]) for cell in cells)
+def _wins(cells: Cells, measure: str) -> dict[Setting, NDArray[np.float64]]:
+    """By setting, how often each test pair is won, in percent of its seeds (pairs,); in all (1,) where it is not told."""
+    found: dict[Setting, list[list[float]]] = {}
+    for cell in cells:
+        won = cell["test"][measure].get("won")
+        each = [_accuracy(cell, measure)] if won is None else [100.0 * (one == "1") for one in won]
+        found.setdefault((cell["column"], cell["context"], cell["head"]), []).append(each)
+    whole = len({len(each) for runs in found.values() for each in runs}) == 1
     return {
-        key: statistics.mean(
-            _accuracy(cell, measure) for cell in cells if (cell["column"], cell["context"], cell["head"]) == key
-        )
-        for key in keys
+        key: np.mean(runs if whole else [[statistics.mean(each)] for each in runs], axis=0)
+        for key, runs in found.items()
     }
 
 

@@ -65,7 +65,7 @@ def average(
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
         rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
         if len(rows):
-            found = accuracies(score_pairs(scorer, labeller, rows, context=context))
+            found = accuracies(score_pairs(scorer, labeller, rows, context=context)[0])
             figures |= {f"development/{name}{part}": value for part, value in found.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,

@@ -44,7 +44,7 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
     if not len(rows):
         return None
-    better, worse, *_ = score_pairs(scorer.eval(), labeller, rows, context=context)
+    (better, worse, *_), _ = score_pairs(scorer.eval(), labeller, rows, context=context)
     found = np.abs(better - worse)
     found = found[np.isfinite(found)]
     if not len(found):

@@ -36,7 +36,8 @@ class Labelled:
     """A batch with labels.
 
     right: 1 as written, 0 replaced. original: index of the form that stood there in the inventory, -1 for
-    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs. name: the set.
+    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs; pair: which of the pairs that
+    were asked for each is. name: the set.
     """
 
     batch: Batch
@@ -45,11 +46,12 @@ class Labelled:
     labelled: Bool[Tensor, "batch pronouns"]
     better: Int[Tensor, " pairs"]
     worse: Int[Tensor, " pairs"]
+    pair: Int[Tensor, " pairs"]
     name: str
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "original", "labelled", "better", "worse")
+        tensors = ("right", "original", "labelled", "better", "worse", "pair")
         moved = {name: getattr(self, name).to(device) for name in tensors}
         return replace(self, batch=self.batch.to(device), **moved)
 
@@ -78,7 +80,7 @@ class Labeller:
                 right[r, slot] = item.right[k]
                 original[r, slot] = self.index.get(item.original[k], -1)
                 labelled[r, slot] = item.labelled
-        better, worse = _pairs(rows) if pairs else ([], [])
+        better, worse, pair = _pairs(rows) if pairs else ([], [], [])
         return Labelled(
             batch=batch,
             right=torch.from_numpy(right),
@@ -86,14 +88,15 @@ class Labeller:
             labelled=torch.from_numpy(labelled),
             better=torch.tensor(better, dtype=torch.long),
             worse=torch.tensor(worse, dtype=torch.long),
+            pair=torch.tensor(pair, dtype=torch.long),
             name=name,
         )
 
 
-def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int]]:
+def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
     at = {row.example: r for r, row in enumerate(rows) if row.windows == 1}
     whole = sorted(e for e in at if e % 2 == 0 and e + 1 in at)
-    return [at[e] for e in whole], [at[e + 1] for e in whole]
+    return [at[e] for e in whole], [at[e + 1] for e in whole], [e // 2 for e in whole]
 
 
 class TrainingSteps(Dataset[Labelled]):

@@ -146,7 +146,7 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
     """Pair accuracy of the checkpoint in `folder` on the test pairs, R vs R' and R vs S, in its context.
 
     Equal and null scores are wrong, and so are pairs with a text that is read in windows (`windowed`). surplus: texts
-    with more pronouns than the head has slots.
+    with more pronouns than the head has slots. won: of each pair, in the order of `sample.json`, whether it is right.
     """
     loaded, context = checkpoint.load(folder), options["context"]
     scorer, collator = loaded.model, loaded.collator
@@ -161,8 +161,10 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
     figures = {}
     for kind in sample.KINDS:
         mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])
-        better, worse, *counts = score_pairs(scorer, labeller, mine, context=context)
+        (better, worse, *counts), numbers = score_pairs(scorer, labeller, mine, context=context)
         found = decide(better.tolist(), worse.tolist())
+        won = np.zeros(len(mine), dtype=int)
+        won[numbers] = found.right
         figures[kind] = {
             "pairs": len(mine),
             "right": int(found.right.sum()),
@@ -171,5 +173,6 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
             "windowed": len(mine) - len(better),
             "surplus": int((np.array(counts) > slots).sum()),
             "accuracy": float(found.right.sum()) / len(mine),
+            "won": "".join(map(str, won)),
         }
     return figures

@@ -149,14 +149,21 @@ def pair_columns(scorer: PronounScorer, item: Labelled) -> np.ndarray:
 
 
 @torch.inference_mode()
-def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> np.ndarray:
-    """`pair_columns` of all pair rows, in batches of like length, on the scorer's device (4, pairs).
+def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> tuple[np.ndarray, np.ndarray]:
+    """`pair_columns` of all pair rows (4, pairs), and the number of each pair's row (pairs,), in order.
 
-    Pairs with a text that is read in windows are left out.
+    They are scored in batches of like length, on the scorer's device. Pairs with a text that is read in windows are
+    left out.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
-    return np.concatenate([pair_columns(scorer, batches[number].to(device)) for number in range(len(batches))], axis=1)
+    columns, numbers = [], []
+    for number, step in enumerate(batches.steps):
+        item = batches[number].to(device)
+        columns.append(pair_columns(scorer, item))
+        numbers += [step[pair] for pair in item.pair.tolist()]
+    order = np.argsort(numbers)
+    return np.concatenate(columns, axis=1)[:, order], np.array(numbers)[order]
 
 
 def accuracies(columns: np.ndarray) -> dict[str, float]:

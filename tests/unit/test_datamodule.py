@@ -72,7 +72,7 @@ def batches(data: PronounData, *, first: int = 0, rank: int = 0, world: int = 1,
 
 
 def same(one: Labelled, other: Labelled) -> bool:
-    tensors = ("right", "original", "labelled", "better", "worse")
+    tensors = ("right", "original", "labelled", "better", "worse", "pair")
     pairs = [(getattr(one, name), getattr(other, name)) for name in tensors]
     pairs += [(getattr(one.batch, name), getattr(other.batch, name)) for name in ("ids", "word", "pronoun_word")]
     return all(torch.equal(a, b) for a, b in pairs)
@@ -122,7 +122,7 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
     found = labeller.batch(items, pairs=True, name="x")
     rows = len(found.batch.ids)
     assert rows > 4
-    assert (found.better.tolist(), found.worse.tolist()) == ([rows - 2], [rows - 1])
+    assert (found.better.tolist(), found.worse.tolist(), found.pair.tolist()) == ([rows - 2], [rows - 1], [1])
     mine = found.labelled[: rows - 3] & found.batch.pronoun_mask[: rows - 3]
     assert sorted(found.right[: rows - 3][mine].tolist()) == [0.0, 1.0]
 
@@ -130,7 +130,7 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
 def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), FORMS)
     moved = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x").to("meta")
-    tensors = [moved.right, moved.original, moved.labelled, moved.better, moved.worse, moved.batch.ids]
+    tensors = [moved.right, moved.original, moved.labelled, moved.better, moved.worse, moved.pair, moved.batch.ids]
     assert {tensor.device.type for tensor in tensors} == {"meta"} and moved.name == "x"
 
 

@@ -18,7 +18,7 @@ from pronmetric.nn.head import HeadOutput
 from pronmetric.pronouns import FORMS
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.module import ScorerModule, accuracies
+from pronmetric.training.module import ScorerModule, accuracies, score_pairs
 
 OPTIM: dict[str, Any] = {
     "halve_from": None,
@@ -243,3 +243,27 @@ def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item:
 def test_the_papers_rate_is_halved_in_each_epoch_from_the_fourth_on(make: Make) -> None:
     found = schedule(make(steps=6 * 5, epoch=5.0, optim={"kind": "sgd", "halve_from": 4}))
     assert found[:30] == pytest.approx([0.4] * 15 + [0.2] * 5 + [0.1] * 5 + [0.05] * 5)
+
+
+def test_pairs_are_scored_in_the_order_of_their_rows(tiny_checkpoint: Callable[..., Path]) -> None:
+    loaded = checkpoint.load(tiny_checkpoint())
+    labeller = Labeller(loaded.collator, FORMS)
+
+    def row(better: str, worse: str) -> dict[str, Any]:
+        at = {"hyp_start": 0, "ref_form": better.split()[0].lower()}
+        none: list[str] = []
+        texts = {"better": better, "worse": worse, "context": none, "system_context": none}
+        return {"kind": "noisy", "mismatches": [at], **texts}
+
+    long = "She " + "left her there and " * 40 + "went home."  # read in windows
+    rows = [
+        row("She left her with them and went.", "It left her with them and went."),
+        row(long, long),
+        row("He left.", "She left."),
+    ]
+    columns, numbers = score_pairs(loaded.model, labeller, rows, context="none")
+    assert numbers.tolist() == [0, 2] and columns.shape == (4, 2)
+    for column, number in zip(columns.T, numbers, strict=True):
+        alone, _ = score_pairs(loaded.model, labeller, [rows[number]], context="none")
+        np.testing.assert_allclose(column, alone[:, 0], atol=1e-5)
+    assert columns[2].tolist() == [3, 1]

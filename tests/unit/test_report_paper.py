@@ -54,12 +54,29 @@ def test_table_4_has_a_line_for_each_row_and_a_column_for_each_encoder() -> None
 
 
 def test_findings_are_mean_differences_between_settings_that_differ_in_one_thing() -> None:
-    rows = {row[:2]: row[2:] for row in paper.findings(CELLS).rows}
+    rows = {row[:2]: row[2:] for row in paper.findings(CELLS, {}).rows}
     # 60 - 52 and 71 - 60: mean 9.5, standard error 1.5
-    assert rows["attention over averaging", "R vs R'"] == ("2", "+9.5", "1.5", "confirmed")
-    assert rows["frozen <MiniLM> over BiLSTM", "R vs S"] == ("2", "+5.0", "5.0", "open")
-    assert rows["R vs S above R vs R'", "both"] == ("4", "+6.8", "2.3", "confirmed")  # 8, 10, 0, 9
+    assert rows["attention over averaging", "R vs R'"] == ("2", "+9.5", "1.5", "-", "confirmed")
+    assert rows["frozen <MiniLM> over BiLSTM", "R vs S"] == ("2", "+5.0", "5.0", "-", "open")
+    assert rows["R vs S above R vs R'", "both"] == ("4", "+6.8", "2.3", "-", "confirmed")  # 8, 10, 0, 9
     assert not any("context" in text for text, _ in rows)
+
+
+def test_findings_have_an_interval_over_source_sentences_where_the_won_pairs_are_told() -> None:
+    def told(column: str, row: int, seed: int, won: str) -> dict[str, Any]:
+        made = cell(column, row, seed, won.count("1") / len(won), 0.5)
+        made["test"]["noisy"]["won"] = won
+        return made
+
+    cells = [told("glove", 6, 1, "1100"), told("glove", 6, 2, "1000"), told("glove", 7, 1, "1111")]
+    ids = ["set.de-en/A/one/1#1", "set.de-en/A/two/1#1", "set.de-en/A/one/2#1", "set.de-en/A/one/3#2"]
+    rows = {row[:2]: row[2:] for row in paper.findings(cells, {"noisy": ["1", "1", "2", "3"]}).rows}
+    # won more, of two seeds: 0, 50, 100 and 100 points; source 1 has the first two, so 25, 100 and 100 in its means
+    assert rows["attention over averaging", "R vs R'"] == ("1", "+62.5", "-", "+25.0 to +100.0", "confirmed")
+    assert rows["attention over averaging", "R vs S"] == ("1", "+0.0", "-", "-", "open")
+    assert paper._sources({"splits": {"test": {"noisy": {"ids": ids}}}}) == {
+        "noisy": ["set.de-en/1", "set.de-en/1", "set.de-en/2", "set.de-en/3"]
+    }
 
 
 def test_the_tables_of_a_folder_in_three_formats(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
