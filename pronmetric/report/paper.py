@@ -252,7 +252,7 @@ def _columns(cells: Cells) -> dict[str, str]:
 
 
 def _wins(cells: Cells, measure: str) -> dict[Setting, NDArray[np.float64]]:
-    """By setting, how often each test pair is won, in percent of its seeds (pairs,); in all (1,) where it is not told."""
+    """By setting, how often each test pair is won, in percent of the seeds (pairs,); in all (1,) if it is not told."""
     found: dict[Setting, list[list[float]]] = {}
     for cell in cells:
         won = cell["test"][measure].get("won")

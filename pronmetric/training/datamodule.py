@@ -36,8 +36,8 @@ class Labelled:
     """A batch with labels.
 
     right: 1 as written, 0 replaced. original: index of the form that stood there in the inventory, -1 for
-    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs; pair: which of the pairs that
-    were asked for each is. name: the set.
+    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs, `pair`: which of the
+    batch's pairs each is. name: the set.
     """
 
     batch: Batch
