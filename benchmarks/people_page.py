@@ -21,9 +21,9 @@ def page(content: Figures) -> str:
         "## Pairs\n\n" + "\n\n".join(_set(name, found) for name, found in figures["sets"].items()),
         _floors(sets),
         _kinds(sets),
-        _raters(sets),
+        raters(sets),
         _detection(figures["detection"]),
-        _study(figures["study"]),
+        study(figures["study"]),
         _why(sets, figures["detection"]),
     ]
     return "\n\n".join(parts) + "\n"
@@ -109,7 +109,8 @@ def _kinds(sets: Figures) -> str:
     return "## By how the pronouns differ\n\n" + _table(["pairs", "difference", "number", METRIC, DOUBTS], rows)
 
 
-def _raters(sets: Figures) -> str:
+def raters(sets: Figures) -> str:
+    """AC1 of the metric and each rater, as a section."""
     rows = [
         [name, rater, str(found["ac1"]["items"]), _ac1(found), _ac1(found["without_ties"])]
         for name, part in sets.items()
@@ -144,7 +145,8 @@ def _detected(name: str, found: Figures) -> list[str]:
     return [name, *counts, *(_share(found[key]) for key in keys)]
 
 
-def _study(found: Figures | None) -> str:
+def study(found: Figures | None) -> str:
+    """Accuracy and AC1 on the study set by language, as a section."""
     title = '## Study set: AC1 against "the reference is better"\n\nThat is no agreement with people: the reference is '
     title += "taken to be better in each sample, whatever anybody thinks of it."
     if found is None:

@@ -6,6 +6,7 @@ import argparse
 import datetime
 import hashlib
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -216,12 +217,19 @@ def portable(argument: str) -> str:
     return flag + equals + (path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name)
 
 
+def origin(name: str) -> dict[str, str]:
+    """When and by which command figures of the script `name` came about."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "command": shlex.join(["python", "-m", f"benchmarks.{name}", *map(portable, sys.argv[1:])]),
+    }
+
+
 def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Mapping[str, Any]) -> dict[str, Any]:
     """Figures with where they come from; written to `--out` where that is given."""
     content = {
         "benchmark": name,
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "command": " ".join([f"python -m benchmarks.{name}", *map(portable, sys.argv[1:])]),
+        **origin(name),
         "weights": weights_hash(options.model),
         "signature": scorer.signature,
         "records": scorer.records,

@@ -159,7 +159,7 @@ def findings(cells: Cells, sources: Sources) -> Table:
         ("our attention over the paper's", 2, "logit", "paper"),
         ("common context over none", 1, "common", "none"),
         ("common context over respective", 1, "common", "respective"),
-        ("respective context over none", 1, "respective", "none"),
+        ("no context over respective", 1, "none", "respective"),
         *((f"{names[column]} over {names.get(BASE)}", 0, column, BASE) for column in names if column != BASE),
     ):
         for measure, found in wins.items():

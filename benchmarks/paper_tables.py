@@ -1,0 +1,77 @@
+"""The page benchmarks/paper-tables.md: Table 4 from the cells of a sweep, Table 5 from what `benchmarks.people` wrote.
+
+    python -m benchmarks.paper_tables GRID --people people.json --minutes 80 --how "..." [--page [FILE.md]]
+
+GRID is the folder of `pronmetric train --multirun experiment=table4`; --minutes is how long that took, --how where.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import scoring
+from benchmarks.people_page import UNTOUCHED, raters, study
+from pronmetric.report import paper
+from pronmetric.report.tables import markdown
+
+PAGE = scoring.BENCHMARKS / "paper-tables.md"
+Figures = Mapping[str, Any]
+
+
+def page(found: paper.Found, people: Figures, *, command: str, date: str, minutes: float, how: str) -> str:
+    """The page as Markdown; people: a report of `benchmarks.people`."""
+    grid = [paper.table4(found.cells, measure) for measure in paper.MEASURES]
+    findings = paper.findings(found.cells, found.sources)
+    figures = people["figures"]
+    sets = {name: part for name, part in figures["sets"].items() if name != UNTOUCHED}
+    return f"""# The paper's tables
+
+Jwalapuram et al., EMNLP-IJCNLP 2019, on our data and encoders. {date}; written by
+
+```
+{command}
+```
+
+{len(found.cells)} cells in {minutes:.0f} minutes, {how}. {" ".join(f"{note}." for note in paper.notes(found)[1:])}
+README, "The paper's tables", tells what the rows and columns are; `table4-sample.json` names the pairs.
+
+{markdown([*grid, findings])}
+The interval resamples source sentences, the standard error is over the settings; where the interval has 0 in it, a
+finding is open. In the respective context what precedes the reference is the reference, and what precedes an output is
+the output: a model can tell the texts apart by that alone, their pronouns unread.
+
+# Table 5, the shipped checkpoint
+
+Weights `{people["weights"]}`, {people["date"]}, by `{people["command"]}`. The paper's metric has 82.0 (French) and 81.6
+(German) on its study set, its trigram model 67.6 and 68.2.
+
+{study(figures["study"])}
+
+{raters(sets)}
+"""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("grid", metavar="GRID", help="folder of the sweep")
+    parser.add_argument("--people", type=Path, required=True, metavar="FILE.json", help="what benchmarks.people wrote")
+    parser.add_argument("--minutes", type=float, required=True, help="how long the sweep took")
+    parser.add_argument("--how", required=True, help="on what machine and with which launcher")
+    parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help="where to write the page")
+    options = parser.parse_args()
+    people = json.loads(options.people.read_text(encoding="utf-8"))
+    made = scoring.origin("paper_tables")
+    text = page(paper.read([options.grid]), people, **made, minutes=options.minutes, how=options.how)
+    if options.page is None:
+        print(text)
+    else:
+        options.page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    scoring.run(main)
