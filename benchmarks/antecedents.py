@@ -19,18 +19,17 @@ mention": any mention), the nearest first. GUM annotates every noun phrase and t
 follows the noun ("the man who left") the word is not the noun. **Chance** draws k of the words blindly.
 
 Held out is a document in which no passage of `passages_train` of PREPARED begins; PREPARED must be the folder that the
-checkpoint names. Documents "read in training" were read as plain text: no chain was learned from in any document.
+checkpoint names. Documents "read in training" were read as plain text, and where the checkpoint was trained with
+data.coreference their chains were learned from too; nothing of a document held out ever is.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,14 +37,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import scoring
-from benchmarks.scoring import THIRD_PERSON, Counting
+from benchmarks.scoring import Counting
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import cluster_bootstrap
-from pronmetric.eval.coreference import Annotated, Mention, read
-from pronmetric.eval.sentences import starts
-from pronmetric.pronouns import FORMS, find
+from pronmetric.eval.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
+from pronmetric.eval.coreference import Annotated, read_folder
+from pronmetric.pronouns import THIRD_PERSON, find
 from pronmetric.records import Text, join
-from pronmetric.words import words
 
 if TYPE_CHECKING:
     from pronmetric.metric import Look
@@ -54,31 +52,13 @@ PAGE = scoring.BENCHMARKS / "antecedents.md"
 BEFORE = 5
 TOP = (1, 3)
 HELD_OUT, TRAINED = "held out", "read in training"
-ANTECEDENT, EARLIER = "antecedent", "any earlier mention"
 ATTENTION, NEAREST, CHANCE = "attention", "nearest noun", "chance"
 METHODS = (ATTENTION, NEAREST, CHANCE)
 MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH = "measured", "no entity", "no antecedent", "out of reach"
-_OPENING = 40  # letters and digits by which a passage of training is known again
 
 Attend = Callable[[Sequence[Text]], Iterable[Sequence["Look"]]]
 Hits = dict[str, tuple[float, ...]]
 """By method: hit (or its probability) at each k of `TOP`."""
-
-
-class Target(NamedTuple):
-    """What a pronoun should look at: its words (words,), the floor's words, nearest first, and whether there is any."""
-
-    words: NDArray[np.bool_]
-    nearest: tuple[int, ...]
-    exists: bool
-
-
-class Pronoun(NamedTuple):
-    """A third-person pronoun: the words that count (words,), and its targets, none where it refers to no entity."""
-
-    form: str
-    counts: NDArray[np.bool_]
-    targets: dict[str, Target]
 
 
 class Place(NamedTuple):
@@ -98,68 +78,16 @@ class Found(NamedTuple):
     hits: dict[str, Hits]
 
 
-def natural(tokens: Iterable[str]) -> str:
-    """Tokens as one writes them; only blanks come and go.
-
-    >>> natural(["She", "did", "n't", "(", "yet", ")", "see", "“", "a", "well", "-", "known", "man", "”", "."])
-    "She didn't (yet) see “a well-known man”."
-    """
-    text = " ".join(tokens)
-    text = re.sub(r'(?<!\S)" ([^"]+) "(?!\S)', r'"\1"', text)
-    text = re.sub(r"(?<=\w) - (?=\w)", "-", text)
-    text = re.sub(
-        r" (?=[.,;:!?%)\]}\u2026\u201d\u2019]|n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b)",
-        "",
-        text,
-        flags=re.IGNORECASE,
-    )
-    return re.sub(r"(?<=[(\[{\u201c\u2018$£€#]) ", "", text)
-
-
 def places(document: Annotated) -> Iterator[Place]:
     """The sentences of a document that have a third-person pronoun."""
-    text = natural(document.tokens)
-    cuts = list(pairwise((0, *starts(text), len(text))))
-    sentences = [text[start:end].rstrip() for start, end in cuts]
-    split = [words(sentence) for sentence in sentences]
-    tokens = np.repeat(np.arange(len(document.tokens)), [len("".join(t.split())) for t in document.tokens])  # by letter
-    letter = np.cumsum([not character.isspace() for character in text]) - 1
-    at = [tokens[letter[[start + word.start for word in part]]] for (start, _), part in zip(cuts, split, strict=True)]
-    for number, sentence in enumerate(sentences):
-        pronouns = [p for p in find(sentence, split[number]) if p.form in THIRD_PERSON]
+    parts = sentences(document)
+    for number, sentence in enumerate(parts):
+        pronouns = [p for p in find(sentence.text, sentence.words) if p.form in THIRD_PERSON]
         if pronouns:
-            shown = slice(max(0, number - BEFORE), number + 1)
-            of = np.concatenate(at[shown])
-            real = np.array([word.text[-1].isalnum() for part in split[shown] for word in part])
-            before = len(of) - len(at[number])
-            found = {p.start: _pronoun(document, p.form, before + p.word, of, real) for p in pronouns}
-            yield Place(document.name, Text(join(sentences[shown][:-1]), sentence), found)
-
-
-def _pronoun(document: Annotated, form: str, own: int, tokens: NDArray[np.int64], real: NDArray[np.bool_]) -> Pronoun:
-    """The pronoun that is word `own` of those shown; `tokens` has the token of each, `real` is where no punctuation."""
-    token = int(tokens[own])
-    counts = real & (np.arange(len(real)) != own)
-    entities = {m.entity for m in document.mentions if (m.start, m.end) == (token, token + 1)}
-    earlier = [m for m in document.mentions if m.start < token]
-    kinds = {ANTECEDENT: [m for m in earlier if not _bare(document, m)], EARLIER: earlier}
-    targets = {}
-    for kind, mentions in kinds.items() if entities else ():
-        where, nearest = np.zeros_like(counts), set()
-        for mention in (m for m in mentions if m.end > tokens[0]):
-            inside = counts & (mention.start <= tokens) & (tokens < min(mention.end, token))
-            if mention.entity in entities:
-                where |= inside
-            if mention.end <= token:
-                nearest.update(np.flatnonzero(inside)[-1:].tolist())
-        exists = any(mention.entity in entities for mention in mentions)
-        targets[kind] = Target(where, tuple(sorted(nearest, reverse=True)), exists)
-    return Pronoun(form, counts, targets)
-
-
-def _bare(document: Annotated, mention: Mention) -> bool:
-    """Whether a mention is a pronoun and nothing else."""
-    return mention.end == mention.start + 1 and document.tokens[mention.start].lower() in FORMS
+            shown = parts[max(0, number - BEFORE) : number + 1]
+            before = sum(len(part.words) for part in shown[:-1])
+            found = {p.start: pronoun(document, p.form, before + p.word, shown) for p in pronouns}
+            yield Place(document.name, Text(join(part.text for part in shown[:-1]), sentence.text), found)
 
 
 def judge(doc: str, pronoun: Pronoun, weights: NDArray[np.float32]) -> Found:
@@ -248,27 +176,11 @@ def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
     }
 
 
-def trained_on(document: Annotated, openings: set[str]) -> bool:
-    """Whether a passage whose first letters and digits are among `openings` begins in the document."""
-    text = _letters("".join(document.tokens))
-    return any(text[i : i + _OPENING] in openings for i in range(len(text) - _OPENING + 1))
-
-
-def opening(text: str) -> str | None:
-    """By what a passage is known again; None where it is too short for it."""
-    letters = _letters(text)
-    return letters[:_OPENING] if len(letters) >= _OPENING else None
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]", "", text.lower())
-
-
-def grouped(documents: Sequence[Annotated], openings: set[str]) -> dict[str, list[Annotated]]:
+def grouped(documents: Sequence[Annotated], known: set[str]) -> dict[str, list[Annotated]]:
     """The documents held out, all and by corpus (what their names begin with), and those read in training."""
     held_out, trained = [], []
     for document in documents:
-        (trained if trained_on(document, openings) else held_out).append(document)
+        (trained if trained_on(document, known) else held_out).append(document)
     if not held_out:
         raise PronmetricError("every document was read in training: nothing is held out")
     corpora = sorted({document.name.split("_")[0] for document in held_out})
@@ -377,17 +289,12 @@ def main() -> None:
     )
     options = parser.parse_args()
     scoring.weights_hash(options.model)
-    files = sorted((options.shared / "data" / "gum-coref").glob("*.conll"))
-    if not files:
-        raise InputError("expected GUM's .conll files in it", file=options.shared / "data" / "gum-coref")
-    documents = [document for file in files for document in read(file)]
+    documents = read_folder(options.shared / "data" / "gum-coref")
     from pronmetric.data import arrow
 
-    openings = {
-        found for text in arrow.read_passages(options.data, "passages_train")["text"] if (found := opening(text))
-    }
+    known = openings(arrow.read_passages(options.data, "passages_train")["text"])
     attend, counting = load(options)
-    figures = measure(attend, grouped(documents, openings), seed=options.seed)
+    figures = measure(attend, grouped(documents, known), seed=options.seed)
     content = scoring.report("antecedents", options, counting, figures)
     print(show(figures))
     if options.page is not None:

@@ -23,13 +23,10 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions, Estimate
 from pronmetric.eval.shuffling import shuffled as shuffled
-from pronmetric.pronouns import ENTRIES
+from pronmetric.pronouns import THIRD_PERSON as THIRD_PERSON
 
 BENCHMARKS = Path(__file__).resolve().parent
 ROOT = BENCHMARKS.parent
-THIRD_PERSON = frozenset(
-    entry.form for entry in ENTRIES if entry.person == "3" and entry.type in ("personal", "possessive", "reflexive")
-)
 COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
 
 

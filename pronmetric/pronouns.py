@@ -24,6 +24,9 @@ class Entry(NamedTuple):
 
 ENTRIES = tuple(Entry(**row) for row in rows("pronouns.en.tsv"))
 FORMS = tuple(dict.fromkeys(entry.form for entry in ENTRIES))
+THIRD_PERSON = frozenset(
+    entry.form for entry in ENTRIES if entry.person == "3" and entry.type in ("personal", "possessive", "reflexive")
+)
 
 _FORM = {form: form for form in FORMS} | {f"{mark}t": "it" for mark in ("", "'", "\u2019", "\u2018", "\u02bc")}
 

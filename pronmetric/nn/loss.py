@@ -1,4 +1,4 @@
-"""Losses: pairs of segments, and labels on pronouns.
+"""Losses: pairs of segments, labels on pronouns, and what pronouns attend to.
 
 Each ignores what is masked; where all is, it is 0 and still hangs on its input, so that `backward` works.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
+
+_TINY = 1e-9  # added to the attention, so that one which is 0 in 32 bits has a logarithm
 
 
 def margin(better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, margin: float) -> Float[Tensor, ""]:
@@ -44,3 +46,14 @@ def correction(
     if not mask.any():
         return forms[mask].sum()
     return functional.cross_entropy(forms[mask], original[mask])
+
+
+def antecedent(
+    weights: Float[Tensor, "batch pronouns words"], where: Bool[Tensor, "batch pronouns words"]
+) -> Float[Tensor, ""]:
+    """Mean of -log(attention to all words of the antecedent together), `where` they are; pronouns without are left out.
+
+    weights: attention, which sums to 1 over the words. The loss is 0 where all of it lies in the antecedent.
+    """
+    attended = weights.float().masked_fill(~where, 0.0).sum(-1)[where.any(-1)]  # (pronouns with an antecedent,)
+    return -(attended + _TINY).log().mean() if len(attended) else attended.sum()

@@ -105,6 +105,6 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
 def _told(part: Checkpoint, share: float) -> dict[str, Any]:
     """What the average's config tells of one of its parts."""
     before = part.config.get("training", {})
-    keys = ("seed", "steps", "seconds", "init", "figures", "average")
+    keys = ("seed", "steps", "seconds", "init", "coreference", "figures", "average")
     data = before.get("data", {}).get("manifest")
     return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

@@ -21,7 +21,7 @@ from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
-from pronmetric.training import examples
+from pronmetric.training import antecedents, examples
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender import flipped_frequency
 from pronmetric.training.names import Names, common
@@ -37,7 +37,8 @@ class Labelled:
 
     right: 1 as written, 0 replaced. original: index of the form that stood there in the inventory, -1 for
     none. labelled: which pronouns detection learns from. better, worse: rows of the pairs, `pair`: which of the
-    batch's pairs each is. name: the set.
+    batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers to; None where no row
+    tells of any.
     """
 
     batch: Batch
@@ -48,11 +49,12 @@ class Labelled:
     worse: Int[Tensor, " pairs"]
     pair: Int[Tensor, " pairs"]
     name: str
+    antecedent: Bool[Tensor, "batch pronouns words"] | None = None
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "original", "labelled", "better", "worse", "pair")
-        moved = {name: getattr(self, name).to(device) for name in tensors}
+        tensors = ("right", "original", "labelled", "better", "worse", "pair", "antecedent")
+        moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
         return replace(self, batch=self.batch.to(device), **moved)
 
 
@@ -90,7 +92,23 @@ class Labeller:
             worse=torch.tensor(worse, dtype=torch.long),
             pair=torch.tensor(pair, dtype=torch.long),
             name=name,
+            antecedent=_antecedents(rows, items, batch),
         )
+
+
+def _antecedents(
+    rows: Sequence[Encoded], items: Sequence[LabelledExample], batch: Batch
+) -> Bool[Tensor, "batch pronouns words"] | None:
+    """Where the antecedents of the pronouns lie, as far as they are within the row; None where no item has any."""
+    if not any(item.antecedents for item in items):
+        return None
+    where = np.zeros((*batch.pronoun_mask.shape, batch.word_mask.shape[1]), dtype=bool)
+    for r, row in enumerate(rows):
+        known = items[row.example].antecedents
+        for slot, k in enumerate(row.pronouns.tolist() if known else ()):
+            words = row.pronoun_word[slot] + np.array(known[k], dtype=np.int64)
+            where[r, slot, words[(words >= 0) & (words < where.shape[2])]] = True
+    return torch.from_numpy(where) & batch.word_mask[:, None, :]
 
 
 def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
@@ -194,6 +212,8 @@ class PronounData(pl.LightningDataModule):
         agreeing: leave out noisy references whose verb no longer agrees.
         workers: processes that make batches; 0 makes them in the training process.
         seed: of the run.
+        coreference: a folder of annotated documents, those of which a passage is trained on: they come as further
+            passages, of source "coreference", with their pronouns' antecedents.
 
     To Lightning the whole run is one epoch, so that a run goes on from any step in the same way: from `first`, the
     number of steps that are done.
@@ -221,6 +241,7 @@ class PronounData(pl.LightningDataModule):
         workers: int,
         seed: int,
         batch: int | None = None,
+        coreference: str | Path | None = None,
     ) -> None:
         super().__init__()
         if context not in examples.CONTEXTS:
@@ -258,6 +279,8 @@ class PronounData(pl.LightningDataModule):
         self.agreeing = agreeing
         self.workers = workers
         self.seed = seed
+        self.coreference = coreference
+        self.annotated: dict[str, int] = {}  # documents and passages of that folder that are trained on
         self.first = 0
         self._sets: TrainingSteps | None = None
         self._steps: list[Step] = []
@@ -271,6 +294,12 @@ class PronounData(pl.LightningDataModule):
         if self.agreeing:
             pairs = pairs.select(np.flatnonzero(pairs["agrees"]))
         passages = arrow.read_passages(self.folder, "passages_train")
+        if self.coreference is not None:
+            from datasets import concatenate_datasets
+
+            more = antecedents.read(self.coreference, known=passages["text"])
+            self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
+            passages = concatenate_datasets([passages, more])
         some = [i for i, forms in enumerate(passages["forms"]) if len(forms)]
         self._passages = passages.select(some)
         self._pairs = pairs

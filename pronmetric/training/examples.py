@@ -14,6 +14,7 @@ from pronmetric.eval import sentences
 from pronmetric.study_form import flatten
 from pronmetric.training import gender
 from pronmetric.training.names import Names
+from pronmetric.words import words
 
 CONTEXTS = ("none", "respective", "common")
 
@@ -22,13 +23,15 @@ class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
 
     right: 1 as written, 0 replaced, one for each span. original: the lower-cased form that stood there
-    before. labelled: whether detection learns from this example.
+    before. labelled: whether detection learns from this example. antecedents: the words of each one's antecedent, as
+    distances from it in words (-1: the word before it); empty where none is known, of any or of all.
     """
 
     example: Example
     right: tuple[float, ...]
     original: tuple[str, ...]
     labelled: bool
+    antecedents: tuple[tuple[int, ...], ...] = ()
 
 
 def passage(
@@ -52,6 +55,8 @@ def passage(
     names: Names | None = None,
 ) -> LabelledExample:
     """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
+
+    What the row's `antecedents` name, if it has any, is what its pronouns refer to, replaced or not.
 
     context: chance that its first sentences, up to some sentence before the last pronoun, are left as they are and
         become the context of the rest.
@@ -87,11 +92,38 @@ def passage(
         emphasis=emphasis,
         frequency=frequency,
     )
-    example = Example(before, result.text, result.spans)
+    example = natural = Example(before, result.text, result.spans)
     if rng.random() < plain:
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    return LabelledExample(example, right, tuple(o.form for o in found), True)
+    antecedents = _antecedents(row, natural, example)
+    return LabelledExample(example, right, tuple(o.form for o in found), True, antecedents)
+
+
+def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:
+    """The antecedents of a row's pronouns in `example`, which is `natural` or its plain form.
+
+    Names, nouns and pronouns were replaced word for word, so that a word of `natural` has the number that it had in
+    the row's text (should that once not be so, no antecedent is known); the plain form has other words, but keeps
+    offsets.
+    """
+    known = {each["word"]: each["antecedent"] for each in row.get("antecedents") or ()}
+    before = _places(natural) if known else []
+    if not known or len(before) != len(words(row["text"])):
+        return ()
+    numbers = {place: number for number, place in enumerate(before)}
+    shown = {place: number for number, place in enumerate(_places(example))}
+    found = []
+    for start, _ in natural.spans:
+        own = shown.get((1, start))
+        antecedent = [before[word] for word in known.get(numbers.get((1, start), -1), ())]
+        found.append(() if own is None else tuple(shown[place] - own for place in antecedent if place in shown))
+    return tuple(found)
+
+
+def _places(example: Example) -> list[tuple[int, int]]:
+    """Of each word whether it stands in the context (0) or the text (1), and its offset there."""
+    return [(part, word.start) for part, text in enumerate(example[:2]) for word in words(text)]
 
 
 def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:

@@ -115,7 +115,7 @@ def train(
         "init": None if init is None else str(init),
         "seed": seed,
     }
-    _check(trainer, head=head, objective=objective, optim=optim, states=states, seed=seed)
+    _check(trainer, data=data, head=head, objective=objective, optim=optim, states=states, seed=seed)
     manifest = arrow.read_manifest(folder)
     rate = natural_rate(manifest)
     refuse_other(out, settings)
@@ -139,6 +139,7 @@ def train(
             workers=trainer["workers"],
             seed=seed,
             batch=data["batch"],
+            coreference=data["coreference"],
         )
         if states is not None:
             _store(scorer, module_data, Path(states), trainer)
@@ -154,6 +155,7 @@ def train(
             calibration = on_references(scorer, module_data.collator, folder, context=context, rate=rate, seed=seed)
         tie = band.choose(scorer, module_data.labeller, folder, context=context)
         scorer.encoder = start.encoder
+    annotated = module_data.annotated
     config: dict[str, Any] = {
         "format": checkpoint.FORMAT,
         "encoder": start.encoder.config | start.pieces.config,
@@ -173,6 +175,7 @@ def train(
             "seconds": best.seconds,
             "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
             **({"encoder": start.told} if start.told else {}),
+            **({"coreference": {**annotated, "weight": objective["antecedent"]}} if annotated else {}),
             "figures": best.figures,
             "calibration": None if calibration is None else calibration._asdict(),
         },
@@ -275,6 +278,7 @@ def make_trainer(
 def _check(
     trainer: Mapping[str, Any],
     *,
+    data: Mapping[str, Any],
     head: Mapping[str, Any],
     objective: Mapping[str, Any],
     optim: Mapping[str, Any],
@@ -287,6 +291,10 @@ def _check(
         raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
     if objective["correction"] and not head["correction"]:
         raise InputError("objective.correction needs a head that says which form belongs there: head.correction=true")
+    if objective["antecedent"] and data["coreference"] is None:
+        raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
+    if data["coreference"] is not None and objective["pair_share"] == 1:
+        raise InputError("data.coreference gives passages, and objective.pair_share=1 trains on pairs alone")
     if states is not None and not optim["frozen"]:
         raise InputError("states= keeps what an encoder says that stays as it is: add optim.frozen=true")
 

@@ -279,6 +279,17 @@ def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> No
     assert all(torch.equal(last[f"scorer.encoder.model.{name}"], value) for name, value in encoder.items())
 
 
+def test_attention_learns_from_annotated_documents(
+    train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path, tmp_path: Path
+) -> None:
+    text = "The cat of Ann slept. It rained. She fed it, and they left."
+    folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=[text])
+    given = [f"data.coreference={root / 'tests' / 'fixtures' / 'coreference'}", "objective.antecedent=0.5"]
+    assert train(tmp_path, *given, "objective.pair_share=0", "trainer.max_epochs=10", folder=folder) == 0
+    assert config(tmp_path)["training"]["coreference"] == {"documents": 1, "passages": 1, "weight": 0.5}
+    assert any(row.get("train/antecedent") for row in rows(tmp_path))
+
+
 def test_training_starts_from_a_checkpoint(
     train: Train, tiny_checkpoint: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -612,6 +623,9 @@ def test_two_processes_validate_as_one_does(
         (["head=papers"], "did you mean head=paper?"),
         (["head=paper"], "head=paper has no probabilities and learns from pairs alone: add objective=pairs"),
         (["objective.correction=1"], "head.correction=true"),
+        (["objective.antecedent=1"], "add data.coreference=FOLDER"),
+        (["data.coreference=.", "objective.pair_share=1"], "objective.pair_share=1 trains on pairs alone"),
+        (["data.coreference=/no/such/folder"], "/no/such/folder: expected GUM's .conll files in it"),
         (["head.kind=neck"], "expected head logit, paper or average, got 'neck'"),
         (["word_state=last"], "expected word_state mean or first, got 'last'"),
         (["loss.kind=hinge"], "expected loss.kind logistic or margin, got 'hinge'"),

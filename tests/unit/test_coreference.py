@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.eval.coreference import Annotated, Mention, read
+from pronmetric.eval.coreference import Annotated, Mention, read, read_folder
 
 LINES = """\
 # begin document OWN_news_cat
@@ -81,3 +81,12 @@ def test_the_shared_documents(shared: Path) -> None:
     (document,) = read(shared / "data" / "gum-coref" / "GENTLE_dictionary_next.conll")
     assert document.name == "GENTLE_dictionary_next" and len(document.tokens) == 657
     assert Mention(22, 24, "abstract-10-Middle_English") in document.mentions
+
+
+def test_a_folder_is_read_file_by_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected GUM's \.conll files in it"):
+        read_folder(tmp_path)
+    for name in ("b", "a"):
+        text = f"# begin document {name}\n0\tNo\t_\n# end document\n"
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    assert [document.name for document in read_folder(tmp_path)] == ["a", "b"]

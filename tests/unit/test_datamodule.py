@@ -259,6 +259,24 @@ def test_a_sample_of_development_pairs_is_the_same_each_time(make: Make) -> None
         assert all(same(a, b) for a, b in zip(one, other, strict=True))
 
 
+def test_annotated_documents_come_as_further_passages(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    coreference = Path(__file__).parents[1] / "fixtures" / "coreference"
+    text = "The cat of Ann slept. It rained. She fed it, and they left."
+    folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=[text, "She left."])
+    given: dict[str, Any] = {"coreference": coreference, "source_weight": {"coreference": 3.0}, "epochs": 4}
+    data = make(folder, **given)
+    found, again = batches(data), batches(make(folder, **given))
+    assert data._passages["doc"] == ["0", "1", "OWN_cat"] and data.annotated == {"documents": 1, "passages": 1}
+    drawn = Counter(row for step in data.steps() if step.kind == "passages" for row in step.rows)
+    assert drawn[2] > drawn[0] and any(item.antecedent is not None for item in found)
+    for one, other in zip(found, again, strict=True):
+        assert same(one, other) and (one.antecedent is None) == (other.antecedent is None)
+        assert one.antecedent is None or torch.equal(one.antecedent, other.antecedent)  # type: ignore[arg-type]
+    assert all(item.antecedent is None for item in batches(make(folder)))
+
+
 # Faults
 
 

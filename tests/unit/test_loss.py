@@ -43,6 +43,24 @@ def test_correction_is_cross_entropy_over_the_forms() -> None:
     assert value(loss.correction(forms, original, mask)) == pytest.approx((math.log(3) + math.log(2)) / 2)
 
 
+def test_antecedent_is_the_log_of_what_its_words_are_attended_to_together() -> None:
+    weights = tensor([[[0.25, 0.25, 0.5], [0.125, 0.5, 0.375]], [[1.0, 0.0, 0.0], [0.3, 0.3, 0.4]]])
+    where = tensor([[[True, True, False], [True, False, False]], [[True, False, False], [False, False, False]]])
+    # 1/2 and 1/8, then all; the last pronoun has no antecedent
+    assert value(loss.antecedent(weights, where)) == pytest.approx((math.log(2) + math.log(8) + 0) / 3)
+    half = loss.antecedent(weights.bfloat16(), where)  # these weights are exact in it
+    assert half.dtype == torch.float32 and value(half) == pytest.approx(4 * math.log(2) / 3)
+
+
+def test_an_antecedent_that_is_not_attended_to_has_a_finite_loss() -> None:
+    scores = tensor([[[0.0, 200.0], [0.0, 20.0]]], requires_grad=True)
+    found = loss.antecedent(scores.softmax(-1), tensor([[[True, False], [True, False]]]))
+    assert 10 < value(found) < 25
+    found.backward()
+    assert scores.grad is not None and scores.grad.isfinite().all()
+    assert scores.grad[0, 1, 0] < 0 < scores.grad[0, 1, 1]  # attention is drawn there
+
+
 @pytest.mark.parametrize("pair_loss", [lambda b, w: loss.margin(b, w, margin=0.1), loss.logistic])
 def test_a_pair_without_a_score_is_left_out(pair_loss) -> None:  # type: ignore[no-untyped-def]
     better = tensor([0.3, NAN, 0.1], requires_grad=True)
@@ -55,14 +73,16 @@ def test_a_pair_without_a_score_is_left_out(pair_loss) -> None:  # type: ignore[
 def test_where_all_is_masked_the_loss_is_zero_and_can_go_back() -> None:
     scores = torch.full((2,), NAN, requires_grad=True)
     logits, forms = torch.randn(2, 3, requires_grad=True), torch.randn(2, 3, 4, requires_grad=True)
+    weights = torch.rand(2, 3, 5, requires_grad=True)
     nothing = torch.zeros(2, 3, dtype=torch.bool)
     losses = [
         loss.margin(scores, scores, margin=0.1),
         loss.logistic(scores, scores),
         loss.detection(logits, torch.zeros(2, 3), nothing),
         loss.correction(forms, torch.full((2, 3), -1), nothing),
+        loss.antecedent(weights, torch.zeros(2, 3, 5, dtype=torch.bool)),
     ]
-    assert [value(found) for found in losses] == [0, 0, 0, 0]
+    assert [value(found) for found in losses] == [0, 0, 0, 0, 0]
     sum(losses, start=torch.zeros(())).backward()
-    for leaf in (scores, logits, forms):
+    for leaf in (scores, logits, forms, weights):
         assert leaf.grad is not None and (leaf.grad == 0).all()
