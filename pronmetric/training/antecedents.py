@@ -36,7 +36,7 @@ def read(folder: str | Path, *, known: Iterable[str]) -> datasets.Dataset:
     first = openings(known)
     rows = [row for document in read_folder(folder) if trained_on(document, first) for row in passages(document)]
     if not rows:
-        raise InputError("no document of it begins a passage of training: all are held out", file=folder)
+        raise InputError("no passage of training begins in any document of it: all are held out", file=folder)
     antecedents = [{"word": Value("int32"), "antecedent": [Value("int32")]}]
     return Dataset.from_list(rows, features=Features({**arrow.passage_features(), "antecedents": antecedents}))
 

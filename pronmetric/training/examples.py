@@ -108,8 +108,10 @@ def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> 
     offsets.
     """
     known = {each["word"]: each["antecedent"] for each in row.get("antecedents") or ()}
-    before = _places(natural) if known else []
-    if not known or len(before) != len(words(row["text"])):
+    if not known:
+        return ()
+    before = _places(natural)
+    if len(before) != len(words(row["text"])):
         return ()
     numbers = {place: number for number, place in enumerate(before)}
     shown = {place: number for number, place in enumerate(_places(example))}
