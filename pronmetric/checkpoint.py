@@ -37,9 +37,9 @@ class Checkpoint:
     """A scorer with what it needs to read text.
 
     pieces: how texts are cut for its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
-    architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots, correction), `word_state`,
-    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory, in
-    the order of the head's forms), `context` (that it was trained in), maybe `tie` (its tie band),
+    architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots), `word_state`,
+    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory),
+    `context` (that it was trained in), maybe `tie` (its tie band),
     `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
     digits of the weights' SHA-256.
     """
@@ -69,13 +69,7 @@ def build(config: Mapping[str, Any]) -> PronounScorer:
     head = config["head"]
     return PronounScorer(
         encoder,
-        make_head(
-            head["kind"],
-            encoder.width,
-            forms=len(config["pronouns"]) if head["correction"] else 0,
-            dropout=head["dropout"],
-            slots=head["slots"],
-        ),
+        make_head(head["kind"], encoder.width, dropout=head["dropout"], slots=head["slots"]),
         word_state=config["word_state"],
     )
 

@@ -155,7 +155,7 @@ def tiny_checkpoint(
             config = {
                 "format": checkpoint.FORMAT,
                 "encoder": architecture,
-                "head": {"kind": head, "dropout": 0.1, "slots": 4, "correction": True},
+                "head": {"kind": head, "dropout": 0.1, "slots": 4},
                 "word_state": "mean",
                 "segment": "mean",
                 "max_pieces": max_pieces,

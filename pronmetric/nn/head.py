@@ -16,13 +16,12 @@ class HeadOutput(NamedTuple):
 
     scores: a logit (`LogitHead`) or an unbounded score; padded slots hold 0. segment: one number a row, in
     the head's own unit; NaN for a row without pronouns. weights: attention over the words; None where
-    the head has none. forms: logits over the inventory of which form belongs there; None where not trained.
+    the head has none.
     """
 
     scores: Float[Tensor, "batch pronouns"]
     segment: Float[Tensor, " batch"]
     weights: Float[Tensor, "batch pronouns words"] | None
-    forms: Float[Tensor, "batch pronouns forms"] | None
 
 
 def gather(
@@ -44,19 +43,17 @@ class LogitHead(nn.Module):
 
     Relative to the paper: queries and keys of the attention are projected, a two-layer network takes the
     place of z and w, each pronoun has a probability of its own, and the segment's score is their mean.
-    With `forms` > 0 a second output says which form of the inventory belongs there.
     """
 
     probability = True
 
-    def __init__(self, width: int, *, forms: int, dropout: float) -> None:
+    def __init__(self, width: int, *, dropout: float) -> None:
         super().__init__()
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
         self.norm = nn.LayerNorm(2 * width)
         self.hidden = nn.Linear(2 * width, width)
         self.logit = nn.Linear(width, 1)
-        self.form = nn.Linear(width, forms) if forms else None
         self.dropout = nn.Dropout(dropout)
 
     def forward(
@@ -72,8 +69,7 @@ class LogitHead(nn.Module):
         hidden = self.norm(torch.cat([pronouns, attended], dim=-1))  # (batch, pronouns, 2 width)
         hidden = self.dropout(nn.functional.gelu(self.hidden(hidden)))  # (batch, pronouns, width)
         logits = self.logit(hidden).squeeze(-1).float().masked_fill(~real, 0.0)  # (batch, pronouns)
-        forms = None if self.form is None else self.form(hidden).float()
-        return HeadOutput(logits, self.segment(logits, real), weights, forms)
+        return HeadOutput(logits, self.segment(logits, real), weights)
 
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
@@ -112,7 +108,7 @@ class PaperHead(nn.Module):
         pronouns = gather(states, at)  # eq. 1: P, rows of K (batch, pronouns, width)
         attended, weights = attend(pronouns, states, states, mask)  # eq. 2 (batch, pronouns, width)
         u = self.z(self.norm(pronouns + attended)).squeeze(-1).float().masked_fill(~real, 0.0)  # eq. 3, 4
-        return HeadOutput(u, self.segment(u, real), weights, None)
+        return HeadOutput(u, self.segment(u, real), weights)
 
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
@@ -141,7 +137,7 @@ class AverageHead(nn.Module):
     ) -> HeadOutput:
         """Unbounded scores, higher is better."""
         u = self.z(gather(states, at)).squeeze(-1).float().masked_fill(~real, 0.0)  # (batch, pronouns)
-        return HeadOutput(u, self.segment(u, real), None, None)
+        return HeadOutput(u, self.segment(u, real), None)
 
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]

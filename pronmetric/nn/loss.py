@@ -5,7 +5,7 @@ Each ignores what is masked; where all is, it is 0 and still hangs on its input,
 
 from __future__ import annotations
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
 
@@ -35,17 +35,6 @@ def detection(
     if not mask.any():
         return logits[mask].sum()
     return functional.binary_cross_entropy_with_logits(logits[mask], right[mask])
-
-
-def correction(
-    forms: Float[Tensor, "batch pronouns forms"],
-    original: Int[Tensor, "batch pronouns"],
-    mask: Bool[Tensor, "batch pronouns"],
-) -> Float[Tensor, ""]:
-    """Mean cross-entropy of the form that stood there before the corruption; masked slots are left out."""
-    if not mask.any():
-        return forms[mask].sum()
-    return functional.cross_entropy(forms[mask], original[mask])
 
 
 def antecedent(

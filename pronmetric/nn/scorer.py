@@ -43,10 +43,10 @@ class PronounScorer(nn.Module):
         return self.head(states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask)
 
 
-def make_head(kind: str, width: int, *, forms: int, dropout: float, slots: int) -> nn.Module:
+def make_head(kind: str, width: int, *, dropout: float, slots: int) -> nn.Module:
     """The head named "logit", "paper" or "average"; another name is an InputError."""
     if kind == "logit":
-        return LogitHead(width, forms=forms, dropout=dropout)
+        return LogitHead(width, dropout=dropout)
     if kind == "paper":
         return PaperHead(width, slots=slots)
     if kind == "average":

@@ -55,7 +55,7 @@ def average(
         _refuse_other_kind(parts[0], part, folder)
     first, scorer = parts[0], parts[0].model
     scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
-    context, labeller = first.config["context"], Labeller(first.collator, first.config["pronouns"])
+    context, labeller = first.config["context"], Labeller(first.collator)
     calibration = None
     if scorer.probability:
         rate = natural_rate(manifest)
@@ -97,7 +97,7 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
     for key in checkpoint.KEYS:
         mine, theirs = first.config[key], other.config[key]
         if key == "head":
-            mine, theirs = ({**head, "dropout": None} for head in (mine, theirs))
+            mine, theirs = ((head["kind"], head["slots"]) for head in (mine, theirs))
         if mine != theirs:
             raise InputError(f"another {key} than that of the first: only checkpoints of one kind average", file=folder)
 

@@ -35,15 +35,13 @@ LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planni
 class Labelled:
     """A batch with labels.
 
-    right: 1 as written, 0 replaced. original: index of the form that stood there in the inventory, -1 for
-    none. labelled: which pronouns detection learns from. better, worse: rows of the pairs, `pair`: which of the
-    batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers to; None where no row
-    tells of any.
+    right: 1 as written, 0 replaced. labelled: which pronouns detection learns from. better, worse: rows of the pairs,
+    `pair`: which of the batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers
+    to; None where no row tells of any.
     """
 
     batch: Batch
     right: Float[Tensor, "batch pronouns"]
-    original: Int[Tensor, "batch pronouns"]
     labelled: Bool[Tensor, "batch pronouns"]
     better: Int[Tensor, " pairs"]
     worse: Int[Tensor, " pairs"]
@@ -53,17 +51,16 @@ class Labelled:
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "original", "labelled", "better", "worse", "pair", "antecedent")
+        tensors = ("right", "labelled", "better", "worse", "pair", "antecedent")
         moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
         return replace(self, batch=self.batch.to(device), **moved)
 
 
 class Labeller:
-    """Labelled examples to a batch, for one collator and inventory."""
+    """Labelled examples to a batch, for one collator."""
 
-    def __init__(self, collator: Collator, inventory: Sequence[str]) -> None:
+    def __init__(self, collator: Collator) -> None:
         self.collator = collator
-        self.index = {form: i for i, form in enumerate(inventory)}
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
         """One batch.
@@ -74,19 +71,16 @@ class Labeller:
         rows = self.collator.encode([item.example for item in items])
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
-        right, original = np.ones(shape, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
-        labelled = np.zeros(shape, dtype=bool)
+        right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
         for r, row in enumerate(rows):
             item = items[row.example]
             for slot, k in enumerate(row.pronouns.tolist()):
                 right[r, slot] = item.right[k]
-                original[r, slot] = self.index.get(item.original[k], -1)
                 labelled[r, slot] = item.labelled
         better, worse, pair = _pairs(rows) if pairs else ([], [], [])
         return Labelled(
             batch=batch,
             right=torch.from_numpy(right),
-            original=torch.from_numpy(original),
             labelled=torch.from_numpy(labelled),
             better=torch.tensor(better, dtype=torch.long),
             worse=torch.tensor(worse, dtype=torch.long),
@@ -196,7 +190,7 @@ class PronounData(pl.LightningDataModule):
         folder: the prepared folder.
         collator: of the encoder.
         epochs: how often each passage is seen.
-        inventory: the forms that the head knows, in its order.
+        inventory: the forms that are pronouns.
         context: "none", "respective" or "common".
         pieces: pieces of a training batch, padding included.
         batch: pairs of a training batch of pairs, whatever their pieces; None for as many as make `pieces`.
@@ -266,7 +260,7 @@ class PronounData(pl.LightningDataModule):
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator
-        self.labeller = Labeller(collator, inventory)
+        self.labeller = Labeller(collator)
         self.context = context
         self.pieces = pieces
         self.batch = batch

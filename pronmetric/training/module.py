@@ -29,7 +29,7 @@ class ScorerModule(pl.LightningModule):
     Args:
         scorer: the model.
         loss: the pair loss, `{"kind": "logistic" | "margin", "margin": float}`.
-        objective: weights of the losses by name, `{"pair": float, "detection", "correction", "antecedent"}`.
+        objective: weights of the losses by name, `{"pair": float, "detection", "antecedent"}`.
         optim: `{"kind": "adamw" | "sgd", "lr", "head_lr", "layer_decay", "weight_decay", "warmup", "halve_from",
             "frozen"}`;
             `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps; with
@@ -87,8 +87,6 @@ class ScorerModule(pl.LightningModule):
         parts: dict[str, Tensor] = {}
         labelled = item.labelled & item.batch.pronoun_mask
         parts["detection"] = losses.detection(out.scores, item.right, labelled & bool(self.scorer.probability))
-        if out.forms is not None:
-            parts["correction"] = losses.correction(out.forms, item.original, labelled & (item.original >= 0))
         if item.antecedent is not None and out.weights is not None:
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent)
         if len(item.better):

@@ -289,8 +289,6 @@ def _check(
     check_trainer(trainer, seed=seed)
     if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
         raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
-    if objective["correction"] and not head["correction"]:
-        raise InputError("objective.correction needs a head that says which form belongs there: head.correction=true")
     if objective["antecedent"] and data["coreference"] is None:
         raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
     if data["coreference"] is not None and objective["pair_share"] == 1:
@@ -377,13 +375,12 @@ def _scorer(
 ) -> tuple[PronounScorer, Start]:
     """The model to start from, and where its encoder comes from.
 
-    With `init`, that checkpoint's encoder, and its head where it is one of the same kind and forms; a head of another
+    With `init`, that checkpoint's encoder, and its head where it is one of the same kind; a head of another
     kind starts afresh.
     """
     loaded = None if init is None else checkpoint.load(init)
     start = encoders.make(encoder, data=data) if loaded is None else encoders.of_checkpoint(loaded, encoder)
-    forms = len(FORMS) if head["correction"] else 0
-    made = make_head(head["kind"], start.encoder.width, forms=forms, dropout=head["dropout"], slots=head["slots"])
+    made = make_head(head["kind"], start.encoder.width, dropout=head["dropout"], slots=head["slots"])
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
     elif loaded is not None:
@@ -402,5 +399,4 @@ def _store(scorer: PronounScorer, data: PronounData, root: Path, trainer: Mappin
 
 def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
     """Whether the head of a checkpoint's config has the weights that `head` describes."""
-    before = {**config["head"], "dropout": head["dropout"]}
-    return before == dict(head) and (not head["correction"] or tuple(config["pronouns"]) == FORMS)
+    return all(config["head"][key] == head[key] for key in ("kind", "slots"))

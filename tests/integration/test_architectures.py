@@ -94,7 +94,7 @@ def made(request: pytest.FixtureRequest) -> Made:
         torch.manual_seed(0)
         tokenizer = tokenizer_of(request.param)
         encoder = encoder_of(request.param, tokenizer, positions=300)
-        head = make_head("logit", encoder.width, forms=0, dropout=0.0, slots=0)
+        head = make_head("logit", encoder.width, dropout=0.0, slots=0)
         scorer = PronounScorer(encoder, head, word_state="mean").eval()
         for parameter in scorer.parameters():
             if parameter.dim() > 1:

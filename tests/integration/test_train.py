@@ -269,11 +269,10 @@ def test_the_papers_choices(train: Train, tmp_path: Path, choices: list[str], ki
 
 
 def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    forms = ["head.correction=true", "objective.correction=0.5", "optim.head_lr=1e-2", "trainer.max_epochs=4"]
-    assert train(tmp_path, "context=respective", "data.agreeing=true", "optim.frozen=true", *forms, "half=false") == 0
+    frozen = ["optim.frozen=true", "optim.head_lr=1e-2", "trainer.max_epochs=4"]
+    assert train(tmp_path, "context=respective", "data.agreeing=true", *frozen, "half=false") == 0
     loaded = checkpoint.load(tmp_path / "checkpoint")
-    assert loaded.config["context"] == "respective" and loaded.model.head.form is not None  # type: ignore[union-attr]
-    assert any(row.get("train/correction") for row in rows(tmp_path))
+    assert loaded.config["context"] == "respective"
     last = torch.load(tmp_path / "last.ckpt", weights_only=True)["state_dict"]
     encoder = {k: v for k, v in load_file(tiny_encoder / "model.safetensors").items() if "pooler" not in k}
     assert all(torch.equal(last[f"scorer.encoder.model.{name}"], value) for name, value in encoder.items())
@@ -295,7 +294,7 @@ def test_training_starts_from_a_checkpoint(
 ) -> None:
     still = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1", f"init={tiny_checkpoint()}"]
     source = load_file(tiny_checkpoint() / "model.safetensors")
-    assert train(tmp_path / "same", *still, "head.correction=true", "head.slots=4") == 0
+    assert train(tmp_path / "same", *still, "head.slots=4") == 0
     found = load_file(tmp_path / "same" / "checkpoint" / "model.safetensors")
     assert all(torch.equal(found[key], source[key]) for key in source) and caplog.text == ""
     assert config(tmp_path / "same")["training"]["init"] == checkpoint.hash_file(tiny_checkpoint() / checkpoint.WEIGHTS)
@@ -622,7 +621,6 @@ def test_two_processes_validate_as_one_does(
         (["lr=1"], "unknown key 'lr'; did you mean 'optim.lr'?"),
         (["head=papers"], "did you mean head=paper?"),
         (["head=paper"], "head=paper has no probabilities and learns from pairs alone: add objective=pairs"),
-        (["objective.correction=1"], "head.correction=true"),
         (["objective.antecedent=1"], "add data.coreference=FOLDER"),
         (["data.coreference=.", "objective.pair_share=1"], "objective.pair_share=1 trains on pairs alone"),
         (["data.coreference=/no/such/folder"], "/no/such/folder: expected GUM's .conll files in it"),

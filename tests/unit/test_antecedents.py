@@ -19,7 +19,6 @@ from pronmetric.errors import InputError
 from pronmetric.eval.antecedents import natural
 from pronmetric.eval.coreference import Annotated, Mention, read_folder
 from pronmetric.nn.loss import antecedent as loss
-from pronmetric.pronouns import FORMS
 from pronmetric.training import antecedents, examples
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
@@ -148,7 +147,7 @@ def pieces(loaded: checkpoint.Checkpoint) -> Pieces:
 
 
 def batch(pieces: Pieces, items: Sequence[LabelledExample], *, max_pieces: int = 128) -> Labelled:
-    return Labeller(Collator(pieces, max_pieces=max_pieces, separator=True), FORMS).batch(items, pairs=False, name="x")
+    return Labeller(Collator(pieces, max_pieces=max_pieces, separator=True)).batch(items, pairs=False, name="x")
 
 
 def items() -> Iterator[LabelledExample]:
@@ -214,7 +213,7 @@ def test_attention_to_antecedents_is_learned(tiny_checkpoint: Callable[..., Path
         out = module.scorer(item.batch)
         attended.append((out.weights * item.antecedent).sum(-1)[item.antecedent.any(-1)].mean().item())
         parts = module.losses(out, item)
-        assert set(parts) == {"detection", "correction", "antecedent"}
+        assert set(parts) == {"detection", "antecedent"}
         optimizer.zero_grad()
         (parts["detection"] + parts["antecedent"]).backward()
         optimizer.step()

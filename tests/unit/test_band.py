@@ -39,7 +39,7 @@ def config(folder: Path) -> dict[str, Any]:
 
 def chosen(folder: Path, data: Path) -> band.Band | None:
     loaded = checkpoint.load(folder)
-    labeller = Labeller(loaded.collator, loaded.config["pronouns"])
+    labeller = Labeller(loaded.collator)
     return band.choose(loaded.model, labeller, data, context="common")
 
 

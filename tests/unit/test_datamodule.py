@@ -72,7 +72,7 @@ def batches(data: PronounData, *, first: int = 0, rank: int = 0, world: int = 1,
 
 
 def same(one: Labelled, other: Labelled) -> bool:
-    tensors = ("right", "original", "labelled", "better", "worse", "pair")
+    tensors = ("right", "labelled", "better", "worse", "pair")
     pairs = [(getattr(one, name), getattr(other, name)) for name in tensors]
     pairs += [(getattr(one.batch, name), getattr(other.batch, name)) for name in ("ids", "word", "pronoun_word")]
     return all(torch.equal(a, b) for a, b in pairs)
@@ -87,7 +87,7 @@ def labelled(text: str, *, right: Sequence[float], form: str, labels: bool = Tru
 
 
 def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False))
     items = [
         labelled("She left.", right=[1.0], form="she"),
         labelled("It left.", right=[0.0], form="she"),
@@ -96,21 +96,14 @@ def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerF
     ]
     found = labeller.batch(items, pairs=True, name="x")
     assert found.right[:, 0].tolist() == [1.0, 0.0, 1.0, 1.0]
-    assert found.original[:, 0].tolist() == [FORMS.index("she"), FORMS.index("she"), FORMS.index("they"), -1]
     assert found.labelled[:, 0].tolist() == [True, True, False, False]
     assert (found.better.tolist(), found.worse.tolist(), found.name) == ([0, 2], [1, 3], "x")
     alone = labeller.batch(items, pairs=False, name="x")
     assert len(alone.better) == len(alone.worse) == 0
 
 
-def test_a_form_outside_the_inventory_has_no_number(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), ["he"])
-    found = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x")
-    assert found.original.tolist() == [[-1]] and found.labelled.tolist() == [[True]]
-
-
 def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=16, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=16, separator=False))
     long = "She gave them the books and put the last of the boxes in the back of the van."
     spans = ((0, 3), (9, 13))
     items = [
@@ -128,9 +121,9 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
 
 
 def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
-    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False), FORMS)
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False))
     moved = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x").to("meta")
-    tensors = [moved.right, moved.original, moved.labelled, moved.better, moved.worse, moved.pair, moved.batch.ids]
+    tensors = [moved.right, moved.labelled, moved.better, moved.worse, moved.pair, moved.batch.ids]
     assert {tensor.device.type for tensor in tensors} == {"meta"} and moved.name == "x"
 
 

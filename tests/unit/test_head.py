@@ -13,7 +13,7 @@ from pronmetric.nn.scorer import make_head
 
 WIDTH = 6
 KINDS = {
-    "logit": lambda: LogitHead(WIDTH, forms=0, dropout=0.0),
+    "logit": lambda: LogitHead(WIDTH, dropout=0.0),
     "paper": lambda: PaperHead(WIDTH, slots=3),
     "average": lambda: AverageHead(WIDTH),
 }
@@ -87,13 +87,12 @@ def test_the_average_heads_score_is_the_map_of_the_mean_state() -> None:
 
 
 def test_the_logit_heads_segment_is_the_mean_probability() -> None:
-    head = LogitHead(WIDTH, forms=5, dropout=0.0)
+    head = LogitHead(WIDTH, dropout=0.0)
     out = head(**inputs())
     torch.testing.assert_close(out.segment[0], out.scores[0].sigmoid().mean())
     torch.testing.assert_close(out.segment[1], out.scores[1, :2].sigmoid().mean())
-    assert head.probability and out.forms is not None and out.forms.shape == (3, 4, 5)
+    assert head.probability
     assert 0 < out.segment[0] < 1
-    assert LogitHead(WIDTH, forms=0, dropout=0.0)(**inputs()).forms is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,10 +126,10 @@ def test_more_pronouns_than_slots_count_nothing_in_the_papers_score() -> None:
 
 
 def test_heads_by_name() -> None:
-    made = [make_head(kind, 8, forms=0, dropout=0.5, slots=2) for kind in ("logit", "paper", "average")]
+    made = [make_head(kind, 8, dropout=0.5, slots=2) for kind in ("logit", "paper", "average")]
     assert [type(head) for head in made] == [LogitHead, PaperHead, AverageHead]
     with pytest.raises(InputError, match="expected head logit, paper or average, got 'log'"):
-        make_head("log", 8, forms=0, dropout=0.0, slots=0)
+        make_head("log", 8, dropout=0.0, slots=0)
 
 
 def test_an_empty_slot_neither_attends_nor_scores_wherever_it_points() -> None:

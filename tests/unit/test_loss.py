@@ -36,13 +36,6 @@ def test_detection_is_cross_entropy_of_the_real_pronouns() -> None:
     assert value(loss.detection(logits, right, mask)) == pytest.approx(expected)
 
 
-def test_correction_is_cross_entropy_over_the_forms() -> None:
-    forms = tensor([[[0.0, 0.0, 0.0], [5.0, 5.0, 5.0]], [[math.log(2.0), 0.0, 0.0], [0.0, 0.0, 0.0]]])
-    original, mask = tensor([[1, -1], [0, -1]]), tensor([[True, False], [True, False]])
-    # three forms alike: 1/3; then 2 / (2 + 1 + 1) = 1/2
-    assert value(loss.correction(forms, original, mask)) == pytest.approx((math.log(3) + math.log(2)) / 2)
-
-
 def test_antecedent_is_the_log_of_what_its_words_are_attended_to_together() -> None:
     weights = tensor([[[0.25, 0.25, 0.5], [0.125, 0.5, 0.375]], [[1.0, 0.0, 0.0], [0.3, 0.3, 0.4]]])
     where = tensor([[[True, True, False], [True, False, False]], [[True, False, False], [False, False, False]]])
@@ -72,17 +65,16 @@ def test_a_pair_without_a_score_is_left_out(pair_loss) -> None:  # type: ignore[
 
 def test_where_all_is_masked_the_loss_is_zero_and_can_go_back() -> None:
     scores = torch.full((2,), NAN, requires_grad=True)
-    logits, forms = torch.randn(2, 3, requires_grad=True), torch.randn(2, 3, 4, requires_grad=True)
+    logits = torch.randn(2, 3, requires_grad=True)
     weights = torch.rand(2, 3, 5, requires_grad=True)
     nothing = torch.zeros(2, 3, dtype=torch.bool)
     losses = [
         loss.margin(scores, scores, margin=0.1),
         loss.logistic(scores, scores),
         loss.detection(logits, torch.zeros(2, 3), nothing),
-        loss.correction(forms, torch.full((2, 3), -1), nothing),
         loss.antecedent(weights, torch.zeros(2, 3, 5, dtype=torch.bool)),
     ]
-    assert [value(found) for found in losses] == [0, 0, 0, 0, 0]
+    assert [value(found) for found in losses] == [0, 0, 0, 0]
     sum(losses, start=torch.zeros(())).backward()
-    for leaf in (scores, logits, forms, weights):
+    for leaf in (scores, logits, weights):
         assert leaf.grad is not None and (leaf.grad == 0).all()

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, tensor
+from torch import tensor
 
 from pronmetric import checkpoint
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.nn.head import HeadOutput
-from pronmetric.pronouns import FORMS
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import ScorerModule, accuracies, score_pairs
@@ -31,7 +30,7 @@ OPTIM: dict[str, Any] = {
     "warmup": 0.1,
     "frozen": False,
 }
-OBJECTIVE = {"pair": 1.0, "detection": 1.0, "correction": 0.0}
+OBJECTIVE = {"pair": 1.0, "detection": 1.0}
 Make = Callable[..., ScorerModule]
 Text = tuple[str, tuple[float, ...], tuple[str, ...], bool]  # with labels, forms, and whether they are learned from
 
@@ -75,11 +74,11 @@ def labelled(collator: Collator, texts: list[Text], *, pairs: bool) -> Labelled:
         starts = [0, text.find(" her ") + 1][: len(right)]
         spans = tuple((s, s + len(text[s:].split()[0])) for s in starts)
         items.append(LabelledExample(Example("", text, spans), right, forms, labels))
-    return Labeller(collator, FORMS).batch(items, pairs=pairs, name="train")
+    return Labeller(collator).batch(items, pairs=pairs, name="train")
 
 
-def output(scores: list[list[float]], segment: list[float], forms: Tensor | None = None) -> HeadOutput:
-    return HeadOutput(tensor(scores), tensor(segment), None, forms)
+def output(scores: list[list[float]], segment: list[float]) -> HeadOutput:
+    return HeadOutput(tensor(scores), tensor(segment), None)
 
 
 NAN = float("nan")
@@ -106,13 +105,6 @@ def test_an_unbounded_score_is_its_own_logit_and_has_no_detection(make: Make, it
     found = make(head="paper").losses(output(SCORES, [5.0, 2.0, 0.0, NAN]), item)
     assert found["pair"].item() == pytest.approx(math.log1p(math.exp(-3.0)))
     assert found["detection"].item() == 0
-
-
-def test_correction_is_of_the_form_that_stood_there(make: Make, item: Labelled) -> None:
-    forms = torch.zeros(4, 2, len(FORMS))
-    forms[1, 0, FORMS.index("she")] = 50.0
-    found = make().losses(output(SCORES, SEGMENTS, forms), item)
-    assert found["correction"].item() == pytest.approx(4 * math.log(len(FORMS)) / 5, rel=1e-5)
 
 
 @pytest.mark.parametrize("head", ["logit", "paper", "average"])
@@ -247,7 +239,7 @@ def test_the_papers_rate_is_halved_in_each_epoch_from_the_fourth_on(make: Make) 
 
 def test_pairs_are_scored_in_the_order_of_their_rows(tiny_checkpoint: Callable[..., Path]) -> None:
     loaded = checkpoint.load(tiny_checkpoint())
-    labeller = Labeller(loaded.collator, FORMS)
+    labeller = Labeller(loaded.collator)
 
     def row(better: str, worse: str) -> dict[str, Any]:
         at = {"hyp_start": 0, "ref_form": better.split()[0].lower()}
