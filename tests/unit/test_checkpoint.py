@@ -17,7 +17,6 @@ from pronmetric.errors import InputError
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.head import LogitHead, PaperHead
-from pronmetric.pronouns import FORMS
 
 Checkpoints = Callable[..., Path]
 
@@ -49,7 +48,7 @@ def test_it_is_loaded_in_full_precision_for_evaluation(tiny_checkpoint: Checkpoi
 
 def test_heads_are_built_as_the_config_says(tiny_checkpoint: Checkpoints) -> None:
     logit, paper = (checkpoint.load(tiny_checkpoint(head=head)).model.head for head in ("logit", "paper"))
-    assert isinstance(logit, LogitHead) and logit.form is not None and logit.form.out_features == len(FORMS)
+    assert isinstance(logit, LogitHead) and logit.dropout.p == 0.1
     assert isinstance(paper, PaperHead) and len(paper.w) == 4
 
 
