@@ -188,9 +188,10 @@ def _finding(
     if sources is not None and {len(gap) for gap in gaps} == {len(sources)}:
         found = cluster_bootstrap(np.mean(gaps, axis=0), sources)
     ends = None if found.low is None or found.high is None else (found.low, found.high)
-    sure = abs(mean) >= 2 * error if error is not None else False
     if ends is not None:
         sure = not ends[0] <= 0 <= ends[1]
+    else:
+        sure = error is not None and abs(mean) > 2 * error  # not where all are 0
     verdict = "open" if not sure else "confirmed" if mean > 0 else "refuted"
     yield text, measure, str(len(gaps)), f"{mean:+.1f}", number(error, ".1f"), interval(ends, "+.1f"), verdict
 

@@ -62,6 +62,11 @@ def test_findings_are_mean_differences_between_settings_that_differ_in_one_thing
     assert not any("context" in text for text, _ in rows)
 
 
+def test_a_difference_of_nothing_is_open() -> None:
+    alike = [cell(column, row, 1, 0.5, 0.5) for column in ("glove", "minilm") for row in (6, 7)]
+    assert {row[-1] for row in paper.findings(alike, {}).rows} == {"open"}
+
+
 def test_findings_have_an_interval_over_source_sentences_where_the_won_pairs_are_told() -> None:
     def told(column: str, row: int, seed: int, won: str) -> dict[str, Any]:
         made = cell(column, row, seed, won.count("1") / len(won), 0.5)
