@@ -227,6 +227,8 @@ def page(content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
         verdict = "A heat map of this attention shows no antecedents: a word drawn blindly is one at least as often."
     elif shares[ATTENTION] <= shares[NEAREST]:
         verdict = "A heat map of this attention is a worse guess at antecedents than the nearest noun."
+    elif (found["gain"]["hit@1"].low or 0) <= 0:
+        verdict = "A heat map of this attention guesses antecedents about as well as the nearest noun, or better."
     else:
         verdict = "A heat map of this attention is a better guess at antecedents than the nearest noun."
     return f"""# Attention and antecedents

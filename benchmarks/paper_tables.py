@@ -8,7 +8,6 @@ GRID is the folder of `pronmetric train --multirun experiment=table4`; --minutes
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--how", required=True, help="on what machine and with which launcher")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help="where to write the page")
     options = parser.parse_args()
-    people = json.loads(options.people.read_text(encoding="utf-8"))
+    people = scoring.read_report(options.people, "people")
     made = scoring.origin("paper_tables")
     text = page(paper.read([options.grid]), people, **made, minutes=options.minutes, how=options.how)
     if options.page is None:

@@ -10,7 +10,6 @@ taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -182,11 +181,9 @@ def of_study(path: Path, weights: str) -> dict[str, Any]:
     """What a run on the study set left of its agreement with "the reference is better", by language.
 
     Raises:
-        InputError: the figures are of other weights, or of a run that wrote no agreement.
+        InputError: no such report, figures of other weights, or of a run that wrote no agreement.
     """
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if content.get("benchmark") != "study":
-        raise InputError("expected the figures of `python -m benchmarks.study --out`", file=path)
+    content = scoring.read_report(path, "study")
     if content["weights"] != weights:
         raise InputError(f"figures of weights {content['weights']}, the checkpoint has {weights}", file=path)
     languages = content["figures"]["languages"]

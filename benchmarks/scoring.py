@@ -239,6 +239,24 @@ def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Ma
     return content
 
 
+def read_report(path: Path, name: str) -> dict[str, Any]:
+    """What the script `name` wrote to its `--out` (see `report`).
+
+    Raises:
+        InputError: no such file, broken JSON, or the figures of another script.
+    """
+    cure = f"expected the figures of `python -m benchmarks.{name} --out`"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{error.strerror}; {cure}", file=path) from None
+    except ValueError as error:
+        raise InputError(f"broken JSON ({error}); {cure}", file=path) from None
+    if not isinstance(content, dict) or content.get("benchmark") != name:
+        raise InputError(cure, file=path)
+    return content
+
+
 def run(main: Callable[[], None]) -> None:
     """Run a script's main function; a fault of the input is one line on stderr and exit code 1."""
     try:

@@ -2,8 +2,9 @@
 
 Against the same model cast to bf16 as a whole it is faster (PyTorch else lays the weights out anew in every call; the
 three maps of the attention are one product; GELU is taken in with the product before it) and nearer to fp32 (residual
-sums, layer norms, GELU and softmax are not rounded). The operators are those that PyTorch's own compiler emits for
-frozen models; where this PyTorch, this CPU or this architecture has none of it, `pack` gives None.
+sums, layer norms, GELU, the attention's scores and their softmax are not rounded). The linear operators are those that
+PyTorch's own compiler emits for frozen models; where this PyTorch, this CPU or this architecture has none of it, `pack`
+gives None.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ class PackedLayer:
         self.norms = out.LayerNorm, outer.LayerNorm
 
     def __call__(
-        self, x: Float[Tensor, "batch pieces width"], bias: Float[Tensor, "batch 1 1 pieces"]
+        self, x: Float[Tensor, "batch pieces width"], mask: Bool[Tensor, "batch 1 1 pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
-        """The next states, in fp32; `bias` is added to the attention's scores."""
+        """The next states, in fp32; only what `mask` has is attended to."""
         batch, pieces, width = x.shape
         maps = self.maps(x).view(batch, pieces, 3, self.heads, -1)
         query, key, value = maps.permute(2, 0, 3, 1, 4)  # each (batch, heads, pieces, width / heads)
-        weights = torch.softmax(query @ key.transpose(2, 3) + bias, dim=-1)  # (batch, heads, pieces, pieces)
-        attended = (weights.bfloat16() @ value).transpose(1, 2).reshape(batch, pieces, width)
+        attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
+        attended = attended.transpose(1, 2).reshape(batch, pieces, width)
         x = self.norms[0](x + self.out(attended))
         return self.norms[1](x + self.outer(self.inner(x)))
 
@@ -78,9 +79,8 @@ class PackedBert(nn.Module):
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states, in fp32."""
         x = self.embeddings(input_ids=ids)
-        bias = torch.zeros(mask.shape).masked_fill_(~mask, -1e9)[:, None, None, :]
         for layer in self._layers:
-            x = layer(x, bias)
+            x = layer(x, mask[:, None, None, :])
         return x
 
 

@@ -22,14 +22,13 @@ CONTEXTS = ("none", "respective", "common")
 class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
 
-    right: 1 as written, 0 replaced, one for each span. original: the lower-cased form that stood there
-    before. labelled: whether detection learns from this example. antecedents: the words of each one's antecedent, as
-    distances from it in words (-1: the word before it); empty where none is known, of any or of all.
+    right: 1 as written, 0 replaced, one for each span. labelled: whether detection learns from this example.
+    antecedents: the words of each one's antecedent, as distances from it in words (-1: the word before it); empty where
+    none is known, of any or of all.
     """
 
     example: Example
     right: tuple[float, ...]
-    original: tuple[str, ...]
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
 
@@ -97,7 +96,7 @@ def passage(
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     antecedents = _antecedents(row, natural, example)
-    return LabelledExample(example, right, tuple(o.form for o in found), True, antecedents)
+    return LabelledExample(example, right, True, antecedents)
 
 
 def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:
@@ -149,7 +148,7 @@ def noised(
     if rng.random() < plain:
         example = Example(flatten(context), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    return LabelledExample(example, right, tuple(o.form for o in found), True)
+    return LabelledExample(example, right, True)
 
 
 def pair(
@@ -182,18 +181,11 @@ def pair(
     worse = pronouns.find(texts[1])
     noisy = row["kind"] == "noisy"
     at = row["mismatches"][0]["hyp_start"] if noisy else -1
-    replaced = row["mismatches"][0]["ref_form"] if noisy else ""
     return (
-        LabelledExample(
-            Example(contexts[0], texts[0], _spans(better)),
-            tuple(1.0 for _ in better),
-            tuple(o.form for o in better),
-            True,
-        ),
+        LabelledExample(Example(contexts[0], texts[0], _spans(better)), tuple(1.0 for _ in better), True),
         LabelledExample(
             Example(contexts[1], texts[1], _spans(worse)),
             tuple(0.0 if o.start == at else 1.0 for o in worse),
-            tuple(replaced if o.start == at else o.form for o in worse),
             noisy,
         ),
     )

@@ -171,7 +171,7 @@ def test_a_batch_tells_where_antecedents_are(pieces: Pieces) -> None:
 
 def test_an_antecedent_that_was_cut_is_out_of_reach(pieces: Pieces) -> None:
     example = Example("The cat of Ann slept. It rained.", "She fed it.", ((0, 3), (8, 10)))
-    item = LabelledExample(example, (1.0, 1.0), ("she", "it"), True, ((-6,), (-11, -10, -9, -8)))
+    item = LabelledExample(example, (1.0, 1.0), True, ((-6,), (-11, -10, -9, -8)))
     reached = set()
     for most in range(12, 72, 4):
         found = batch(pieces, [item], max_pieces=most)

@@ -150,3 +150,20 @@ def test_a_fault_is_one_line_and_exit_code_1(capsys: pytest.CaptureFixture[str])
         scoring.run(main)
     assert stop.value.code == 1
     assert capsys.readouterr().err == "benchmarks: error: x.txt:3: no such thing\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file or directory; expected the figures of `python -m benchmarks.people --out`"),
+        ("{", "broken JSON"),
+        ("[]", "expected the figures"),
+        ('{"benchmark": "gap"}', "expected the figures"),
+    ],
+)
+def test_a_file_that_is_no_report_is_named(tmp_path: Path, content: str | None, message: str) -> None:
+    path = tmp_path / "people.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=f"people.json: {message}"):
+        scoring.read_report(path, "people")

@@ -81,18 +81,18 @@ def same(one: Labelled, other: Labelled) -> bool:
 # One batch
 
 
-def labelled(text: str, *, right: Sequence[float], form: str, labels: bool = True) -> LabelledExample:
+def labelled(text: str, *, right: Sequence[float], labels: bool = True) -> LabelledExample:
     example = Example("", text, ((0, text.index(" ")),))
-    return LabelledExample(example, tuple(right), (form,), labels)
+    return LabelledExample(example, tuple(right), labels)
 
 
 def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False))
     items = [
-        labelled("She left.", right=[1.0], form="she"),
-        labelled("It left.", right=[0.0], form="she"),
-        labelled("They left.", right=[1.0], form="they", labels=False),
-        LabelledExample(Example("", "Yes.", ()), (), (), True),
+        labelled("She left.", right=[1.0]),
+        labelled("It left.", right=[0.0]),
+        labelled("They left.", right=[1.0], labels=False),
+        LabelledExample(Example("", "Yes.", ()), (), True),
     ]
     found = labeller.batch(items, pairs=True, name="x")
     assert found.right[:, 0].tolist() == [1.0, 0.0, 1.0, 1.0]
@@ -107,10 +107,10 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
     long = "She gave them the books and put the last of the boxes in the back of the van."
     spans = ((0, 3), (9, 13))
     items = [
-        LabelledExample(Example("", long, spans), (1.0, 0.0), ("she", "us"), True),
-        labelled("She left.", right=[1.0], form="she"),
-        labelled("He left.", right=[1.0], form="he"),
-        labelled("It left.", right=[0.0], form="he"),
+        LabelledExample(Example("", long, spans), (1.0, 0.0), True),
+        labelled("She left.", right=[1.0]),
+        labelled("He left.", right=[1.0]),
+        labelled("It left.", right=[0.0]),
     ]
     found = labeller.batch(items, pairs=True, name="x")
     rows = len(found.batch.ids)
@@ -122,7 +122,7 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
 
 def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False))
-    moved = labeller.batch([labelled("It left.", right=[0.0], form="she")], pairs=False, name="x").to("meta")
+    moved = labeller.batch([labelled("It left.", right=[0.0])], pairs=False, name="x").to("meta")
     tensors = [moved.right, moved.labelled, moved.better, moved.worse, moved.pair, moved.batch.ids]
     assert {tensor.device.type for tensor in tensors} == {"meta"} and moved.name == "x"
 
