@@ -20,7 +20,12 @@ def test_the_page_has_table_4_the_findings_and_table_5(
         folder.mkdir(parents=True)
         cell = {**told, "test": test, "pairs": {"test": {"noisy": 4, "system": 8}}, "seconds": 60.0}
         (folder / "cell.json").write_text(json.dumps(cell), encoding="utf-8")
-    people = {"weights": "01234567", "date": "2026-01-02", "command": "python -m benchmarks.people"}
+    people = {
+        "benchmark": "people",
+        "weights": "01234567",
+        "date": "2026-01-02",
+        "command": "python -m benchmarks.people",
+    }
     people_file = tmp_path / "people.json"
     people_file.write_text(json.dumps({**people, "figures": {"sets": {}, "study": None}}), encoding="utf-8")
     flags = ["--people", str(people_file), "--minutes", "1.6", "--how", "on two cores"]
