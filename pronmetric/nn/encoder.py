@@ -76,7 +76,25 @@ class HuggingFaceEncoder(nn.Module):
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states."""
+        if self.training and ids.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+            return self._lowered(ids, mask, torch.get_autocast_dtype("cpu"))
         return self.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+
+    def _lowered(
+        self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"], dtype: torch.dtype
+    ) -> Float[Tensor, "batch pieces width"]:
+        """The states for a training step, all but the word vectors in `dtype`; weights and gradients stay in fp32.
+
+        Autocast keeps layer norms and residual sums in fp32, and on a CPU its casts to and fro take longer than the
+        products. The word vectors stay, as the gradient of a frequent piece is a sum of hundreds.
+        """
+        table = self.model.get_input_embeddings()
+        kept = {id(parameter) for parameter in table.parameters()}
+        lowered = {name: p.to(dtype) for name, p in self.model.named_parameters() if id(p) not in kept}
+        given = {"inputs_embeds": table(ids).to(dtype), "attention_mask": mask.long()}
+        with torch.autocast("cpu", enabled=False):
+            states = torch.func.functional_call(self.model, lowered, kwargs=given).last_hidden_state
+        return states.float()
 
     def layers(self) -> list[list[nn.Parameter]]:
         """Parameters from the embeddings up, one list a layer."""

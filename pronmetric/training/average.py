@@ -42,7 +42,8 @@ def average(
         seed: of the errors that the calibration is made on.
 
     Raises:
-        InputError: fewer than two checkpoints, or they differ in more than their weights and training.
+        InputError: fewer than two checkpoints, or they differ in more than their weights and training, or their heads
+            began with other weights.
     """
     shares = [1.0] * len(folders) if shares is None else list(shares)
     if len(folders) < 2:
@@ -53,6 +54,7 @@ def average(
     parts = [checkpoint.load(folder) for folder in folders]
     for folder, part in zip(folders[1:], parts[1:], strict=True):
         _refuse_other_kind(parts[0], part, folder)
+    head_seed = _head_seed(folders, parts)
     first, scorer = parts[0], parts[0].model
     scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
     context, labeller = first.config["context"], Labeller(first.collator)
@@ -71,6 +73,7 @@ def average(
         "version": pronmetric.__version__,
         "data": {"manifest": checkpoint.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
         "seed": seed,
+        "head_seed": head_seed,
         "average": [_told(part, share) for part, share in zip(parts, shares, strict=True)],
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
@@ -102,9 +105,24 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
             raise InputError(f"another {key} than that of the first: only checkpoints of one kind average", file=folder)
 
 
+def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | None:
+    """The seed of the weights that all heads began with, as far as known; heads that began otherwise are refused."""
+    known: int | None = None
+    for folder, part in zip(folders, parts, strict=True):
+        seed = part.config.get("training", {}).get("head_seed")
+        if None not in (known, seed) and seed != known:
+            raise InputError(
+                f"its head began with other weights (head_seed={seed}) than those before it ({known}), and such heads "
+                "can't be averaged: train it with the same head_seed",
+                file=folder,
+            )
+        known = seed if known is None else known
+    return known
+
+
 def _told(part: Checkpoint, share: float) -> dict[str, Any]:
     """What the average's config tells of one of its parts."""
     before = part.config.get("training", {})
-    keys = ("seed", "steps", "seconds", "init", "coreference", "figures", "average")
+    keys = ("seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
     data = before.get("data", {}).get("manifest")
     return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

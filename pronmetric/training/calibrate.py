@@ -6,7 +6,7 @@ sentences with natural errors and folded into the head, so that scoring knows no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training import examples
+from pronmetric.training.datamodule import Labelled
 from pronmetric.training.examples import LabelledExample
 
 PIECES = 8192  # of a batch, padding included
@@ -77,12 +78,43 @@ def calibrate(
     None, and the head as it was, where fewer than `FEWEST` pronouns are replaced, or where the fit would turn the
     order of the scores around, as that of a model may that has learned nothing.
     """
-    head = scorer.head
-    if not isinstance(head, LogitHead):
-        raise PronmetricError("only head=logit has probabilities to calibrate")
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
+        _head(scorer)
         return None
-    logits, labels = _logits(scorer, collator, items)
+    return _fold(scorer, *_logits(scorer, collator, items), rate=rate)
+
+
+def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
+    """The same on batches of training, before training goes on from a calibrated checkpoint.
+
+    Training replaces far more pronouns than the checkpoint was calibrated for; a head's bias follows so slowly that
+    a short run would mend it everywhere else.
+    """
+    scorer.eval()
+    logits, labels = [], []
+    with torch.inference_mode():
+        for item in batches:
+            seen = item.labelled & item.batch.pronoun_mask
+            logits.append(scorer(item.batch).scores[seen].numpy())
+            labels.append(item.right[seen].numpy())
+    scorer.train()
+    if not labels:
+        return None
+    replaced = float(sum((each == 0).sum() for each in labels))
+    if replaced < FEWEST:
+        return None
+    found = np.concatenate(labels)
+    return _fold(scorer, np.concatenate(logits), found, rate=replaced / len(found))
+
+
+def _head(scorer: PronounScorer) -> LogitHead:
+    if not isinstance(scorer.head, LogitHead):
+        raise PronmetricError("only head=logit has probabilities to calibrate")
+    return scorer.head
+
+
+def _fold(scorer: PronounScorer, logits: np.ndarray, labels: np.ndarray, *, rate: float) -> Fit | None:
+    head = _head(scorer)
     fit = fit_platt(logits, labels)
     if fit.scale <= 0:
         return None

@@ -6,7 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +326,12 @@ class PronounData(pl.LightningDataModule):
         if not self._steps:
             self._steps = list(chain.from_iterable(map(self._epoch, range(self.epochs))))
         return self._steps
+
+    def passages(self, batches: int) -> Iterator[Labelled]:
+        """The first batches of passages of the run."""
+        steps = (step for step in self.steps() if step.kind == "passages")
+        assert self._sets is not None
+        yield from (self._sets[step] for step in islice(steps, batches))
 
     def texts(self) -> Iterator[Example]:
         """Every text of the pairs of training and development, as prepared, in the contexts that they are seen in."""

@@ -123,10 +123,20 @@ class ScorerModule(pl.LightningModule):
         if self.optim["kind"] == "sgd":
             optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
         else:
-            optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]))
+            fused = next(self.parameters()).device.type == "cpu"  # one pass over the memory
+            optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]), fused=fused)
         if self.optim["halve_from"] is not None:
             return halved(optimizer, since=self.optim["halve_from"], epoch=self.epoch)
         return scheduled(optimizer, warmup=self.optim["warmup"], steps=self.steps)
+
+    def configure_gradient_clipping(
+        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
+    ) -> None:
+        """Clip by the norm of all gradients: Lightning's own does not clip for a fused optimizer."""
+        if next(self.parameters()).device.type != "cpu":
+            self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+        elif gradient_clip_val:
+            torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def _groups(self) -> list[dict[str, Any]]:
         head = list(self.scorer.head.parameters())

@@ -27,7 +27,7 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
 from pronmetric.training import band, encoders
-from pronmetric.training.calibrate import Fit, natural_rate, on_references
+from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import ScorerModule
@@ -37,6 +37,7 @@ from pronmetric.training.states import fill, stored
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 SEGMENT = {"logit": "mean", "average": "mean", "paper": "weighted"}
+FIRST_BATCHES = 20  # of passages, which a calibrated checkpoint is fitted to before training goes on from it
 LOG = logging.getLogger(__name__)
 FREE = ("accelerator", "threads", "workers", "save_every", "progress")  # settings that a run may go on with others of
 
@@ -88,6 +89,7 @@ def train(
     init: str | Path | None,
     half: bool,
     seed: int,
+    head_seed: int,
     states: str | Path | None = None,
 ) -> Result | None:
     """Train, keep the best weights by development pair accuracy, and export them to `out`/checkpoint.
@@ -95,7 +97,7 @@ def train(
     The arguments are the groups of `conf/train.yaml`, as plain values. A run that was killed goes on from
     `out`/last.ckpt and ends with the weights it would have had. None in the further processes of a run on several
     devices: the first one exports. `states` is a folder that keeps what a frozen encoder says of the texts, for
-    this run and others.
+    this run and others. `head_seed` is that of a head's first weights: only runs that began with the same ones average.
 
     Raises:
         PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
@@ -114,13 +116,15 @@ def train(
         "separator": separator,
         "init": None if init is None else str(init),
         "seed": seed,
+        "head_seed": head_seed,
     }
-    _check(trainer, data=data, head=head, objective=objective, optim=optim, states=states, seed=seed)
+    _check(trainer, data=data, head=head, objective=objective, optim=optim, states=states, seeds=(seed, head_seed))
     manifest = arrow.read_manifest(folder)
     rate = natural_rate(manifest)
     refuse_other(out, settings)
     with begun(trainer, seed=seed):
-        scorer, start = _scorer(encoder, head, word_state=word_state, init=init, data=folder)
+        model = _model(encoder, head, word_state=word_state, init=init, data=folder, head_seed=head_seed)
+        scorer, start = model.scorer, model.start
         max_pieces = min(encoder["max_pieces"], start.encoder.max_pieces)
         module_data = PronounData(
             folder,
@@ -143,6 +147,8 @@ def train(
         )
         if states is not None:
             _store(scorer, module_data, Path(states), trainer)
+        if model.calibrated:
+            to_training(scorer, module_data.passages(FIRST_BATCHES))
         steps, epoch = run_length(len(module_data.steps()), trainer)
         module = ScorerModule(scorer, loss=loss, objective=objective, optim=optim, steps=steps, epoch=epoch, seed=seed)
         best = fitted(
@@ -170,6 +176,7 @@ def train(
             "version": pronmetric.__version__,
             "data": {"manifest": settings["data"]["dir"], "splits": manifest["splits"]},
             "seed": seed,
+            "head_seed": head_seed if model.fresh else None,
             "steps": best.steps,
             "best_step": best.best_step,
             "seconds": best.seconds,
@@ -283,10 +290,12 @@ def _check(
     objective: Mapping[str, Any],
     optim: Mapping[str, Any],
     states: str | Path | None,
-    seed: int,
+    seeds: tuple[int, int],
 ) -> None:
     """Refuse settings that would only fail, or do nothing, once training runs."""
-    check_trainer(trainer, seed=seed)
+    check_trainer(trainer, seed=seeds[0])
+    if seeds[1] < 0:
+        raise InputError(f"expected head_seed of at least 0, got {seeds[1]}")
     if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
         raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
     if objective["antecedent"] and data["coreference"] is None:
@@ -370,22 +379,45 @@ def steps_between(every: float, *, steps: int, epoch: float) -> int:
     return min(steps, max(1, round(every * epoch)) if isinstance(every, float) else every)
 
 
-def _scorer(
-    encoder: Mapping[str, Any], head: Mapping[str, Any], *, word_state: str, init: str | Path | None, data: Path
-) -> tuple[PronounScorer, Start]:
-    """The model to start from, and where its encoder comes from.
+class _Model(NamedTuple):
+    """What a run starts from.
+
+    start: where its encoder comes from. fresh: whether its head starts afresh. calibrated: whether its head is that of
+    a checkpoint that was calibrated.
+    """
+
+    scorer: PronounScorer
+    start: Start
+    fresh: bool
+    calibrated: bool
+
+
+def _model(
+    encoder: Mapping[str, Any],
+    head: Mapping[str, Any],
+    *,
+    word_state: str,
+    init: str | Path | None,
+    data: Path,
+    head_seed: int,
+) -> _Model:
+    """The model to start from.
 
     With `init`, that checkpoint's encoder, and its head where it is one of the same kind; a head of another
     kind starts afresh.
     """
     loaded = None if init is None else checkpoint.load(init)
     start = encoders.make(encoder, data=data) if loaded is None else encoders.of_checkpoint(loaded, encoder)
-    made = make_head(head["kind"], start.encoder.width, dropout=head["dropout"], slots=head["slots"])
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(head_seed)
+        made = make_head(head["kind"], start.encoder.width, dropout=head["dropout"], slots=head["slots"])
+    fresh, calibrated = True, False
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
+        fresh, calibrated = False, loaded.config.get("training", {}).get("calibration") is not None
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: the encoder is taken, the head starts afresh", init)
-    return PronounScorer(start.encoder, made, word_state=word_state).train(), start
+    return _Model(PronounScorer(start.encoder, made, word_state=word_state).train(), start, fresh, calibrated)
 
 
 def _store(scorer: PronounScorer, data: PronounData, root: Path, trainer: Mapping[str, Any]) -> None:

@@ -184,3 +184,36 @@ def test_what_is_longer_than_the_positions_is_windowed(kind: str) -> None:
     assert sorted(k for row in rows for k in row.pronouns) == list(range(len(given.spans)))
     batch = collator.pad(rows)
     assert encoder(batch.ids, batch.piece_mask).isfinite().all()
+
+
+def test_training_in_bf16_keeps_weights_and_gradients_in_fp32(made: Made) -> None:
+    encoder = made.scorer.encoder
+    assert isinstance(encoder, HuggingFaceEncoder)
+    ids = tensor([[1, 9, 8, 7, 9, 2], [1, 5, 6, 2, 0, 0]])
+    mask = ids != 0
+
+    def states_and_gradients() -> tuple[Tensor, list[Tensor]]:
+        states = encoder(ids, mask)[mask]
+        encoder.zero_grad()
+        states.square().mean().backward()
+        found = [p.grad for p in encoder.parameters() if p.grad is not None]
+        encoder.zero_grad()
+        return states.detach(), found
+
+    dropped = {module: module.p for module in encoder.modules() if isinstance(module, torch.nn.Dropout)}
+    exact, gradients = states_and_gradients()
+    try:
+        for module in dropped:
+            module.p = 0.0
+        encoder.train()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            states, lowered = states_and_gradients()
+    finally:
+        encoder.eval()
+        for module, p in dropped.items():
+            module.p = p
+    assert states.dtype == torch.float32 and not torch.equal(states, exact)
+    torch.testing.assert_close(states, exact, atol=0.1, rtol=0.1)
+    assert len(lowered) == len(gradients) and all(g.dtype == torch.float32 for g in lowered)
+    flat, expected = (torch.cat([g.flatten() for g in each]) for each in (lowered, gradients))
+    assert torch.nn.functional.cosine_similarity(flat, expected, dim=0) > 0.98

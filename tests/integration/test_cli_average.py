@@ -66,6 +66,22 @@ def test_what_scores_in_another_way_is_refused(
     assert "another context than that of the first" in capsys.readouterr().err and not out.exists()
 
 
+def test_heads_that_began_with_other_weights_are_refused(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    third = tmp_path / "third"
+    shutil.copytree(two[0], third)
+    change(two[1], training={"head_seed": 1})
+    change(third, training={"head_seed": 2})
+    argv = ["average", *map(str, (*two, third)), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
+    assert main(argv) == 1
+    said = capsys.readouterr().err
+    assert f"{third}: its head began with other weights (head_seed=2) than those before it (1)" in said
+    change(third, training={"head_seed": 1})
+    assert main(argv) == 0
+    assert checkpoint.load(tmp_path / "average").config["training"]["head_seed"] == 1
+
+
 def test_faults_and_wrong_flags(
     two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -241,6 +241,11 @@ def test_a_calibrated_run_says_so(
     kept = torch.load(tmp_path / "out" / "best.ckpt", weights_only=True)["state_dict"]["scorer.head.logit.weight"]
     exported = load_file(tmp_path / "out" / "checkpoint" / "model.safetensors")["head.logit.weight"]
     torch.testing.assert_close(exported, told["scale"] * kept)
+    fits = []
+    monkeypatch.setattr(training_run, "to_training", lambda *given: fits.append(calibrate.to_training(*given)))
+    further = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
+    assert train(tmp_path / "from", *further, f"init={tmp_path / 'out' / 'checkpoint'}", "head.slots=0") == 0
+    assert [0.1 < fit.rate < 0.6 and fit.scale > 0 for fit in fits] == [True]  # that of training, before it begins
 
 
 def test_a_run_without_a_gain_stops_early(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -298,12 +303,23 @@ def test_training_starts_from_a_checkpoint(
     found = load_file(tmp_path / "same" / "checkpoint" / "model.safetensors")
     assert all(torch.equal(found[key], source[key]) for key in source) and caplog.text == ""
     assert config(tmp_path / "same")["training"]["init"] == checkpoint.hash_file(tiny_checkpoint() / checkpoint.WEIGHTS)
+    assert config(tmp_path / "same")["training"]["head_seed"] is None
     assert config(tmp_path / "same")["max_pieces"] == 128
     assert train(tmp_path / "other", *still, "head=paper", "objective=pairs") == 0
     found = load_file(tmp_path / "other" / "checkpoint" / "model.safetensors")
     assert all(torch.equal(found[key], source[key]) for key in source if key.startswith("encoder."))
     assert isinstance(checkpoint.load(tmp_path / "other" / "checkpoint").model.head, PaperHead)
     assert "the encoder is taken, the head starts afresh" in caplog.text
+
+
+def test_heads_begin_alike_whatever_the_seed(train: Train, tmp_path: Path) -> None:
+    still = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
+    for name, given in (("one", "seed=1"), ("two", "seed=2"), ("other", "head_seed=2")):
+        assert train(tmp_path / name, *still, given) == 0
+    one, two, other = (load_file(tmp_path / n / "checkpoint" / "model.safetensors") for n in ("one", "two", "other"))
+    assert torch.equal(one["head.query.weight"], two["head.query.weight"])
+    assert not torch.equal(one["head.query.weight"], other["head.query.weight"])
+    assert [config(tmp_path / name)["training"]["head_seed"] for name in ("two", "other")] == [1, 2]
 
 
 # Kills
@@ -638,6 +654,7 @@ def test_two_processes_validate_as_one_does(
         (["trainer.devices=99", "data.pieces=4096"], "are too few for 99 devices"),
         (["trainer.accelerator=abacus"], "trainer: "),
         (["seed=-1"], "expected seed of at least 0, got -1"),
+        (["head_seed=-1"], "expected head_seed of at least 0, got -1"),
         (["encoder.max_pieces=5"], "expected max_pieces that leave room for 8 pieces of text, got 5"),
         (["encoder.name=/no/such/folder"], "no encoder at /no/such/folder"),
         (["init=/no/such/folder"], "no checkpoint '/no/such/folder'"),

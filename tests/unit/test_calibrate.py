@@ -18,7 +18,8 @@ from pronmetric.eval.calibration import fit_platt
 from pronmetric.schema import Pair
 from pronmetric.study_form import flatten
 from pronmetric.training import calibrate as module
-from pronmetric.training.calibrate import calibrate, natural_rate, noised
+from pronmetric.training.calibrate import calibrate, natural_rate, noised, to_training
+from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample
 
 WRONG = {"she": "he", "he": "she", "it": "they", "they": "it", "her": "his", "his": "her", "them": "it", "i": "we"}
@@ -109,6 +110,26 @@ def test_the_fit_is_folded_into_the_head(
     assert (1 / (1 + np.exp(-after))).mean() == pytest.approx(labels.mean(), abs=1e-3)  # of a fit with a bias
     again = calibrate(loaded.model, loaded.collator, items, rate=0.6)
     assert again is not None and (again.scale, again.bias) == pytest.approx((1.0, 0.0), abs=1e-2)
+
+
+def test_a_calibrated_head_is_fitted_to_the_batches_of_training(
+    loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FEWEST", 10)
+    items = items_of(rows)
+    straight(loaded, items)
+    calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    before, labels = logits(loaded, items)
+    loaded.model.head.logit.bias.data.add_(3.0)  # type: ignore[union-attr]
+    labeller = Labeller(loaded.collator)
+    batches = [labeller.batch(items[k : k + 8], pairs=False, name="train") for k in range(0, len(items), 8)]
+    fit = to_training(loaded.model, batches)
+    assert fit is not None and fit.rate == pytest.approx((labels == 0).mean()) and fit.pronouns == len(labels)
+    assert (fit.scale, fit.bias) == pytest.approx((1.0, -3.0), abs=0.05)
+    assert loaded.model.training
+    loaded.model.eval()
+    np.testing.assert_allclose(logits(loaded, items)[0], before, atol=0.05)
+    assert to_training(loaded.model, batches[:0]) is None
 
 
 def test_too_few_errors_or_a_fit_upside_down_leave_the_head_alone(
