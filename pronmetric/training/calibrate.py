@@ -78,10 +78,10 @@ def calibrate(
     None, and the head as it was, where fewer than `FEWEST` pronouns are replaced, or where the fit would turn the
     order of the scores around, as that of a model may that has learned nothing.
     """
+    head = _head(scorer)
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
-        _head(scorer)
         return None
-    return _fold(scorer, *_logits(scorer, collator, items), rate=rate)
+    return _fold(head, *_logits(scorer, collator, items), rate=rate)
 
 
 def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
@@ -90,7 +90,7 @@ def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | Non
     Training replaces far more pronouns than the checkpoint was calibrated for; a head's bias follows so slowly that
     a short run would mend it everywhere else.
     """
-    scorer.eval()
+    head = _head(scorer.eval())
     logits, labels = [], []
     with torch.inference_mode():
         for item in batches:
@@ -104,7 +104,7 @@ def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | Non
     if replaced < FEWEST:
         return None
     found = np.concatenate(labels)
-    return _fold(scorer, np.concatenate(logits), found, rate=replaced / len(found))
+    return _fold(head, np.concatenate(logits), found, rate=replaced / len(found))
 
 
 def _head(scorer: PronounScorer) -> LogitHead:
@@ -113,8 +113,7 @@ def _head(scorer: PronounScorer) -> LogitHead:
     return scorer.head
 
 
-def _fold(scorer: PronounScorer, logits: np.ndarray, labels: np.ndarray, *, rate: float) -> Fit | None:
-    head = _head(scorer)
+def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: float) -> Fit | None:
     fit = fit_platt(logits, labels)
     if fit.scale <= 0:
         return None

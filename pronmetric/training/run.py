@@ -147,8 +147,7 @@ def train(
         )
         if states is not None:
             _store(scorer, module_data, Path(states), trainer)
-        if model.calibrated:
-            to_training(scorer, module_data.passages(FIRST_BATCHES))
+        first = to_training(scorer, module_data.passages(FIRST_BATCHES)) if model.calibrated else None
         steps, epoch = run_length(len(module_data.steps()), trainer)
         module = ScorerModule(scorer, loss=loss, objective=objective, optim=optim, steps=steps, epoch=epoch, seed=seed)
         best = fitted(
@@ -181,6 +180,7 @@ def train(
             "best_step": best.best_step,
             "seconds": best.seconds,
             "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
+            **({"init_calibration": first._asdict()} if first is not None else {}),
             **({"encoder": start.told} if start.told else {}),
             **({"coreference": {**annotated, "weight": objective["antecedent"]}} if annotated else {}),
             "figures": best.figures,

@@ -241,11 +241,10 @@ def test_a_calibrated_run_says_so(
     kept = torch.load(tmp_path / "out" / "best.ckpt", weights_only=True)["state_dict"]["scorer.head.logit.weight"]
     exported = load_file(tmp_path / "out" / "checkpoint" / "model.safetensors")["head.logit.weight"]
     torch.testing.assert_close(exported, told["scale"] * kept)
-    fits = []
-    monkeypatch.setattr(training_run, "to_training", lambda *given: fits.append(calibrate.to_training(*given)))
     further = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
     assert train(tmp_path / "from", *further, f"init={tmp_path / 'out' / 'checkpoint'}", "head.slots=0") == 0
-    assert [0.1 < fit.rate < 0.6 and fit.scale > 0 for fit in fits] == [True]  # that of training, before it begins
+    fit = config(tmp_path / "from")["training"]["init_calibration"]
+    assert 0.1 < fit["rate"] < 0.6 and fit["scale"] > 0  # that of training, before it begins
 
 
 def test_a_run_without_a_gain_stops_early(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
