@@ -41,7 +41,8 @@ _INSIDE = frozenset(
     "very really quite rather almost own one two three four five six seven eight nine ten first last "
     "few many more most less much same other only then well best better home back".split()
 )
-_OPENING = frozenset("\"'\u201c\u2018(-/")
+_QUOTES = frozenset("\"'\u201c\u2018")
+_OPENING = _QUOTES | frozenset("(-/")
 _ALSO_CONJUNCTION = frozenset("as than since before after until till like for but".split())
 _OPENS_CLAUSE = frozenset("that which what who whom whatever where how why".split())
 _FUNCTION = (
@@ -66,7 +67,8 @@ def slot(words: Sequence[Word], index: int) -> str:
     if form in ("it", "you"):
         return role(words, index)
     if form == "her":
-        return "possessive determiner" if _noun_follows(words, index) else "object"
+        owns = _noun_follows(words, index) or _number_or_quote_owned(words, index)
+        return "possessive determiner" if owns else "object"
     if form == "his":
         return "possessive independent" if _stands_alone(words, index) else "possessive determiner"
     if form == "that":
@@ -233,6 +235,18 @@ def _noun_follows(words: Sequence[Word], index: int) -> bool:
     if after in ("quite", "such", "rather", "almost") and third in ("a", "an", "the"):
         return False
     return _is_word(after) and after not in _FUNCTION - _INSIDE
+
+
+def _number_or_quote_owned(words: Sequence[Word], index: int) -> bool:
+    """Whether what follows "her" is a figure ("her 20s"), or a quotation and "her" stands where no object of speech is.
+
+    "Called her 'Aunt'" has a verb before; after a preposition or conjunction the quotation is what is hers, mostly.
+    """
+    before, after = _low(words, index - 1), _low(words, index + 1)
+    if after[:1].isdigit():
+        return True
+    opens = after in _QUOTES and words[index + 1].start > words[index].end
+    return opens and (before in PREPOSITION or before in CONJUNCTION)
 
 
 def _stands_alone(words: Sequence[Word], index: int) -> bool:

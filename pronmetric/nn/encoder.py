@@ -11,6 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 
+from pronmetric.nn.dropout import QuickDropout
+
 WORD_STATES = ("mean", "first")
 NO_LIMIT = sys.maxsize  # pieces of an encoder that has no table of positions
 
@@ -92,7 +94,7 @@ class HuggingFaceEncoder(nn.Module):
         kept = {id(parameter) for parameter in table.parameters()}
         lowered = {name: p.to(dtype) for name, p in self.model.named_parameters() if id(p) not in kept}
         given = {"inputs_embeds": table(ids).to(dtype), "attention_mask": mask.long()}
-        with torch.autocast("cpu", enabled=False):
+        with torch.autocast("cpu", enabled=False), QuickDropout():
             states = torch.func.functional_call(self.model, lowered, kwargs=given).last_hidden_state
         return states.float()
 
