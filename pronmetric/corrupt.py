@@ -14,7 +14,7 @@ import numpy as np
 
 from pronmetric.errors import InputError
 from pronmetric.pronouns import ENTRIES, FORMS, Occurrence
-from pronmetric.slots import agrees, grades, same_slot
+from pronmetric.slots import agrees, grades, same_slot, slot
 from pronmetric.words import Word
 from pronmetric.words import words as split
 
@@ -158,22 +158,26 @@ def corrupt(
     power: float = 0.6,
     smoothing: float = 1.0,
     same_slot_share: float = 1.0,
+    fitting: float = 0.0,
     joint: float = 0.0,
     must_agree: float = 0.0,
     emphasis: Mapping[str, float] | None = None,
-    frequency: Mapping[str, float] | None = None,
+    frequency: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Corrupted:
     """Replace about `rate` of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
     same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else from the whole row
     of `table`.
+    fitting: the chance that a draw from the whole row is restricted to forms that could stand in the slot. Without it
+    "her" as an object seldom gives way to "him", as its row holds the possessive's errors, and "him" often to "her".
     power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
     joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced
     together by another's, on top of the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
     emphasis: factors of `rate` by form (lower-cased); 1 for a form that is not named.
-    frequency: how often each form is right; forms drawn from the slot, and referents, are then drawn by it instead of
-    by `table`. Without it a rare form is wrong too often: seen in place of a common one, it is learned to be wrong.
+    frequency: how often each form is right in each slot, {slot: {form: n}}; forms drawn from the slot, and referents,
+    are then drawn by it instead of by `table`. Without it a rare form is wrong too often: seen in place of a common
+    one, it is learned to be wrong. So would "her" be as an object, were it drawn as often as it is a possessive too.
     """
     words = split(text)
     emphasis = emphasis or {}
@@ -187,10 +191,13 @@ def corrupt(
         allowed: Collection[str] | None = None
         if whole < same_slot_share:
             allowed = next(iter(grades(words, occurrence.word)), ())
+        elif fitting and rng.random() < fitting:
+            allowed = same_slot(words, occurrence.word)
         if strict < must_agree:
             allowed = [f for f in (FORMS if allowed is None else allowed) if agrees(words, occurrence.word, f)]
         if frequency is not None and whole < same_slot_share:
-            wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], frequency)
+            right = frequency.get(slot(words, occurrence.word), {})
+            wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
         else:
             wrong[k] = table.draw(rng, occurrence.form, power=power, allowed=allowed, smoothing=smoothing)
     return _write(text, occurrences, wrong)
@@ -208,7 +215,7 @@ def _replace_referent(
     occurrences: Sequence[Occurrence],
     rng: np.random.Generator,
     wrong: list[str | None],
-    frequency: Mapping[str, float] | None,
+    frequency: Mapping[str, Mapping[str, float]] | None,
 ) -> None:
     """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
     present = sorted({_PARADIGM[o.form] for o in occurrences if o.form in _PARADIGM})
@@ -222,7 +229,7 @@ def _replace_referent(
         shares = dict.fromkeys(others, 1.0)
         for form, paradigm in _PARADIGM.items():
             if paradigm in shares:
-                shares[paradigm] += frequency.get(form, 0)
+                shares[paradigm] += sum(right.get(form, 0) for right in frequency.values())
         new = _draw(rng, others, shares) or others[0]
     for k, occurrence in enumerate(occurrences):
         if _PARADIGM.get(occurrence.form) == old:

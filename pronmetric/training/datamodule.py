@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from pronmetric import pronouns, slots
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
@@ -26,8 +27,10 @@ from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender import flipped_frequency
 from pronmetric.training.names import Names, common
 from pronmetric.training.plan import Step, plan
+from pronmetric.words import words as split
 
 LOG = logging.getLogger(__name__)
+COUNTED = 10_000  # passages whose pronouns are counted by slot
 LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planning of batches rests on it
 
 
@@ -372,12 +375,18 @@ class PronounData(pl.LightningDataModule):
         shares = self.system_share / pieces[system].sum(), (1 - self.system_share) / pieces[~system].sum()
         return np.where(system, *shares).tolist()
 
-    def _frequency(self) -> dict[str, float]:
-        """How often each form is met, as written, in a passage that is drawn by its weight."""
-        found: defaultdict[str, float] = defaultdict(float)
-        for forms, weight in zip(self._passages["forms"], self._weights, strict=True):
-            for form in forms:
-                found[form] += weight
+    def _frequency(self) -> dict[str, dict[str, float]]:
+        """How often each form is met in each slot, as written, in a passage that is drawn by its weight.
+
+        Counted on one in so many of the passages that some `COUNTED` of them are read.
+        """
+        found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        every = len(self._weights) // COUNTED + 1
+        texts = self._passages["text"]
+        for text, weight in zip(texts[::every], self._weights[::every], strict=True):
+            words = split(text)
+            for occurrence in pronouns.find(text, words):
+                found[slots.slot(words, occurrence.word)][occurrence.form] += weight
         return flipped_frequency(found, self.corruption["flip"])
 
     def train_dataloader(self) -> DataLoader[Labelled]:

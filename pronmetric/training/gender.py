@@ -17,6 +17,13 @@ from pronmetric.words import words
 __all__ = ["flip", "flipped_frequency"]
 
 _FIXED = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "herself", "herself": "himself"}
+_IN_SLOT = {
+    "subject": ("he", "she"),
+    "object": ("him", "her"),
+    "possessive determiner": ("his", "her"),
+    "possessive independent": ("his", "hers"),
+    "reflexive": ("himself", "herself"),
+}
 _NOUNS = (
     "man:woman men:women boy:girl boys:girls father:mother fathers:mothers son:daughter sons:daughters "
     "brother:sister brothers:sisters husband:wife husbands:wives uncle:aunt uncles:aunts nephew:niece nephews:nieces "
@@ -63,23 +70,13 @@ def flip(text: str) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def flipped_frequency(frequency: Mapping[str, float], share: float) -> dict[str, float]:
-    """How often each form stands in texts of which `share` are flipped, from `frequency` before.
-
-    Of "her" as much is taken for the object's as of the men's forms is "him".
-    """
-    old = {form: frequency.get(form, 0.0) for form in ("he", "she", "him", "his", "himself", "her", "hers", "herself")}
-    objects = old["him"] / max(old["him"] + old["his"], 1e-9)
-    alone = old["hers"] / max(old["her"] * (1 - objects) + old["hers"], 1e-9)
-    other = {
-        "he": old["she"],
-        "she": old["he"],
-        "himself": old["herself"],
-        "herself": old["himself"],
-        "him": old["her"] * objects,
-        "his": old["her"] * (1 - objects) + old["hers"],
-        "her": old["him"] + old["his"] * (1 - alone),
-        "hers": old["his"] * alone,
-    }
-    new = {form: (1 - share) * old[form] + share * other[form] for form in old}
-    return {**frequency, **{form: count for form, count in new.items() if count}}
+def flipped_frequency(frequency: Mapping[str, Mapping[str, float]], share: float) -> dict[str, dict[str, float]]:
+    """How often each form stands in each slot of texts of which `share` are flipped, from `frequency` before."""
+    new = {place: dict(right) for place, right in frequency.items()}
+    for place, (male, female) in _IN_SLOT.items():
+        old = frequency.get(place, {})
+        for form, other in ((male, female), (female, male)):
+            count = (1 - share) * old.get(form, 0.0) + share * old.get(other, 0.0)
+            if count:
+                new[place][form] = count
+    return new

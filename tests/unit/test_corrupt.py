@@ -260,9 +260,55 @@ def test_by_frequency_a_rare_form_is_replaced_for_a_common_one_as_seldom_as_it_i
             rate=1.0,
             table=ConfusionTable({}),
             same_slot_share=1.0,
-            frequency={"it": 8, "she": 2, "they": 0},
+            frequency={"subject": {"it": 8, "she": 2, "they": 0}, "object": {"it": 0, "her": 9}},
         ).forms[0]
         for seed in range(400)
     )
     assert set(drawn) == {"it", "she"}
     assert 0.7 < drawn["it"] / 400 < 0.9
+
+
+def test_what_is_right_in_another_slot_counts_for_nothing() -> None:
+    often = {"object": {"him": 5, "it": 5}, "possessive determiner": {"her": 900, "its": 5}}
+    for text, possible in (("We saw them.", {"him", "it"}), ("We saw their dog.", {"her", "its"})):
+        drawn = {
+            corrupt(
+                text,
+                find(text),
+                np.random.default_rng(seed),
+                rate=1.0,
+                emphasis={"we": 0.0},
+                table=ConfusionTable({}),
+                same_slot_share=1.0,
+                frequency=often,
+            ).forms[1]
+            for seed in range(900)
+        }
+        assert drawn == possible
+
+
+def test_fitting_draws_keep_to_the_slot_and_to_the_counts() -> None:
+    table = ConfusionTable({"her": {"his": 900, "she": 50, "him": 3, "it": 1}})
+    for text, fitting, possible in (
+        ("We saw her.", 1.0, {"him", "it"}),
+        ("We saw her dog.", 1.0, {"his"}),
+        ("We saw her.", 0.0, {"his", "she"}),
+    ):
+        drawn = Counter(
+            corrupt(
+                text,
+                find(text),
+                np.random.default_rng(seed),
+                rate=1.0,
+                emphasis={"we": 0.0},
+                table=table,
+                power=1.0,
+                smoothing=0.0,
+                same_slot_share=0.0,
+                fitting=fitting,
+            ).forms[1]
+            for seed in range(200)
+        )
+        assert possible <= set(drawn), drawn
+        assert fitting == 0 or set(drawn) == possible
+        assert fitting == 0 or possible == {"his"} or 0.6 < drawn["him"] / 200 < 0.9

@@ -217,14 +217,19 @@ def test_passages_come_by_the_weight_of_their_source_and_forms(make: Make) -> No
     assert max(unit.values()) - min(unit.values()) <= 2 and max(drawn.values()) >= 2 * min(drawn.values())
 
 
-def test_the_frequency_of_forms_is_that_of_the_passages_drawn(make: Make) -> None:
-    data = make(form_weight={"she": 3.0}, corruption={**CORRUPTION, "balanced": True})
+def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    texts = ["She saw her near her house, and he saw it.", "It told him that their hats were theirs."]
+    folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=texts)
+    data = make(folder, form_weight={"she": 3.0}, corruption={**CORRUPTION, "balanced": True})
     data.setup()
-    expected: Counter[str] = Counter()
-    for forms in data._passages["forms"]:
-        for form in forms:
-            expected[form] += 3 if "she" in forms else 1
-    assert data._sets is not None and dict(data._sets.corruption["frequency"]) == dict(expected)
+    assert data._sets is not None and data._sets.corruption["frequency"] == {
+        "subject": {"she": 3.0, "he": 3.0, "it": 1.0},
+        "object": {"her": 3.0, "it": 3.0, "him": 1.0},
+        "possessive determiner": {"her": 3.0, "their": 1.0},
+        "possessive independent": {"theirs": 1.0},
+    }
 
 
 # Development

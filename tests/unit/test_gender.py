@@ -30,11 +30,17 @@ def test_names_are_exchanged_too() -> None:
 
 
 def test_frequencies_of_flipped_texts() -> None:
-    counts = {"he": 30, "she": 10, "him": 20, "his": 60, "her": 40, "himself": 4, "it": 7}
+    counts = {
+        "subject": {"he": 30.0, "she": 10.0, "it": 7.0},
+        "object": {"him": 20.0, "her": 10.0},
+        "possessive determiner": {"his": 60.0, "her": 30.0},
+        "reflexive": {"himself": 4.0},
+    }
     assert flipped_frequency(counts, 0.0) == counts
-    # him is a quarter of him and his, so that 10 of the 40 "her" are taken for the object
-    half = flipped_frequency(counts, 0.5)
-    assert half == {
-        "he": 20, "she": 20, "him": 15, "his": 45, "her": 60, "himself": 2, "herself": 2, "it": 7,
-    }  # fmt: skip
-    assert sum(half.values()) == sum(counts.values())
+    assert flipped_frequency(counts, 0.5) == {
+        "subject": {"he": 20.0, "she": 20.0, "it": 7.0},
+        "object": {"him": 15.0, "her": 15.0},
+        "possessive determiner": {"his": 45.0, "her": 45.0},
+        "reflexive": {"himself": 2.0, "herself": 2.0},
+    }
+    assert flipped_frequency({"object": {"him": 8.0}}, 0.25) == {"object": {"him": 6.0, "her": 2.0}}
