@@ -34,7 +34,7 @@ class QuickDropout(TorchFunctionMode):
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """As `torch.nn.functional.dropout`, with four places from each 64-bit random number; never in place.
 
-    p: to the nearest 1/65536.
+    p: from 0 to 1, taken to the nearest 1/65536. The shape and type are those of `input`.
     """
     lost = round(p * 2**_BITS)
     if not training or not lost:

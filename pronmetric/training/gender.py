@@ -74,9 +74,7 @@ def flipped_frequency(frequency: Mapping[str, Mapping[str, float]], share: float
     """How often each form stands in each slot of texts of which `share` are flipped, from `frequency` before."""
     new = {place: dict(right) for place, right in frequency.items()}
     for place, (male, female) in _IN_SLOT.items():
-        old = frequency.get(place, {})
-        for form, other in ((male, female), (female, male)):
-            count = (1 - share) * old.get(form, 0.0) + share * old.get(other, 0.0)
-            if count:
-                new[place][form] = count
-    return new
+        if old := frequency.get(place):
+            for form, other in ((male, female), (female, male)):
+                new[place][form] = (1 - share) * old.get(form, 0.0) + share * old.get(other, 0.0)
+    return {place: {form: count for form, count in right.items() if count} for place, right in new.items()}

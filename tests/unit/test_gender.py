@@ -44,3 +44,4 @@ def test_frequencies_of_flipped_texts() -> None:
         "reflexive": {"himself": 2.0, "herself": 2.0},
     }
     assert flipped_frequency({"object": {"him": 8.0}}, 0.25) == {"object": {"him": 6.0, "her": 2.0}}
+    assert flipped_frequency({"object": {"him": 8.0, "it": 1.0}}, 1.0) == {"object": {"her": 8.0, "it": 1.0}}
