@@ -22,7 +22,7 @@ from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
-from pronmetric.training import antecedents, examples
+from pronmetric.training import adjust, antecedents, examples
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender import flipped_frequency
 from pronmetric.training.names import Names, common
@@ -40,7 +40,7 @@ class Labelled:
 
     right: 1 as written, 0 replaced. labelled: which pronouns detection learns from. better, worse: rows of the pairs,
     `pair`: which of the batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers
-    to; None where no row tells of any.
+    to; None where no row tells of any. adjustment: what detection adds to the logits; None for nothing.
     """
 
     batch: Batch
@@ -51,19 +51,24 @@ class Labelled:
     pair: Int[Tensor, " pairs"]
     name: str
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
+    adjustment: Float[Tensor, "batch pronouns"] | None = None
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "labelled", "better", "worse", "pair", "antecedent")
+        tensors = ("right", "labelled", "better", "worse", "pair", "antecedent", "adjustment")
         moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
         return replace(self, batch=self.batch.to(device), **moved)
 
 
 class Labeller:
-    """Labelled examples to a batch, for one collator."""
+    """Labelled examples to a batch, for one collator.
 
-    def __init__(self, collator: Collator) -> None:
+    odds: by place, what detection adds to the logits (`pronmetric.training.adjust`); None for nothing.
+    """
+
+    def __init__(self, collator: Collator, odds: Mapping[tuple[str, str], float] | None = None) -> None:
         self.collator = collator
+        self.odds = odds
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
         """One batch.
@@ -75,11 +80,14 @@ class Labeller:
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
         right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
+        added = np.zeros(shape, dtype=np.float32)
         for r, row in enumerate(rows):
             item = items[row.example]
+            odds = adjust.adjustment(item, self.odds or {})
             for slot, k in enumerate(row.pronouns.tolist()):
                 right[r, slot] = item.right[k]
                 labelled[r, slot] = item.labelled
+                added[r, slot] = odds[k] if odds else 0.0
         better, worse, pair = _pairs(rows) if pairs else ([], [], [])
         return Labelled(
             batch=batch,
@@ -90,6 +98,7 @@ class Labeller:
             pair=torch.tensor(pair, dtype=torch.long),
             name=name,
             antecedent=_antecedents(rows, items, batch),
+            adjustment=torch.from_numpy(added) if self.odds is not None else None,
         )
 
 
@@ -127,6 +136,10 @@ class TrainingSteps(Dataset[Labelled]):
 
     def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
+        return self.labeller.batch(self.items(step), pairs=step.kind == "pairs", name="train")
+
+    def items(self, step: Step) -> list[LabelledExample]:
+        """The examples of one planned step."""
         o = self.options
         items: list[LabelledExample] = []
         for index, turn in zip(step.rows, step.turns, strict=True):
@@ -137,7 +150,7 @@ class TrainingSteps(Dataset[Labelled]):
                 row = self.pairs[index]
                 plain = self.corruption["plain"]
                 items += examples.pair(row, rng, context=o["context"], plain=plain, fresh=self.fresh, table=self.table)
-        return self.labeller.batch(items, pairs=step.kind == "pairs", name="train")
+        return items
 
 
 class StepSampler(Sampler[Step]):
@@ -203,7 +216,8 @@ class PronounData(pl.LightningDataModule):
         source_weight, form_weight: how often a passage comes against one of weight 1, by its source and by the form
             of highest weight in it; 1 for what is not named.
         corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
-            are given to it, `swap` or `flip` above 0 needs the extra "train" (Faker);
+            are given to it, `adjusted` whether detection allows for what slot and form tell of a label
+            (`pronmetric.training.adjust`), `swap` or `flip` above 0 needs the extra "train" (Faker);
             `fresh` is that of `pronmetric.training.examples.pair`.
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
@@ -316,12 +330,15 @@ class PronounData(pl.LightningDataModule):
         self._weights = self._passage_weights()
         self._pair_weights = self._weights_by_kind()
         table = ConfusionTable.load(self.folder / "confusion.json")
-        corruption = {key: value for key, value in self.corruption.items() if key != "balanced"}
+        corruption = {key: value for key, value in self.corruption.items() if key not in ("balanced", "adjusted")}
         corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
+        corruption["places"] = self.corruption["adjusted"]
         if self.corruption["swap"] or self.corruption["flip"]:
             corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
         options = {"seed": self.seed, "context": self.context, "corruption": corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
+        if self.corruption["adjusted"]:
+            self._sets.labeller = Labeller(self.collator, self._odds())
 
     def steps(self) -> list[Step]:
         """The planned steps of the whole run, epoch after epoch, over all processes."""
@@ -388,6 +405,13 @@ class PronounData(pl.LightningDataModule):
             for occurrence in pronouns.find(text, words):
                 found[slots.slot(words, occurrence.word)][occurrence.form] += weight
         return flipped_frequency(found, self.corruption["flip"])
+
+    def _odds(self) -> dict[tuple[str, str], float]:
+        """What slot and form tell of the labels of the first `COUNTED` passages that the run trains on."""
+        assert self._sets is not None
+        steps = (step for step in self.steps() if step.kind == "passages")
+        items = chain.from_iterable(map(self._sets.items, steps))
+        return adjust.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[Labelled]:
         """The batches that are left."""

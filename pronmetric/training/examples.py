@@ -11,6 +11,7 @@ from pronmetric import pronouns
 from pronmetric.corrupt import ConfusionTable, corrupt, replace
 from pronmetric.data.collate import Example
 from pronmetric.eval import sentences
+from pronmetric.slots import grades, slot
 from pronmetric.study_form import flatten
 from pronmetric.training import gender
 from pronmetric.training.names import Names
@@ -25,12 +26,15 @@ class LabelledExample(NamedTuple):
     right: 1 as written, 0 replaced, one for each span. labelled: whether detection learns from this example.
     antecedents: the words of each one's antecedent, as distances from it in words (-1: the word before it); empty where
     none is known, of any or of all.
+    places: slot and form of each one of the third person that is one of the likest of its slot, None for others; empty
+        where not asked for.
     """
 
     example: Example
     right: tuple[float, ...]
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
+    places: tuple[tuple[str, str] | None, ...] = ()
 
 
 def passage(
@@ -53,6 +57,7 @@ def passage(
     flip: float = 0.0,
     swap: float = 0.0,
     names: Names | None = None,
+    places: bool = False,
 ) -> LabelledExample:
     """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
 
@@ -64,6 +69,7 @@ def passage(
     swap: chance that its first names are replaced by others of their gender, from `names`.
     plain: chance of the study's form (lower case, no punctuation but sentence ends).
     clean: chance that nothing is replaced.
+    places: tell the places of its pronouns.
     """
     text = row["text"]
     flipped = rng.random() < flip
@@ -98,7 +104,18 @@ def passage(
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     antecedents = _antecedents(row, natural, example)
-    return LabelledExample(example, right, True, antecedents)
+    return LabelledExample(example, right, True, antecedents, _likest(text, found, result.forms) if places else ())
+
+
+def _likest(
+    text: str, found: Sequence[pronouns.Occurrence], forms: Sequence[str]
+) -> tuple[tuple[str, str] | None, ...]:
+    """The slot of each pronoun of the third person with the form that stands there now, if one of the likest there."""
+    before, places = words(text), []
+    for old, form in zip(found, forms, strict=True):
+        likest = {old.form, *next(iter(grades(before, old.word)), ())} & pronouns.THIRD_PERSON
+        places.append((slot(before, old.word), form) if form in likest else None)
+    return tuple(places)
 
 
 def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:

@@ -86,7 +86,8 @@ class ScorerModule(pl.LightningModule):
         """The losses of a batch by name, unweighted; those that the head cannot have are left out."""
         parts: dict[str, Tensor] = {}
         labelled = item.labelled & item.batch.pronoun_mask
-        parts["detection"] = losses.detection(out.scores, item.right, labelled & bool(self.scorer.probability))
+        logits = out.scores if item.adjustment is None else out.scores + item.adjustment
+        parts["detection"] = losses.detection(logits, item.right, labelled & bool(self.scorer.probability))
         if item.antecedent is not None and out.weights is not None:
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent)
         if len(item.better):

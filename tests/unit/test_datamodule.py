@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
@@ -15,7 +16,7 @@ from transformers import PreTrainedTokenizerFast
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
@@ -28,6 +29,7 @@ CORRUPTION: dict[str, Any] = {
     "same_slot_share": 0.7,
     "joint": 0.2,
     "balanced": True,
+    "adjusted": False,
     "must_agree": 0.5,
     "emphasis": {},
     "plain": 0.5,
@@ -230,6 +232,24 @@ def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
         "possessive determiner": {"her": 3.0, "their": 1.0},
         "possessive independent": {"theirs": 1.0},
     }
+
+
+def test_batches_of_passages_tell_what_slot_and_form_say_of_a_label(make: Make) -> None:
+    plain, data = make(), make(corruption={**CORRUPTION, "adjusted": True})
+    for each in (plain, data):
+        each.setup()
+    assert plain._sets is not None and data._sets is not None
+    odds = data._sets.labeller.odds
+    assert odds and {form for _, form in odds} <= THIRD_PERSON and any(abs(value) > 0.01 for value in odds.values())
+    added = set()
+    for step in data.steps():
+        one, other = data._sets[step], plain._sets[step]
+        assert other.adjustment is None and one.adjustment is not None
+        assert same(replace(one, adjustment=None), other)
+        assert step.kind == "passages" or not one.adjustment.any()
+        added |= set(one.adjustment[one.batch.pronoun_mask].tolist())
+    assert added - {0.0} <= {float(np.float32(value)) for value in odds.values()} and len(added) > 3
+    assert all(item.adjustment is None for rows in data.val_dataloader() for item in rows)
 
 
 # Development

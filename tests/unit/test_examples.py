@@ -34,7 +34,7 @@ def rng(seed: int) -> np.random.Generator:
 
 
 def passage(seed: int, **changes: Any) -> LabelledExample:
-    return examples.passage({"text": TEXT}, rng(seed), table=TABLE, **{**CORRUPTION, **changes})
+    return examples.passage({"text": TEXT}, rng(seed), **{"table": TABLE, **CORRUPTION, **changes})
 
 
 def surface(found: LabelledExample) -> list[str]:
@@ -59,6 +59,27 @@ def test_spans_hold_in_the_plain_form_too() -> None:
         assert plain.example.text == flatten(natural.example.text)
         assert surface(plain) == surface(natural) and plain.right == natural.right
     assert "'" not in plain.example.text and plain.example.text == plain.example.text.lower()
+
+
+FITTING = {
+    "subject": ["he", "she", "it", "they"],
+    "object": ["him", "her", "it", "them"],
+    "possessive determiner": ["his", "her", "its", "their"],
+    "possessive independent": ["his", "hers", "theirs"],
+}
+
+
+def test_places_are_slots_and_what_stands_there_now_if_it_is_of_the_third_person_and_fits() -> None:
+    slots = ["subject", "possessive independent", "subject", "possessive determiner", "subject", "object"]
+    assert passage(0).places == ()
+    table = ConfusionTable(TABLE.to_dict() | {"she": {"her": 1, "he": 1}, "it": {"you": 1, "they": 1}})
+    seen = set()
+    for seed in range(60):
+        found = passage(seed, places=True, table=table, same_slot_share=0.0, must_agree=0.0, smoothing=0.0)
+        for place, name, form in zip(found.places, slots, surface(found), strict=True):
+            assert place == ((name, form) if form in FITTING[name] else None)
+            seen.add((name, form))
+    assert seen >= {("subject", "you"), ("subject", "he"), ("subject", "her"), ("object", "they"), ("object", "it")}
 
 
 def test_a_clean_passage_is_as_written() -> None:

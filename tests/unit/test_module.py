@@ -96,6 +96,13 @@ def test_the_losses_of_a_batch(make: Make, item: Labelled) -> None:
     assert found["pair"].item() == pytest.approx(math.log1p(math.exp(-gap)))
 
 
+def test_an_adjustment_is_added_for_detection_alone(make: Make, item: Labelled) -> None:
+    added = tensor([[0.5, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    plain, found = (make().losses(output(SCORES, SEGMENTS), each) for each in (item, replace(item, adjustment=added)))
+    expected = sum(math.log1p(math.exp(-z)) for z in (1.5, 2.0, -2.0, -1.0, 0.5)) / 5
+    assert found["detection"].item() == pytest.approx(expected) and found["pair"] == plain["pair"]
+
+
 def test_the_margin_is_taken_on_the_scores_as_they_are(make: Make, item: Labelled) -> None:
     found = make(loss={"kind": "margin", "margin": 0.5}).losses(output(SCORES, SEGMENTS), item)
     assert found["pair"].item() == pytest.approx(0.5 - 0.8 + 0.6)

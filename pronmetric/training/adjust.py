@@ -1,0 +1,47 @@
+"""Logit adjustment: what slot and form alone tell of a label, taken out of what the model learns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pronmetric.training.examples import LabelledExample
+
+STRENGTH = 50.0  # pronouns at the slot's own rate that are added to those of each form
+
+
+def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
+    """How much likelier each form is right than all those of its slot, as a difference of log odds, by (slot, form).
+
+    Corruption can't make all forms of a slot wrong equally often. Added to the logits while a model is trained, and
+    left out afterwards, these keep it from learning that one of them is suspect as such (Menon et al. 2021, "Long-tail
+    learning via logit adjustment", section 4.2). A form that is rare in its slot is drawn towards 0.
+
+    items: passages as they are trained on, with their `places`.
+    """
+    right: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        for place, label in zip(item.places, item.right, strict=True):
+            if place is not None:
+                seen[place] += 1
+                right[place] += int(label)
+    adjusted = {}
+    for name in sorted({name for name, _ in seen}):
+        places = sorted(place for place in seen if place[0] == name)
+        whole = sum(right[place] for place in places) / sum(seen[place] for place in places)
+        for place in places:
+            share = (right[place] + STRENGTH * whole) / (seen[place] + STRENGTH)
+            adjusted[place] = _logit(share) - _logit(whole)
+    return adjusted
+
+
+def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> tuple[float, ...]:
+    """What to add to the logit of each pronoun, 0 where its place is not told; empty where none is."""
+    return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.places)
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 0.01), 0.99)
+    return math.log(share / (1 - share))
