@@ -12,11 +12,12 @@ STRENGTH = 50.0  # pronouns at the slot's own rate that are added to those of ea
 
 
 def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
-    """How much likelier each form is right than all those of its slot, as a difference of log odds, by (slot, form).
+    """How much likelier each form is right than all of its slot, by (slot, form): a difference of log odds (nats).
 
     Corruption can't make all forms of a slot wrong equally often. Added to the logits while a model is trained, and
-    left out afterwards, these keep it from learning that one of them is suspect as such (Menon et al. 2021, "Long-tail
-    learning via logit adjustment", section 4.2). A form that is rare in its slot is drawn towards 0.
+    left out afterwards, these keep it from learning that one of them is suspect as such (after the logit-adjusted loss
+    of Menon et al. 2021, "Long-tail learning via logit adjustment", there of classes, here of forms in their slots). A
+    form that is rare in its slot is drawn towards 0; a share right below 0.01 or above 0.99 counts as that.
 
     items: passages as they are trained on, with their `places`.
     """
