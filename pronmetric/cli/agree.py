@@ -9,7 +9,7 @@ from typing import Any
 
 from pronmetric import judged
 from pronmetric.cli import agreement_figures as figures
-from pronmetric.cli import exports, scoring
+from pronmetric.cli import exports, numbers, scoring
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import rating_table, votes
 from pronmetric.eval.ratings import Formula, Variant, agreement
@@ -82,10 +82,10 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--scores", metavar="FILE", help='its scores, {"id", "score_a", "score_b"} a line; null: no score'
     )
     metric.add_argument(
-        "--tie", type=scoring.band, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
+        "--tie", type=numbers.from_zero, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
     )
     parser.add_argument(
-        "--seed", type=scoring.count, default=scoring.SEED, help="of the resampling (default: %(default)s)"
+        "--seed", type=numbers.count, default=scoring.SEED, help="of the resampling (default: %(default)s)"
     )
     args = parser.parse_args(argv)
     if (args.pairs is None) == (args.ratings is None):

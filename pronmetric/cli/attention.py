@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import scoring
+from pronmetric.cli import numbers, scoring
 from pronmetric.records import Text, text_of
 from pronmetric.words import words as split
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("text", help="a sentence whose pronouns are looked at")
     parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="what stands before it")
     parser.add_argument(
-        "--top", type=scoring.positive, default=5, metavar="N", help="words shown (default: %(default)s)"
+        "--top", type=numbers.positive, default=5, metavar="N", help="words shown (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     scoring.add_model(parser, seed=False)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric import address
-from pronmetric.cli import scoring
+from pronmetric.cli import numbers
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 
@@ -49,22 +48,14 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="folders or names, two or more")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a folder of `pronmetric prepare`")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="the folder to write")
-    parser.add_argument("--shares", nargs="+", type=_share, metavar="X", help="weight of each (default: all alike)")
+    parser.add_argument(
+        "--shares", nargs="+", type=numbers.above_zero, metavar="X", help="weight of each (default: all alike)"
+    )
     parser.add_argument("--full", action="store_true", help="store the weights in single, not half precision")
-    parser.add_argument("--seed", type=scoring.count, default=1, metavar="N", help="of the calibration (default: 1)")
+    parser.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the calibration (default: 1)")
     args = parser.parse_args(argv)
     if len(args.checkpoints) < 2:
         parser.error("two or more checkpoints are needed")
     if args.shares and len(args.shares) != len(args.checkpoints):
         parser.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
     return args
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return value

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric import score_files
-from pronmetric.cli import exports, scoring, tables
+from pronmetric.cli import exports, numbers, scoring, tables
 from pronmetric.errors import InputError
 from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correlations, correlate, correlate_segments
 from pronmetric.eval.significance import Totals, totals
@@ -123,7 +123,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     scoring.both(parser, "to-sys-score", metavar="FILE", help="write SCORES in mt-metrics-eval's form")
     scoring.both(parser, "to-seg-score", metavar="FILE", help="write the segments' scores in that form; needs JSON")
     parser.add_argument(
-        "--seed", type=scoring.count, default=scoring.SEED, metavar="N", help="of the drawing (default: %(default)s)"
+        "--seed", type=numbers.count, default=scoring.SEED, metavar="N", help="of the drawing (default: %(default)s)"
     )
     return parser.parse_args(argv)
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from pronmetric import address, judged
 from pronmetric.cli import also as older
-from pronmetric.cli import exports, floor_table, scoring, tie, token_detection
+from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
@@ -332,7 +332,7 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
     older.add(judging)
     judging.add_argument(
-        "--threshold", type=_threshold, metavar="X", help="of single pronouns: flagged below X (default: 0.5)"
+        "--threshold", type=numbers.finite, metavar="X", help="of single pronouns: flagged below X (default: 0.5)"
     )
     scoring.add_model(made)
     output = made.add_argument_group("output")
@@ -365,13 +365,3 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         made.error(
             f"--scores loads no model, so that {' and '.join(extra)} {'go' if extra[1:] else 'goes'} not with it"
         )
-
-
-def _threshold(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not abs(value) < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
-    return value

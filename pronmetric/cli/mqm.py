@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from pronmetric import mqm
-from pronmetric.cli import exports, scoring
+from pronmetric.cli import exports, numbers, scoring
 from pronmetric.errors import PronmetricError
 from pronmetric.judged import to_line
 
@@ -96,13 +96,17 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="whose text is the context; none: no context (default: %(default)s)",
     )
     parser.add_argument(
-        "--longest", type=_positive, default=mqm.LONGEST, metavar="N", help="words of a span (default: %(default)s)"
+        "--longest",
+        type=numbers.positive,
+        default=mqm.LONGEST,
+        metavar="N",
+        help="words of a span (default: %(default)s)",
     )
     pairs = parser.add_argument_group("pairs")
     scoring.both(
         pairs,
         "other-words",
-        type=_whole,
+        type=numbers.count,
         metavar="N",
         help="only pairs that differ in a pronoun, and in at most N other words",
     )
@@ -117,15 +121,3 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 def _counts(tally: Counter[str]) -> str:
     return ", ".join(f"{number} {what}" for what, number in tally.most_common()) or "none"
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not _whole(text):
-        raise argparse.ArgumentTypeError("expected a whole number from 1, got '0'")
-    return int(text)

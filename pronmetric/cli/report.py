@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pronmetric.cli import exports as files
-from pronmetric.cli import scoring
+from pronmetric.cli import numbers, scoring
 from pronmetric.errors import InputError
 from pronmetric.records import Text
 from pronmetric.report import plots, tables
@@ -82,7 +82,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--format", choices=FORMATS, help="see below")
     names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
     parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"which of {', '.join(names)}")
-    parser.add_argument("--limit", type=scoring.positive, metavar="N", help="list at most N segments (default: all)")
+    parser.add_argument("--limit", type=numbers.positive, metavar="N", help="list at most N segments (default: all)")
     parser.add_argument("--title", metavar="TEXT", help="of the page (default: the systems' names)")
     parser.add_argument("--no-model", "--no_model", action="store_true", help="without attention and alternatives")
     parser.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")

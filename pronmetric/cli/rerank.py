@@ -15,7 +15,7 @@ from tqdm import tqdm
 from pronmetric.choice import Choice, Rule, consensus, rerank
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import scoring
+from pronmetric.cli import numbers, scoring
 from pronmetric.cli.corpus import TextFile
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
@@ -215,7 +215,7 @@ def _given(names: Sequence[str], candidates: Candidates) -> list[tuple[float, ..
 
 def _numbers(name: str, size: int) -> list[float]:
     """A finite number a line, `size` of them."""
-    numbers = []
+    values = []
     for number, line in enumerate(_beside(name, size) or (), start=1):
         try:
             value = float(line)
@@ -223,8 +223,8 @@ def _numbers(name: str, size: int) -> list[float]:
             value = math.nan
         if not math.isfinite(value):
             raise InputError(f"expected a finite number, got {line[:40]!r}", file=name, line=number)
-        numbers.append(value)
-    return numbers
+        values.append(value)
+    return values
 
 
 def _beside(name: str | None, size: int) -> TextFile | None:
@@ -249,17 +249,17 @@ def _parser() -> argparse.ArgumentParser:
     texts = made.add_argument_group("candidates (UTF-8, also gzip; see below)")
     texts.add_argument("--candidates", nargs="+", metavar="FILE", help="line-parallel files of candidates")
     texts.add_argument("--nbest", metavar="FILE", help="or one file of lists of candidates")
-    texts.add_argument("--size", type=scoring.positive, metavar="N", help="of --nbest: N lines each, else Moses' lists")
+    texts.add_argument("--size", type=numbers.positive, metavar="N", help="of --nbest: N lines each, else Moses' lists")
     texts.add_argument("-r", "--references", metavar="FILE", help="reference: its sentences are the context")
     texts.add_argument("--docids", metavar="FILE", help="one document id a line; context never crosses documents")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     rule = made.add_argument_group("rule")
     rule.add_argument("--mbr", action="store_true", help="by agreement of the candidates' pronouns, without a model")
     rule.add_argument("--scores", nargs="+", metavar="FILE", help="another score of each candidate, one number a line")
-    rule.add_argument("--weight", type=scoring.share, metavar="W", help="of the pronouns beside --scores, from 0 to 1")
+    rule.add_argument("--weight", type=numbers.share, metavar="W", help="of the pronouns beside --scores, from 0 to 1")
     rule.add_argument(
         "--margin",
-        type=_margin,
+        type=numbers.from_zero,
         default=0.0,
         metavar="X",
         help="how much better than the first another must be (default: 0; 0.01 is the tie band of `compare`)",
@@ -287,13 +287,3 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         made.error(f"--mbr reads neither model nor context; leave out {' and '.join(extra)}")
     if args.context == COMMON and args.references is None:
         made.error("--context common is the reference's context: give -r")
-
-
-def _margin(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
-    return value

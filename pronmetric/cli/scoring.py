@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pronmetric import address
-from pronmetric.cli import exports
+from pronmetric.cli import exports, numbers
 from pronmetric.errors import PronmetricError
 
 if TYPE_CHECKING:
@@ -76,10 +76,14 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
     )
     both(model, "allow-network", action="store_true", help="fetch --model from the Hugging Face hub")
     both(
-        model, "batch-size", type=positive, metavar="N", help="32 pieces a batch for each (default: 32, on a GPU 1024)"
+        model,
+        "batch-size",
+        type=numbers.positive,
+        metavar="N",
+        help="32 pieces a batch for each (default: 32, on a GPU 1024)",
     )
     model.add_argument(
-        "--gpus", type=count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
+        "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
     )
     model.add_argument(
         "--precision",
@@ -88,7 +92,7 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
     )
     if seed:
         model.add_argument(
-            "--seed", type=count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
+            "--seed", type=numbers.count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
         )
 
 
@@ -206,39 +210,3 @@ def both(group: argparse._ActionsContainer, name: str, **options: object) -> Non
     """A flag that may be spelled with hyphens or, as COMET does, with underscores."""
     spellings = dict.fromkeys([f"--{name.replace('-', '_')}", f"--{name}"])
     group.add_argument(*spellings, dest=name.replace("-", "_"), **options)  # type: ignore[arg-type]
-
-
-def count(text: str) -> int:
-    """The type of a flag that takes a whole number from 0."""
-    if not re.fullmatch(r"\d+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
-    return int(text)
-
-
-def positive(text: str) -> int:
-    """The type of a flag that takes a whole number from 1."""
-    if count(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
-    return int(text)
-
-
-def band(text: str, *, other: str = "") -> float:
-    """The type of a flag that takes a number from 0; `other` is told where it takes something else too."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected {other}a number from 0, got {text!r}")
-    return value
-
-
-def share(text: str) -> float:
-    """The type of a flag that takes a number from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, got {text!r}")
-    return value

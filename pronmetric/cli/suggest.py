@@ -14,7 +14,7 @@ from tqdm import tqdm
 from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import jsonl, scoring
+from pronmetric.cli import jsonl, numbers, scoring
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.records import Text
 from pronmetric.score import Counts
@@ -139,13 +139,13 @@ def _parser() -> argparse.ArgumentParser:
     listed = made.add_argument_group("what is listed")
     listed.add_argument(
         "--threshold",
-        type=scoring.share,
+        type=numbers.share,
         metavar="X",
         help=f"pronouns of a lower probability (default: {THRESHOLD})",
     )
     listed.add_argument("--all", action="store_true", help="every pronoun")
     listed.add_argument(
-        "--top", type=scoring.positive, default=TOP, metavar="N", help="better forms a pronoun (default: %(default)s)"
+        "--top", type=numbers.positive, default=TOP, metavar="N", help="better forms a pronoun (default: %(default)s)"
     )
     scoring.add_model(made, seed=False)
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")

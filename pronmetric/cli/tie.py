@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pronmetric import address
-from pronmetric.cli import scoring
+from pronmetric.cli import numbers
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import band_of
 from pronmetric.signature import Signature
@@ -16,7 +16,7 @@ AUTO = "auto"
 
 def argument(text: str) -> float | str:
     """The value of the flag: "auto", or a number from 0."""
-    return AUTO if text == AUTO else scoring.band(text, other="auto or ")
+    return AUTO if text == AUTO else numbers.from_zero(text, other="auto or ")
 
 
 def band(tie: float | str, model: str | None, *, allow_network: bool = False) -> float:

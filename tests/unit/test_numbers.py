@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import pytest
+
+from pronmetric.cli import numbers
+
+Type = Callable[[str], float]
+
+FITTING = [
+    (numbers.count, "0", 0),
+    (numbers.count, "12", 12),
+    (numbers.positive, "1", 1),
+    (numbers.finite, "-2.5", -2.5),
+    (numbers.from_zero, "0", 0.0),
+    (numbers.from_zero, "1e-3", 0.001),
+    (numbers.above_zero, "0.5", 0.5),
+    (numbers.share, "0", 0.0),
+    (numbers.share, "1", 1.0),
+]
+OTHERS = [
+    (numbers.count, ("-1", "1.5", "", "x", "²", "٣"), "a whole number from 0"),
+    (numbers.positive, ("0",), "a whole number from 1"),
+    (numbers.finite, ("nan", "inf", "-inf", "x", ""), "a number"),
+    (numbers.from_zero, ("-0.1", "nan", "inf", "x"), "a number from 0"),
+    (numbers.above_zero, ("0", "-1", "nan", "inf", "x"), "a number above 0"),
+    (numbers.share, ("-0.1", "1.1", "nan", "x"), "a number from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), FITTING)
+def test_what_fits(kind: Type, text: str, value: float) -> None:
+    found = kind(text)
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), [(k, t, e) for k, texts, e in OTHERS for t in texts])
+def test_what_does_not_is_refused_by_name(kind: Type, text: str, expected: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError) as refused:
+        kind(text)
+    assert str(refused.value) == f"expected {expected}, got {text!r}"
+
+
+def test_what_else_a_flag_takes_is_told() -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="expected auto or a number from 0, got 'much'"):
+        numbers.from_zero("much", other="auto or ")
