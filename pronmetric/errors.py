@@ -19,6 +19,10 @@ class InputError(PronmetricError):
         self.line = line
 
 
+class Terminated(BaseException):
+    """SIGTERM came: the stack unwinds as after Ctrl-C, so that nothing half-written stays. The command exits 143."""
+
+
 class MissingExtra(PronmetricError):
     """An optional dependency is not installed; the message says the exact `pip install`."""
 

@@ -6,11 +6,14 @@ import argparse
 import difflib
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from pronmetric import __version__
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import PronmetricError, Terminated
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",
@@ -36,17 +39,20 @@ VERBS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, 1 after a fault of the input, 2 after wrong flags.
 
-    An interrupt gives 130 and a reader that went away (`| head`) 141, as for any other program.
+    SIGINT (Ctrl-C) gives 130, SIGTERM 143 and a reader that went away (`| head`) 141, as for any other program.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _run(argv)
+        with _terminable():
+            code = _run(argv)
         sys.stdout.flush()
         return code
     except PronmetricError as error:
         return _fail(str(error))
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as stop:
+        return _stopped("interrupted", stop, code=130)
+    except Terminated as stop:
+        return _stopped("terminated", stop, code=143)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
         return 141
@@ -80,6 +86,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pronmetric {__version__}")
     return parser
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated`; only the main thread can, and a SIGTERM that is ignored stays so."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stopped(how: str, stop: BaseException, *, code: int) -> int:
+    print(f"pronmetric: {how}" + (f": {stop}" if str(stop) else ""), file=sys.stderr)
+    return code
 
 
 def _fail(message: str) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -50,9 +51,27 @@ def test_a_fault_of_the_system_is_one_line_too(verb, capsys) -> None:
     assert capsys.readouterr().err == "pronmetric: error: gone.txt: No such file or directory\n"
 
 
-def test_an_interrupt_is_130(verb) -> None:
+def test_an_interrupt_is_one_line_and_130(verb, capsys) -> None:
     verb(raising(KeyboardInterrupt()))
     assert cli.main(["score"]) == 130
+    assert capsys.readouterr() == ("", "pronmetric: interrupted\n")
+
+
+def test_sigterm_unwinds_the_stack_and_is_one_line_and_143(verb, capsys) -> None:
+    unwound = []
+
+    def wait(argv: object) -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return 0
+        finally:
+            unwound.append(argv)
+
+    before = signal.getsignal(signal.SIGTERM)
+    verb(wait)
+    assert cli.main(["score"]) == 143
+    assert capsys.readouterr() == ("", "pronmetric: terminated\n") and unwound == [[]]
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_a_bug_keeps_its_traceback(verb) -> None:
