@@ -37,9 +37,10 @@ class Outcome(NamedTuple):
     """Two whole systems; numbers are in the unit of `SystemScore`, differences are A minus B.
 
     wins, ties, losses: segments in which A is better, equal within the tie band, worse. one_sided: segments in which
-    one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference, p_bootstrap and
-    p_randomisation: two-sided, None with fewer than two documents or segments. a_ahead: share of the bootstrap's
-    resamples in which A is ahead.
+    one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference, and p_bootstrap:
+    two-sided, from the same resamples, below 0.05 exactly where the interval excludes 0; None with fewer than five
+    documents or segments. p_randomisation: two-sided, a second test; None with fewer than two. a_ahead: share of the
+    bootstrap's resamples in which A is ahead.
     """
 
     a: SystemScore
@@ -96,7 +97,9 @@ class Duel:
             a=a,
             b=b,
             difference=None if a.score is None or b.score is None else a.score - b.score,
-            interval=None if bootstrap is None else (bootstrap.low, bootstrap.high),
+            interval=None
+            if bootstrap is None or bootstrap.low is None or bootstrap.high is None
+            else (bootstrap.low, bootstrap.high),
             a_ahead=None if bootstrap is None else bootstrap.a_better,
             p_bootstrap=None if bootstrap is None else bootstrap.p,
             p_randomisation=randomisation(a_totals, b_totals, seed=seed),

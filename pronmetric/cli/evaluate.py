@@ -286,7 +286,10 @@ def _row(name: str, found: Accuracy) -> list[object]:
 
 
 def _contest(found: Contest, first: str, second: str) -> str:
-    tests = {"paired bootstrap": found.p_bootstrap, "approximate randomisation": found.p_randomisation}
+    tests = {
+        "paired bootstrap, as the interval,": found.p_bootstrap,
+        "second test: approximate randomisation": found.p_randomisation,
+    }
     said = [f"{test} p = {p:.4f}" for test, p in tests.items() if p is not None]
     return "\n".join(
         [

@@ -6,10 +6,16 @@ pronoun say nothing and are left out.
 
 Koehn 2004 (paired bootstrap), Riezler and Maxwell 2005 (approximate randomisation), Holm 1979. p values are
 two-sided and count the observed sample among the resamples, (hits + 1) / (resamples + 1), so none is 0.
+
+The interval and the p value of the paired bootstrap are one test: the resamples' distances from their own mean say how
+large a difference chance alone gives. p is the share of distances that reach the difference, and the interval is the
+difference plus and minus the distance that a share 1 - level of them reach (Hall 1988, symmetric bootstrap interval).
+So the interval excludes 0 exactly where p < 1 - level.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -22,6 +28,7 @@ RESAMPLES = 1000
 LEVEL = 0.95
 MINIMUM = 5
 _BLOCK = 1_000_000  # numbers drawn at a time
+_DIGITS = 12  # two differences that agree so far are equal
 
 
 class Totals(NamedTuple):
@@ -38,14 +45,15 @@ class Totals(NamedTuple):
 class Bootstrap(NamedTuple):
     """Paired bootstrap of A minus B.
 
-    difference: of the means over all pronouns. low, high: its percentile interval. p: two-sided, of the resamples
-    shifted to mean 0; None with fewer than `MINIMUM` units, of which resamples say too little. a_better: share of
-    resamples in which A is ahead (a tie counts one half).
+    difference: of the means over all pronouns. low, high: its symmetric interval. p: two-sided, of the resamples
+    shifted to mean 0; below 1 - level exactly where the interval excludes 0. The three are None with fewer than
+    `MINIMUM` units, of which resamples say too little. a_better: share of resamples in which A is ahead (a tie counts
+    one half).
     """
 
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float | None
     a_better: float
 
@@ -87,20 +95,29 @@ def paired_bootstrap(
     """Draw units with replacement, the same for A and B; None with fewer than two units that have a pronoun.
 
     Swapping A and B changes the sign of the difference and mirrors the interval; p stays.
+
+    Raises:
+        PronmetricError: the systems have different units; so few resamples that p could never be below 1 - level.
     """
     a, b = _paired(a, b)
+    _hits_allowed(resamples, level)
     if len(a.sums) < 2:
         return None
     means = _bootstrap([a, b], resamples, seed)
     drawn = means[0] - means[1]
     drawn = drawn[~np.isnan(drawn)]  # a resample in which one side has no pronoun
     difference = a.mean() - b.mean()
-    if not len(drawn) or np.isnan(difference):
+    if (len(drawn) + 1) * (1 - level) <= 1 or np.isnan(difference):
         return None
-    low, high = np.quantile(drawn, _tails(level))
-    ahead = (np.sum(drawn > 0) + 0.5 * np.sum(drawn == 0)) / len(drawn)
-    p = None if len(a.sums) < MINIMUM else _p(np.abs(drawn - drawn.mean()), abs(difference))
-    return Bootstrap(difference, float(low), float(high), p, float(ahead))
+    ahead = float((np.sum(drawn > 0) + 0.5 * np.sum(drawn == 0)) / len(drawn))
+    if len(a.sums) < MINIMUM:
+        return Bootstrap(difference, None, None, None, ahead)
+    distances = np.abs(drawn - drawn.mean())
+    margin = np.sort(distances)[::-1][_hits_allowed(len(drawn), level)].round(_DIGITS)
+    observed = round(difference, _DIGITS)
+    return Bootstrap(
+        difference, float(observed - margin), float(observed + margin), _p(distances, abs(difference)), ahead
+    )
 
 
 def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int) -> float | None:
@@ -172,8 +189,17 @@ def _ratio(sums: ArrayLike, counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def _p(drawn: NDArray[np.float64], observed: float) -> float:
-    hits = int(np.sum(drawn >= observed - 1e-12))  # a resample equal but for rounding is as extreme
+    hits = int(np.sum(drawn.round(_DIGITS) >= round(observed, _DIGITS)))  # equal but for rounding is as extreme
     return (hits + 1) / (len(drawn) + 1)
+
+
+def _hits_allowed(resamples: int, level: float) -> int:
+    """The largest number of hits with which p < 1 - level."""
+    allowed = math.ceil(round((1 - level) * (resamples + 1), 9)) - 2
+    if allowed < 0:
+        needed = math.floor(round(1 / (1 - level), 9))
+        raise PronmetricError(f"expected at least {needed} resamples for a {level:.0%} interval, got {resamples}")
+    return allowed
 
 
 def _tails(level: float) -> list[float]:

@@ -20,6 +20,7 @@ Value = TypeVar("Value")
 
 _TIE = 0.01  # of a result that names none
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
+FEW = 10  # resampled units below which an interval is rough
 _LARGE = 1e300
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
@@ -69,7 +70,10 @@ class System(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two systems by their place: difference of their scores, above 0 where `a` is better, and how sure it is."""
+    """Two systems by their place: difference of their scores, above 0 where `a` is better, and how sure it is.
+
+    p_bootstrap, p_randomisation: after Holm. units: documents or segments that were resampled; None where not given.
+    """
 
     a: int
     b: int
@@ -80,6 +84,7 @@ class Pair(NamedTuple):
     wins: int
     ties: int
     losses: int
+    units: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +160,10 @@ class _Reader:
                 * (len(systems) > 2)
                 + "; attention and alternatives stand in the output's own context"
             )
+        if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
+            notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
+        if len(pairs) > 1:
+            notes.append("p values of pairs are adjusted by Holm's method, their intervals are not")
         return Result(
             systems=systems,
             pairs=pairs,
@@ -279,8 +288,10 @@ class _Reader:
         difference, bootstrap, randomisation = (
             self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
         )
-        counts = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
-        return Pair(a, b, difference, self._interval(entry, where), bootstrap, randomisation, *counts)
+        wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
+        units = self._get(entry, "units", int, where) if "units" in entry else None
+        tests = self._interval(entry, where), bootstrap, randomisation
+        return Pair(a, b, difference, *tests, wins, ties, losses, units)
 
     def _interval(self, entry: Mapping[str, Any], where: str) -> tuple[float, float] | None:
         ends = entry.get("interval")

@@ -161,8 +161,9 @@ def _ties(config: Mapping[str, Any]) -> str:
         return f"{title}{band}."
     return (
         f"{title}{band}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
-        f"reference and noisy reference tie, as people call {100 * how['people']:.1f} % of the published study's "
-        f"pairs a tie ({_PAPER}; only pairs on which they agreed were published)."
+        f"reference and noisy reference tie. The aim was {100 * how['people']:.1f} %, the share of ties among the "
+        f"answers that {_PAPER} publish, where the raters agreed. On other texts people may tie far more often than "
+        "this band does."
     )
 
 

@@ -67,11 +67,13 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     assert "|context:common|" in content["signature"] and content["tie"] == 0.02
     table = [row.split("\t") for row in read(tmp_path / "o.tsv")]
     assert len(table) == 38 and {len(row) for row in table} == {10}
-    summary = out.splitlines()[-6:]
+    summary = out.splitlines()[-7:]
     assert summary[0] == f"{a} against {c}"
     assert f"segments: {seen['a']} better in {a}, {seen['b']} in {c}, {seen['tie']} ties (within 0.02)" in out
     assert f"paired bootstrap p = {pair['p_bootstrap']:.4f}" in out and "approximate randomisation p = " in out
-    assert "the tests rest on 5 documents only" in err
+    assert "intervals and tests rest on 5 documents only" in err
+    assert "(5 documents; few: interval and p are rough)" in out
+    assert (pair["interval"][0] > 0 or pair["interval"][1] < 0) == (pair["p_bootstrap"] < 0.05)
 
 
 def test_swapping_changes_the_signs(run: Run, sample: Path, tmp_path: Path) -> None:
@@ -155,7 +157,15 @@ def test_systems_without_pronouns(run: Run, tmp_path: Path) -> None:
     (tmp_path / "b").write_text("She left.\nNo.\n")
     out, _ = run("-t", tmp_path / "a", tmp_path / "b")
     assert "1 with pronouns in one only, 1 in neither" in out
-    assert "no test: too few segments with a pronoun" in out
+    assert "no interval, no bootstrap p: fewer than 5 segments with a pronoun" in out
+
+
+def test_the_help_says_what_the_band_of_the_checkpoint_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "ties the same share of its development pairs as were ties among the answers published" in said
+    assert "as often as people" not in said
 
 
 def test_wmt_test_sets(run: Run, wmt_sample: Path) -> None:

@@ -130,11 +130,12 @@ def test_against(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
     best = jsonl(tmp_path / "best.jsonl", [score(f"p{i}", 1, 0) for i in range(40)])
     out, _ = run(pairs, "--scores", theirs, "--against", best, "--to_json", tmp_path / "o.json")
     assert cells(out, str(theirs))[1:] == ["0"] and cells(out, str(best)) == ["100.0 [100.0, 100.0]", "15"]
-    assert re.search(r"difference -37\.5 \[-\d+\.\d, -\d+\.\d\]; paired bootstrap p = 0\.\d+; approximate", out)
+    interval, test = r"\[-\d+\.\d, -\d+\.\d\]", r"paired bootstrap, as the interval, p = 0\.\d+; second test: "
+    assert re.search(rf"difference -37\.5 {interval}; {test}", out)
     found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["against"]
     assert found["scores"] == str(best) and found["parts"]["pairs"]["only_second"] == 15
     same, _ = run(pairs, "--scores", theirs, "--against", theirs)
-    assert "difference +0.0 [+0.0, +0.0]; paired bootstrap p = 1.0000" in same
+    assert "difference +0.0 [+0.0, +0.0]; paired bootstrap, as the interval, p = 1.0000" in same
 
 
 def test_ties_and_votes(run: Run, tmp_path: Path) -> None:

@@ -152,6 +152,16 @@ def test_a_metric_against_itself() -> None:
     assert found.difference.value == 0.0 and found.p_bootstrap == 1.0 and found.p_randomisation == 1.0
 
 
+@pytest.mark.parametrize("wrong", range(0, 16, 2))
+def test_the_interval_of_a_contest_excludes_zero_exactly_where_p_is_below_5_percent(wrong: int) -> None:
+    pairs = [pair(str(i), better="A", doc=str(i // 2)) for i in range(24)]
+    good = [(0.9, 0.1)] * 24
+    found = contest(pairs, good, [(0.1, 0.9) if i < wrong else (0.9, 0.1) for i in range(24)])
+    assert found.difference.low is not None and found.difference.high is not None and found.p_bootstrap is not None
+    assert found.difference.value == pytest.approx(wrong / 24)
+    assert (found.difference.low > 0 or found.difference.high < 0) == (found.p_bootstrap < 0.05)
+
+
 def test_contest_of_one_document_has_no_test() -> None:
     found = contest([pair("1", better="A", doc="d")], [(1.0, 0.0)], [(0.0, 1.0)])
     assert found.p_bootstrap is None and found.difference.low is None

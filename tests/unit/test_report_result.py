@@ -76,6 +76,16 @@ def written(folder: Path, value: Any) -> str:
     return str(path)
 
 
+def test_few_resampled_units_and_holm_are_noted(tmp_path: Path) -> None:
+    value = compared("common")
+    assert not any("rough" in note for note in read(written(tmp_path, value)).notes)
+    for made in value["pairs"]:
+        made["units"] = 5
+    notes = read(written(tmp_path, value)).notes
+    assert "5 documents or segments were resampled: intervals and p values of pairs are rough" in notes
+    assert any("adjusted by Holm's method" in note for note in notes)
+
+
 def test_what_score_wrote(tmp_path: Path) -> None:
     result = read(written(tmp_path, scored()))
     assert result.names == ("a", "b") and result.pairs == () and result.probability and result.tie == 0.01

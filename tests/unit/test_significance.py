@@ -80,9 +80,11 @@ def test_bootstrap_against_a_plain_loop() -> None:
     found = paired_bootstrap(a, b, resamples=200, seed=4)
     assert found is not None
     assert found.difference == pytest.approx(observed)
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(differences, [0.025, 0.975])))
+    distances = np.abs(differences - differences.mean())
+    margin = np.sort(distances)[190]  # p < 0.05 allows (hits + 1) / 201 with 9 hits: the 10th largest distance, of 200
+    assert (found.low, found.high) == pytest.approx((observed - margin, observed + margin))
     assert found.a_better == pytest.approx(np.mean(differences > 0))
-    extreme = np.sum(np.abs(differences - differences.mean()) >= abs(observed))
+    extreme = np.sum(distances >= abs(observed))
     assert found.p == pytest.approx((extreme + 1) / 201)
 
 
@@ -116,6 +118,7 @@ def test_swapping_the_systems_mirrors_everything() -> None:
     forward, backward = paired_bootstrap(a, b, seed=5), paired_bootstrap(b, a, seed=5)
     assert forward is not None and backward is not None
     assert backward.difference == -forward.difference
+    assert forward.low is not None and forward.high is not None
     assert (backward.low, backward.high) == pytest.approx((-forward.high, -forward.low), abs=1e-12)
     assert backward.p == forward.p
     assert backward.a_better == pytest.approx(1 - forward.a_better)
@@ -133,7 +136,7 @@ def test_equal_systems_are_not_told_apart() -> None:
 def test_a_clear_difference_is_found_and_no_p_value_is_zero() -> None:
     a, b = pair(40, seed=4, shift=0.5)
     found = paired_bootstrap(a, b, resamples=999, seed=1)
-    assert found is not None and found.p == 1 / 1000 and found.low > 0
+    assert found is not None and found.p == 1 / 1000 and found.low is not None and found.low > 0
     assert randomisation(a, b, resamples=999, seed=1) == 1 / 1000
 
 
@@ -142,10 +145,46 @@ def test_p_values_of_equal_systems_are_uniform() -> None:
     assert stats.kstest(np.array(found, dtype=float), "uniform").pvalue > 0.01
 
 
-def test_few_units_give_an_interval_but_no_bootstrap_p() -> None:
+@pytest.mark.parametrize("resamples", [20, 39, 200, 999, 1000])
+def test_the_interval_excludes_zero_exactly_where_p_is_below_5_percent(resamples: int) -> None:
+    told = []
+    for seed in range(60):
+        units, shift = 5 + seed % 12, (seed % 7) / 20
+        found = paired_bootstrap(*pair(units, seed=seed, shift=shift), resamples=resamples, seed=seed)
+        assert found is not None and found.low is not None and found.high is not None and found.p is not None
+        assert found.low <= found.difference <= found.high
+        assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
+        told.append(found.p < 0.05)
+    assert {True, False} == set(told)
+
+
+def test_the_interval_touches_zero_where_p_is_5_percent() -> None:
+    # 39 resamples: with 1 hit p is 2 / 40, which is not below 0.05
+    edge = [
+        found
+        for seed in range(3000)
+        if (found := paired_bootstrap(*pair(6, seed=seed, shift=0.1), resamples=39, seed=seed)) and found.p == 2 / 40
+    ]
+    assert edge
+    assert all(found.low is not None and found.high is not None and found.low <= 0 <= found.high for found in edge)
+
+
+def test_other_levels_are_consistent_too() -> None:
+    for seed in range(40):
+        found = paired_bootstrap(*pair(12, seed=seed, shift=0.06), level=0.8, resamples=100, seed=seed)
+        assert found is not None and found.low is not None and found.high is not None and found.p is not None
+        assert (found.low > 0 or found.high < 0) == (found.p < 0.2)
+
+
+def test_too_few_resamples_are_refused() -> None:
+    with pytest.raises(PronmetricError, match="at least 20 resamples for a 95% interval, got 19"):
+        paired_bootstrap(*pair(9, seed=0), resamples=19, seed=0)
+
+
+def test_few_units_give_neither_interval_nor_bootstrap_p() -> None:
     a, b = pair(4, seed=1)
     found = paired_bootstrap(a, b, seed=1)
-    assert found is not None and found.p is None
+    assert found is not None and (found.low, found.high, found.p) == (None, None, None)
     assert (randomisation(a, b, seed=1) or 0) > 0.1  # of 16 swaps two or more are as extreme
 
 
