@@ -38,7 +38,7 @@ IGNORED = PAST_SOURCE, PAST_TARGET, SURPLUS = (
 
 _LINK = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_DOCUMENT = re.compile(r"(\d{1,9})(?: (.*))?", re.ASCII | re.DOTALL)
+_DOCUMENT = re.compile(r"([0-9]{1,9})(?:\s+(.*))?", re.DOTALL)
 
 
 class Instance(NamedTuple):
@@ -308,7 +308,7 @@ def check_sources(reference: Corpus, candidate: Corpus) -> int:
 
 
 def read_documents(path: str, *, sentences: int) -> Documents:
-    """Read the file of documents: on each line the first sentence's number from 0 and, after one blank, a name.
+    """Read the file of documents: on each line the first sentence's number from 0 and, after white space, a name.
 
     Raises:
         InputError: no line, something else on it, numbers that do not ascend or name no sentence.
@@ -318,7 +318,7 @@ def read_documents(path: str, *, sentences: int) -> Documents:
     for line, text in enumerate(read_lines(path), start=1):
         match = _DOCUMENT.fullmatch(text)
         if match is None:
-            raise InputError(f"expected a number, and a name after one blank, got {text!r}", file=path, line=line)
+            raise InputError(f"expected a number, and a name after white space, got {text!r}", file=path, line=line)
         start = int(match[1])
         if starts and start <= starts[-1]:
             raise InputError(f"expected a number above {starts[-1]}, got {start}", file=path, line=line)
@@ -326,7 +326,7 @@ def read_documents(path: str, *, sentences: int) -> Documents:
             message = f"no sentence {start}: there are {sentences}, counted from 0"
             raise InputError(message, file=path, line=line)
         starts.append(start)
-        names.append(match[2] or f"Document {line}")
+        names.append((match[2] or "").rstrip() or f"Document {line}")
     if not starts:
         raise InputError("expected a line for each document; write 0 where there is but one", file=path)
     return Documents(tuple(starts), tuple(names))

@@ -18,7 +18,7 @@ each "it" and "they" of the source in a candidate are compared with those linked
 A stem names three files: STEM.en, the source; STEM.fr, the translation; STEM.en-fr.alig, the links s-t between their
 words, counted from 0. Words stand between single blanks. Where STEM.en-fr.lines-retained is there, it holds the numbers
 (from 1, ascending) of the lines that the lines of links belong to. --documents has a line for each document: the number
-of its first sentence, from 0, and after one blank its name."""
+of its first sentence, from 0, and after blanks or tabs its name."""
 EPILOG = """Precision is matches / candidate words, recall matches / reference words; a word matches as often as it
 stands on both sides; letter case counts. Higher is better. A dash, in JSON null, stands for 0/0.
 

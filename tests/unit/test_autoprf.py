@@ -193,11 +193,18 @@ def test_documents(tmp_path: Path) -> None:
     assert [documents.of(i) for i in range(7)] == [0, 0, 0, 0, 1, 2, 2]
 
 
+def test_any_white_space_stands_between_the_number_and_the_name_of_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "docs"
+    path.write_text("0\tby a tab\n1   by blanks\n2 \t by both \n3\u00a0by a no-break space\n4\t\n", encoding="utf-8")
+    names = ("by a tab", "by blanks", "by both", "by a no-break space", "Document 5")
+    assert autoprf.read_documents(str(path), sentences=5) == Documents((0, 1, 2, 3, 4), names)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", r"docs: expected a line for each document"),
-        ("first\n", r"docs:1: expected a number, and a name after one blank, got 'first'"),
+        ("first\n", r"docs:1: expected a number, and a name after white space, got 'first'"),
         ("0\n\n", r"docs:2: expected a number"),
         ("-1\n", r"docs:1: expected a number"),
         ("0\n3\n3\n", r"docs:3: expected a number above 3, got 3"),
