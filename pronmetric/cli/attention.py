@@ -1,12 +1,14 @@
-"""`pronmetric attention`: which words each pronoun of one text looks at."""
+"""`pronmetric attention`: the attention weights of the pronouns of one sentence."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import numbers, scoring
+from pronmetric.errors import InputError
 from pronmetric.records import Text, text_of
 from pronmetric.words import words as split
 
@@ -17,11 +19,12 @@ if TYPE_CHECKING:
     from pronmetric.metric import Look, PronounMetric
     from pronmetric.score import PronounScore
 
-DESCRIPTION = """Show what each pronoun of a text attends to, over the words of its context and its own.
+DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
 
-For each pronoun: how probable it is that it is right here, the words with the most attention, and, where the terminal
-has colours, the text with each word shaded by it (Jwalapuram et al. 2019, Figures 5 and 6). What a pronoun attends to
-is where the scorer's last step looks; it is no proof of what it refers to."""
+For each pronoun, the output gives the probability that the pronoun is correct and the words with the highest attention
+weights. On a colour terminal it also shows the text with each word shaded by its weight (Jwalapuram et al. 2019,
+Figures 5 and 6). The weights are those of the attention layer of the scoring head, in which the pronoun is the query.
+They do not show which word the pronoun refers to."""
 EPILOG = """example:
   pronmetric attention "She locked its doors." --context "Maria ran the library." """
 
@@ -35,14 +38,18 @@ def main(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("text", help="a sentence whose pronouns are looked at")
-    parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="what stands before it")
+    parser.add_argument("text", metavar="SENTENCE", help="sentence with the pronouns")
+    parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
     parser.add_argument(
-        "--top", type=numbers.positive, default=5, metavar="N", help="words shown (default: %(default)s)"
+        "--top", type=numbers.positive, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     scoring.add_model(parser, seed=False)
     args = parser.parse_args(argv)
+    if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
+        raise InputError(
+            "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=args.text
+        )
     text = text_of({"text": args.text, "context": args.context}, file="attention")
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
@@ -57,7 +64,7 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
     (looks,) = metric.attention([text])
     (segment,) = metric.stream([text])
     if not segment.pronouns:
-        console.print("no pronoun to score")
+        console.print("no pronoun found")
     for number, (look, pronoun) in enumerate(zip(looks, segment.pronouns, strict=True)):
         if number:
             console.print()
@@ -75,7 +82,7 @@ def _show_pronoun(console: Console, text: Text, look: Look, pronoun: PronounScor
     weights = look.weights.tolist()
     words = [word.text for part in text for word in split(part)]
     ranked = sorted((k for k, word in enumerate(words) if word[-1].isalnum()), key=lambda k: -weights[k])[:top]
-    head.append("  looks at ")
+    head.append("  attends to ")
     head.append(", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
     console.print(head)
     if console.color_system is not None:

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from pronmetric.cli import exports as files
 from pronmetric.cli import numbers, scoring
+from pronmetric.cli.suffixes import format_of
 from pronmetric.errors import InputError
 from pronmetric.records import Text
 from pronmetric.report import plots, tables
@@ -22,30 +23,32 @@ from pronmetric.report.result import Output, Result, read
 from pronmetric.signature import Signature
 from pronmetric.words import words as split
 
-DESCRIPTION = """Show a result of `score` or `compare` (their --to_json): systems, their pronouns against the
-reference's, and each segment that differs, with what the model attends to and which pronoun it would rather see.
+DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 
-The page (html) is one file that opens from disk; it fetches nothing. `pronmetric report tables DIR` shows the paper's
-tables instead, from what `train experiment=table4`, `agree` and `evaluate` left (`pronmetric report tables --help`)."""
-EPILOG = """formats:
-  html         all of it; search, sort, filter, a link to each segment
-  md, latex    tables: systems, pairs, confusion by default
-  tsv          one table: pronouns by default, one pronoun of a differing segment a line
-  png, svg     one plot: systems by default (pip install "pronmetric[plots]")
-Without --format it is what the name after -o ends in, else html.
+The report contains the system scores, the system pronouns compared with the reference pronouns, and the segments that
+differ, with the attention of the model and its preferred pronouns. The web page is a single self-contained file that
+works offline.
 
-A segment differs where the systems' pronouns differ, or their scores by more than the tie band, or a pronoun from the
-reference's. --limit takes those that differ most. Which pronoun stands for which of the reference is found by the
-aligner that prepares the training data; it can err.
+`pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
+EPILOG = f"""formats:
+  html         web page with everything: search, sorting, filters, a link to each segment
+  md, latex    tables; default: systems, pairs, confusion
+  tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
+  png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
+Without --format, the suffix of the output file decides: {", ".join(SUFFIXES)}.
 
-The model is needed for attention and for the pronouns that it would rather see, in html and in the table of pronouns:
-each form that could stand in a pronoun's place is scored there, about ten times the work of `score`.
+A segment differs if the pronouns of the systems differ, if their scores differ by more than the tie threshold, or if a
+pronoun differs from the reference. Segments are sorted by score difference, largest first, and --limit N keeps the
+first N. Pronouns are paired with those of the reference by an automatic word aligner, which makes errors.
+
+The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded and every
+possible alternative is scored. This takes about ten times as long as `score`. Use --no-model to leave them out.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
   pronmetric report result.json -o report.html
   pronmetric report result.json --no-model --format md --show systems confusion"""
-SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 _DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
 _DEFAULT["latex"] = _DEFAULT["md"]
@@ -77,32 +80,33 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("result", metavar="RESULT.json", help="what score or compare wrote with --to_json")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write; tables go to stdout without it")
-    parser.add_argument("--format", choices=FORMATS, help="see below")
+    parser.add_argument("result", metavar="RESULT.json", help="result file of score or compare (--to_json)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default for tables: stdout)")
+    parser.add_argument("--format", choices=FORMATS, help="output format; see below")
     names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
-    parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"which of {', '.join(names)}")
-    parser.add_argument("--limit", type=numbers.positive, metavar="N", help="list at most N segments (default: all)")
-    parser.add_argument("--title", metavar="TEXT", help="of the page (default: the systems' names)")
-    parser.add_argument("--no-model", "--no_model", action="store_true", help="without attention and alternatives")
-    parser.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"tables or plots: {', '.join(names)}")
+    parser.add_argument("--limit", type=numbers.positive, metavar="N", help="show at most N segments (default: all)")
+    parser.add_argument("--title", metavar="TEXT", help="title of the web page (default: the system names)")
+    parser.add_argument(
+        "--no-model", "--no_model", action="store_true", help="do not show attention and alternative pronouns"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     scoring.add_model(parser, seed=False)
     args = parser.parse_args(argv)
-    if args.format is None:
-        args.format = SUFFIXES.get(Path(args.output or "").suffix.lower(), "html")
+    args.format = format_of(parser, args.output, args.format, SUFFIXES, default="html")
     if args.output is None and args.format in ("html", "png", "svg"):
         parser.error(f"-o FILE is needed with --format {args.format}")
     if args.format == "html" and args.show:
-        parser.error("--show goes with tables and plots; the page shows everything")
+        parser.error("--show is for tables and plots; the web page shows everything")
     if args.format != "html" and args.title is not None:
-        parser.error("--title is the page's: it goes with --format html")
+        parser.error("--title is for the web page (--format html)")
     if args.no_model and (args.model is not None or args.allow_network):
-        parser.error("--no-model and --model do not go together")
+        parser.error("--no-model cannot be used with --model or --allow_network")
     args.show = tuple(dict.fromkeys(args.show or _DEFAULT.get(args.format, ())))
     if args.format in ("png", "svg", "tsv") and len(args.show) > 1:
-        parser.error(f"a {args.format} file holds one of them; got --show {' '.join(args.show)}")
+        parser.error(f"expected one name with --format {args.format}, got --show {' '.join(args.show)}")
     if args.format in ("png", "svg") and args.show[0] not in plots.PLOTS:
-        parser.error(f"{args.show[0]} is a table; the plots are {', '.join(plots.PLOTS)}")
+        parser.error(f"{args.show[0]} is a table, not a plot; plots: {', '.join(plots.PLOTS)}")
     return args
 
 

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Sequence
 
 from pronmetric.cli import exports, scoring
+from pronmetric.cli.suffixes import format_of
 from pronmetric.report import page, paper, tables
 
-DESCRIPTION = """Tables like the paper's 1, 4 and 5, the paper's figure beside ours where we know it.
+DESCRIPTION = """Make tables in the form of Tables 1, 4 and 5 of Jwalapuram et al. 2019, with the published figures for
+comparison where they are known.
 
-Table 4 is of the cells that `pronmetric train --multirun experiment=table4 out=DIR` left in DIR; tables 1 and 5 are of
-what `agree` and `evaluate` wrote with --to_json. A result file called `tables` is shown by `report ./tables`."""
+Table 4 is read from the folder of `pronmetric train --multirun experiment=table4 out=DIR`, Tables 1 and 5 from the
+result files of `agree` and `evaluate` (--to_json). For a result file that is named `tables`, use `report ./tables`."""
+SUFFIXES = {".md": "md", ".tex": "latex", ".html": "html", ".htm": "html"}
 TITLE = "The paper's tables"
 
 
@@ -24,10 +27,13 @@ def main(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("paths", nargs="+", metavar="DIR_OR_JSON", help="folders of cells or JSON files, JSON files")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: stdout)")
-    parser.add_argument("--format", choices=("md", "latex", "html"), default="md", help="default: md")
+    parser.add_argument("paths", nargs="+", metavar="DIR_OR_JSON", help="result files, or folders that contain them")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
+    parser.add_argument(
+        "--format", choices=tuple(dict.fromkeys(SUFFIXES.values())), help="default: the suffix of FILE; md for stdout"
+    )
     args = parser.parse_args(argv)
+    args.format = format_of(parser, args.output, args.format, SUFFIXES, default="md")
     exports.check_targets([args.output], read=args.paths)
     scoring.open_stdout()
     found = paper.read(args.paths)

@@ -83,8 +83,8 @@ def test_the_words_with_the_most_attention_are_shown(run: Callable[..., str], me
     assert len(lines) == 3
     spelled = [word.text for part in (CONTEXT, TEXT) for word in words(part)]
     for line, look, pronoun in zip(lines, looks, segment.pronouns, strict=True):
-        assert line.startswith(f"{pronoun.text}  {pronoun.score:.3f}  looks at ") and look.weights is not None
-        shown = re.findall(r"(\S+) (\d\.\d\d)", line.split("looks at ")[1])
+        assert line.startswith(f"{pronoun.text}  {pronoun.score:.3f}  attends to ") and look.weights is not None
+        shown = re.findall(r"(\S+) (\d\.\d\d)", line.split("attends to ")[1])
         weights = [(word, w) for word, w in zip(spelled, look.weights.tolist(), strict=True) if word[-1].isalnum()]
         best = sorted(weights, key=lambda item: -item[1])[:3]
         assert [float(value) for _, value in shown] == pytest.approx([w for _, w in best], abs=6e-3)
@@ -107,7 +107,7 @@ def test_heads_without_probabilities_or_attention(run: Callable[..., str]) -> No
 
 
 def test_a_text_without_a_pronoun(run: Callable[..., str]) -> None:
-    assert run("Gone.") == run("") == "no pronoun to score\n"
+    assert run("Gone.") == run("") == "no pronoun found\n"
 
 
 def test_faults(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -115,6 +115,10 @@ def test_faults(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "NUL" in capsys.readouterr().err
     assert main(["attention", "She left.", "--model", str(tmp_path)]) == 1
     assert "no checkpoint" in capsys.readouterr().err
+    file = tmp_path / "system.txt"
+    file.write_text("She left.\n", encoding="utf-8")
+    assert main(["attention", str(file)]) == 1
+    assert f"{file}: is a file; expected a sentence" in capsys.readouterr().err
     for flags in ([], ["She left.", "--top", "0"], ["She left.", "--colour"]):
         with pytest.raises(SystemExit) as stop:
             main(["attention", *flags])

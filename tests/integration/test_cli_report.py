@@ -115,18 +115,42 @@ def test_a_missing_extra_is_told(
     [
         ([], "-o FILE is needed with --format html"),
         (["--format", "png"], "-o FILE is needed"),
-        (["-o", "x.html", "--show", "systems"], "--show goes with tables"),
+        (["-o", "x.html", "--show", "systems"], "--show is for tables"),
         (["-o", "x.html", "--limit", "0"], "from 1"),
-        (["-o", "x.tsv", "--show", "systems", "pairs"], "holds one of them"),
-        (["-o", "x.svg", "--show", "pronouns"], "is a table"),
-        (["-o", "x.html", "--no-model", "--model", "m"], "do not go together"),
-        (["-o", "x.md", "--title", "t"], "--title is the page's"),
+        (["-o", "x.tsv", "--show", "systems", "pairs"], "expected one name"),
+        (["-o", "x.svg", "--show", "pronouns"], "is a table, not a plot"),
+        (["-o", "x.html", "--no-model", "--model", "m"], "cannot be used with"),
+        (["-o", "x.md", "--title", "t"], "--title is for the web page"),
         (["-o", "x.html", "--format", "pdf"], "invalid choice"),
+        (["-o", "x.pdf"], "expected one of the suffixes .html, .htm, .md, .tsv, .tex, .png, .svg, got .pdf"),
+        (["-o", "x"], "got none; or choose with --format"),
+        (["-o", "x.md", "--format", "html"], "the suffix .md means md, but --format is html"),
+        (["-o", "x.PNG", "--format", "svg"], "the suffix .png means png, but --format is svg"),
     ],
 )
 def test_wrong_flags(capsys: pytest.CaptureFixture[str], flags: list[str], said: str) -> None:
     with pytest.raises(SystemExit) as stop:
         report(RESULT, *flags)
+    assert stop.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_format_decides_where_the_suffix_means_nothing(tmp_path: Path) -> None:
+    assert report(RESULT, "-o", tmp_path / "r.txt", "--format", "md", "--show", "systems", "--quiet") == 0
+    assert (tmp_path / "r.txt").read_text(encoding="utf-8").startswith("## Systems")
+    assert report(RESULT, "-o", tmp_path / "r.HTM", "--no-model", "--quiet", "--limit", "1") == 0
+    assert (tmp_path / "r.HTM").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["-o", "x.pdf"], "expected one of the suffixes .md, .tex, .html, .htm, got .pdf"),
+        (["-o", "x.html", "--format", "md"], "the suffix .html means html, but --format is md"),
+    ],
+)
+def test_wrong_suffixes_of_report_tables(capsys: pytest.CaptureFixture[str], flags: list[str], said: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        report("tables", "nothing", *flags)
     assert stop.value.code == 2 and said in capsys.readouterr().err
 
 
