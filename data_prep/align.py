@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ import numpy.typing as npt
 from data_prep.links import METHODS, Link, Symmetrize, alignment, joined
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
+from pronmetric.targets import AtomicFile
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
 CodedPair = tuple[list[int], list[int]]
@@ -175,17 +175,15 @@ class AgreementAligner:
     def save(self, path: str | Path) -> None:
         """Write the settings and all that was learned to one file; the same content gives the same bytes."""
         settings = {name: getattr(self, name) for name in _SETTINGS}
-        part = Path(f"{path}.part")
-        with open(part, "wb") as file:
+        with AtomicFile(path) as file:
             np.savez_compressed(
-                file,
+                file.buffer,
                 settings=_json_bytes({"format": FORMAT, **settings}),
                 words=_json_bytes(list(self._ids)),
                 occurrences=self._occurrences,
                 keys=self._lexicon.keys,
                 counts=self._counts,
             )
-        os.replace(part, path)
 
     @classmethod
     def load(cls, path: str | Path, **settings: Any) -> AgreementAligner:

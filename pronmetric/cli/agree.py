@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pronmetric import judged
+from pronmetric import judged, targets
 from pronmetric.cli import agreement_figures as figures
-from pronmetric.cli import exports, numbers, scoring
+from pronmetric.cli import numbers, scoring
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import rating_table, votes
 from pronmetric.eval.ratings import Formula, Variant, agreement
@@ -45,11 +45,11 @@ examples:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    exports.check_targets([args.to_json], read=[args.pairs, args.ratings, args.scores])
+    targets.check([args.to_json], read=[args.pairs, args.ratings, args.scores])
     scoring.open_stdout()
     content, text = _of_table(args) if args.ratings is not None else _of_pairs(args)
     if args.to_json is not None:
-        with exports.AtomicFile(args.to_json) as file:
+        with targets.AtomicFile(args.to_json) as file:
             file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     print(text)
     return 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from data_prep.links import METHODS, Symmetrize, to_pharaoh
+from pronmetric import targets
 from pronmetric.errors import InputError
 from pronmetric.lines import read_lines
 
@@ -44,10 +44,9 @@ _FLAGS_OF = {
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
+    targets.check([args.save_table], read=[args.a, args.b, *(args.train_on or []), args.table, args.links])
     pairs = _read(args.a, args.b)
     more = _read(*args.train_on) if args.train_on else []
-    if args.save_table:
-        _check_target(args.save_table)
     aligner = _aligner(args, pairs, more)
     found = tqdm(aligner.align_all(pairs), desc="align", total=len(pairs), unit=" lines", disable=None)
     lines = [to_pharaoh(links) for links in found]  # all of them before the first is printed: an error leaves no half
@@ -101,14 +100,6 @@ def _read(a: str, b: str) -> list[TokenPair]:
 def _words(line: str) -> list[str]:
     """Split at blanks only; other white space belongs to words."""
     return [word for word in line.split(" ") if word]
-
-
-def _check_target(path: str) -> None:
-    """Before any work: the folder of a file to write is there, and it is no folder itself."""
-    if Path(path).is_dir():
-        raise InputError("is a folder; name a file", file=path)
-    if not Path(path).parent.is_dir():
-        raise InputError("its folder is not there", file=path)
 
 
 def _aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 
-from pronmetric import __version__
+from pronmetric import __version__, targets
 from pronmetric.baselines import apt
 from pronmetric.cli import apt_config, scoring
-from pronmetric.cli.exports import AtomicFile, check_targets
 from pronmetric.signature import Signature
 
 DESCRIPTION = """APT, accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017).
@@ -51,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     for message in config.unused():
         note(message)
     score_file, detail_file = (f"{settings.stem}{end}" if settings.stem else None for end in (".score", ".detail"))
-    check_targets([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
+    targets.check([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
 
     corpus = apt_config.corpus(settings, compat=args.compat)
     cases = apt.judge(corpus.renderings, rules=corpus.rules)
@@ -61,13 +59,13 @@ def main(argv: Sequence[str]) -> int:
     signature = _signature(settings, compat=args.compat)
     _say(note, settings, corpus, score, matrix, compat=args.compat)
 
-    with ExitStack() as files:  # all of them or none
+    with targets.AtomicFiles() as files:  # all of them or none
         if args.to_json is not None:
             found = _json(score, matrix, signature)
-            files.enter_context(AtomicFile(args.to_json)).write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+            files.open(args.to_json).write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
         if score_file is not None and detail_file is not None:
-            files.enter_context(AtomicFile(score_file)).writelines(_lines([*_summary(score), "", *_table(matrix)]))
-            files.enter_context(AtomicFile(detail_file)).writelines(_lines(_detail(corpus.renderings, cases)))
+            files.open(score_file).writelines(_lines([*_summary(score), "", *_table(matrix)]))
+            files.open(detail_file).writelines(_lines(_detail(corpus.renderings, cases)))
     note.begin()
     print("\n".join(_summary(score)))
     note(f"signature: {signature}")

@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pronmetric import targets
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
-from pronmetric.cli import exports, scoring
+from pronmetric.cli import scoring
 
 DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words linked to
 each "it" and "they" of the source in a candidate are compared with those linked to it in the reference.
@@ -35,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     args = _arguments(argv)
     ends = (args.src, args.tgt, f"{args.src}-{args.tgt}.alig", f"{args.src}-{args.tgt}.lines-retained")
     read = [f"{stem}.{end}" for stem in (args.reference, args.candidate) for end in ends]
-    exports.check_targets([args.to_json], read=[*read, args.documents])
+    targets.check([args.to_json], read=[*read, args.documents])
     scoring.open_stdout()
     reference = autoprf.read_corpus(args.reference, src=args.src, tgt=args.tgt, compat=args.compat)
     candidate = autoprf.read_corpus(args.candidate, src=args.src, tgt=args.tgt, compat=args.compat)
@@ -46,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     )
     if args.to_json is not None:
         content = _json(result, documents, reference, candidate, differing=differing, compat=args.compat)
-        with exports.AtomicFile(args.to_json) as file:
+        with targets.AtomicFile(args.to_json) as file:
             file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     print("\n".join(_table(result, documents, compat=args.compat)))
     _say(reference, candidate, differing, scoring.Notes(quiet=args.quiet))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric import address
+from pronmetric import address, targets
 from pronmetric.cli import numbers
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -23,10 +23,11 @@ EPILOG = """example:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    if args.output.exists() and any(args.output.iterdir() if args.output.is_dir() else [args.output]):
+    folders = [address.locate(name).folder for name in args.checkpoints]
+    targets.check([], read=[*folders, args.data], folders=[args.output])
+    if args.output.exists() and any(args.output.iterdir()):
         raise InputError("stands there already: give another -o", file=args.output)
     arrow.read_manifest(args.data)
-    folders = [address.locate(name).folder for name in args.checkpoints]
 
     from pronmetric.training.average import average
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric import score_files
-from pronmetric.cli import exports, numbers, scoring, tables
+from pronmetric import score_files, targets
+from pronmetric.cli import numbers, scoring, tables
 from pronmetric.errors import InputError
 from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correlations, correlate, correlate_segments
 from pronmetric.eval.significance import Totals, totals
@@ -70,7 +70,7 @@ class Left:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    exports.check_targets([args.to_json, args.to_sys_score, args.to_seg_score], read=[args.scores, args.human])
+    targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[args.scores, args.human])
     scoring.open_stdout()
     people = score_files.read_human(args.human, score=args.human_score)
     metric = _read(args.scores, people)
@@ -232,7 +232,7 @@ def _write(args: argparse.Namespace, metric: Metric, content: Mapping[str, Any])
 
 
 def _write_lines(path: str, lines: Iterable[str]) -> None:
-    with exports.AtomicFile(path) as file:
+    with targets.AtomicFile(path) as file:
         file.writelines(lines)
 
 

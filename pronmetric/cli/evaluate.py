@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
-from pronmetric import address, judged
+from pronmetric import address, judged, targets
 from pronmetric.cli import also as older
 from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
@@ -92,7 +92,8 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check_flags(parser, args)
-    exports.check_targets((args.to_json, args.save_scores), read=(args.pairs, args.scores, args.against, args.seen))
+    read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model)
+    targets.check((args.to_json, args.save_scores), read=read)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     if args.pairs is not None and token_detection.holds_tokens(args.pairs):
@@ -120,7 +121,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     scored = _scored(pairs, args, note) if args.scores is None else Scored(_scores_of(pairs, args.scores))
     note.begin()
     if args.save_scores is not None:
-        with exports.AtomicFile(args.save_scores) as file:
+        with targets.AtomicFile(args.save_scores) as file:
             file.writelines(sources.score_line(pair.id, scored.of[pair.id]) + "\n" for pair in pairs)
 
     figures: dict[str, Figures] = {}
@@ -166,7 +167,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             "floors": _named(held),
             "pairs": list(_rows(pairs, scored.of, also)),
         }
-        with exports.AtomicFile(args.to_json) as file:
+        with targets.AtomicFile(args.to_json) as file:
             json.dump(content, file, ensure_ascii=False, indent=1)
             file.write("\n")
 

@@ -3,61 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import IO, Any
 
-from pronmetric.errors import InputError
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.targets import AtomicFiles
 
 _DIGITS = 6
 _TSV_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
-
-
-def check_targets(targets: Iterable[str | None], *, read: Iterable[str | None]) -> None:
-    """Refuse an output file that could not be written, or is named twice or `read` as well, before any work is done."""
-    taken = {os.path.realpath(path) for path in read if path is not None}
-    for path in targets:
-        if path is None:
-            continue
-        if os.path.realpath(path) in taken:
-            raise InputError("would be overwritten: it is named for something else too", file=path)
-        taken.add(os.path.realpath(path))
-        folder = Path(path).parent
-        if Path(path).is_dir():
-            raise InputError("is a folder; give the name of a file to write", file=path)
-        if not folder.is_dir():
-            raise InputError(f"the folder {folder} is not there; make it first", file=path)
-        if not os.access(folder, os.W_OK):
-            raise InputError(f"the folder {folder} cannot be written", file=path)
-
-
-class AtomicFile:
-    """A text file that appears under its name only when the block ends well."""
-
-    def __init__(self, path: str) -> None:
-        self.path = Path(path)
-
-    def __enter__(self) -> IO[str]:
-        """A file beside the target."""
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
-        self._partial = Path(name)
-        self._file = os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n")
-        return self._file
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        """Take the target's place, or vanish."""
-        self._file.close()
-        if kind is not None:
-            self._partial.unlink()
-            return
-        mask = os.umask(0)
-        os.umask(mask)
-        self._partial.chmod(0o666 & ~mask)  # mkstemp gives 0600
-        self._partial.replace(self.path)
 
 
 class Exports:
@@ -66,7 +19,7 @@ class Exports:
     def __init__(self, *, json_path: str | None, tsv_path: str | None, columns: Sequence[str]) -> None:
         self._paths = json_path, tsv_path
         self._columns = columns
-        self._stack = ExitStack()
+        self._stack = AtomicFiles()
         self._json: IO[str] | None = None
         self._tsv: IO[str] | None = None
         self._first = True
@@ -75,10 +28,10 @@ class Exports:
         """Open the files beside their targets."""
         json_path, tsv_path = self._paths
         if json_path is not None:
-            self._json = self._stack.enter_context(AtomicFile(json_path))
+            self._json = self._stack.open(json_path)
             self._json.write('{\n"segments": [')
         if tsv_path is not None:
-            self._tsv = self._stack.enter_context(AtomicFile(tsv_path))
+            self._tsv = self._stack.open(tsv_path)
             self._tsv.write("\t".join(self._columns) + "\n")
         return self
 

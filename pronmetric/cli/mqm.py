@@ -6,10 +6,9 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
 
-from pronmetric import mqm
-from pronmetric.cli import exports, numbers, scoring
+from pronmetric import mqm, targets
+from pronmetric.cli import numbers, scoring
 from pronmetric.errors import PronmetricError
 from pronmetric.judged import to_line
 
@@ -35,7 +34,7 @@ examples:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    exports.check_targets([args.pairs, args.tokens], read=[args.file])
+    targets.check([args.pairs, args.tokens], read=[args.file])
     scoring.open_stdout()
     judgements = mqm.read(args.file)
     reference = None if args.reference == "none" else args.reference
@@ -45,10 +44,10 @@ def main(argv: Sequence[str]) -> int:
         raise type(error)(f"{args.file}: {error}") from None
     touching = [found for one in judgements for found in one.touching(longest=args.longest)]
     told: list[str] = []
-    with ExitStack() as files:
+    with targets.AtomicFiles() as files:
         if args.pairs is not None:
             tally: Counter[str] = Counter()
-            out = files.enter_context(exports.AtomicFile(args.pairs))
+            out = files.open(args.pairs)
             found = mqm.pairs(
                 judgements,
                 context,
@@ -66,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
             told.append(f"{number} pairs ({_counts(votes)}) in {args.pairs}; left out: {_counts(tally)}")
         if args.tokens is not None:
             tally = Counter()
-            out = files.enter_context(exports.AtomicFile(args.tokens))
+            out = files.open(args.tokens)
             for token in mqm.tokens(judgements, context, longest=args.longest, tally=tally):
                 out.write(json.dumps(token, ensure_ascii=False) + "\n")
             told.append(f"{sum(tally.values())} pronouns ({_counts(tally)}) in {args.tokens}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pronmetric import targets
 from pronmetric.cli import hydra_app
 from pronmetric.errors import InputError
 
@@ -60,6 +61,7 @@ def _job(cfg: DictConfig) -> None:
         outputs=cfg.passages.outputs,
         seed=cfg.seed,
     )
+    targets.check([], read=[settings.wmt, settings.english, settings.agreement], folders=[settings.out])
     content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(cfg.align.backend))
     confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pronmetric import targets
 from pronmetric.cli import hydra_app
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def _job(cfg: DictConfig) -> None:
     options: dict[str, Any] = {str(key): value for key, value in plain.items()}
     folder, out = Path(options["data"].pop("english")), Path(options.pop("out"))
     files = documents.files(folder)
+    targets.check([], read=[folder, *files], folders=[out])
 
     from pronmetric.training.pretrain import check, pretrain
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from tqdm import tqdm
 
-from pronmetric.cli import exports as files
+from pronmetric import targets
 from pronmetric.cli import numbers, scoring
 from pronmetric.cli.suffixes import format_of
 from pronmetric.errors import InputError
@@ -63,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
 
         return report_tables.main(argv[1:])
     args = _arguments(argv)
-    files.check_targets([args.output], read=[args.result])
+    targets.check([args.output], read=[args.result, args.model])
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     content = _content(args, read(args.result), note)
@@ -222,5 +220,5 @@ def _write(args: argparse.Namespace, made: str | bytes) -> None:
         assert isinstance(made, str)
         sys.stdout.write(made)
         return
-    with files.AtomicFile(args.output) as file:
-        cast(io.TextIOWrapper, file).buffer.write(made if isinstance(made, bytes) else made.encode())
+    with targets.AtomicFile(args.output) as file:
+        file.buffer.write(made if isinstance(made, bytes) else made.encode())

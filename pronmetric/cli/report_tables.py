@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pronmetric.cli import exports, scoring
+from pronmetric import targets
+from pronmetric.cli import scoring
 from pronmetric.cli.suffixes import format_of
 from pronmetric.report import page, paper, tables
 
@@ -34,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     args.format = format_of(parser, args.output, args.format, SUFFIXES, default="md")
-    exports.check_targets([args.output], read=args.paths)
+    targets.check([args.output], read=paper.files(args.paths))
     scoring.open_stdout()
     found = paper.read(args.paths)
     made, notes = paper.tables(found), paper.notes(found)
@@ -45,6 +46,6 @@ def main(argv: Sequence[str]) -> int:
     if args.output is None:
         sys.stdout.write(text)
     else:
-        with exports.AtomicFile(args.output) as file:
+        with targets.AtomicFile(args.output) as file:
             file.write(text)
     return 0

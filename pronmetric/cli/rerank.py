@@ -12,6 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from pronmetric import targets
 from pronmetric.choice import Choice, Rule, consensus, rerank
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
@@ -65,8 +66,8 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check_flags(parser, args)
-    read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or [])]
-    files.check_targets((args.output, args.to_json), read=read)
+    read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or []), args.model]
+    targets.check((args.output, args.to_json), read=read)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
 
@@ -158,7 +159,7 @@ def _write(
         for text in chosen:
             print(text)
     else:
-        with files.AtomicFile(args.output) as out:
+        with targets.AtomicFile(args.output) as out:
             out.writelines(f"{text}\n" for text in chosen)
 
 

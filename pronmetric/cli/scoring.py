@@ -7,8 +7,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from pronmetric import address
-from pronmetric.cli import exports, numbers
+from pronmetric import address, targets
+from pronmetric.cli import numbers
 from pronmetric.errors import PronmetricError
 
 if TYPE_CHECKING:
@@ -128,8 +128,9 @@ def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> No
 
 def check_targets(args: argparse.Namespace) -> None:
     """Refuse an output file that could not be written or is read as well, before any work is done."""
-    read = [*(args.translations or []), args.references, args.sources, args.docids, getattr(args, "jsonl", None)]
-    exports.check_targets((args.to_json, args.to_tsv), read=read)
+    texts = [*(args.translations or []), args.references, args.sources, args.docids, getattr(args, "jsonl", None)]
+    outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))
+    targets.check(outputs, read=[*texts, getattr(args, "wmt_dir", None), args.model])
 
 
 def load(args: argparse.Namespace, note: Notes) -> PronounMetric:

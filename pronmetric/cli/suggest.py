@@ -53,6 +53,7 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check_flags(parser, args)
+    scoring.check_targets(args)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     if args.jsonl is not None:

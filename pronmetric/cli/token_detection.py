@@ -10,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from pronmetric import targets
 from pronmetric.cli import exports, scoring
 from pronmetric.cli.pair_sources import SHUFFLED, first_line
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     else:
         scores, signature, counts = _scored(tokens, kind, args, note)
     if args.save_scores is not None:
-        with exports.AtomicFile(args.save_scores) as file:
+        with targets.AtomicFile(args.save_scores) as file:
             for token, score in zip(tokens, scores, strict=True):
                 file.write(json.dumps({"id": token.id, "score": score}, ensure_ascii=False) + "\n")
 
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
             "by_system": plain(by_system),
             "by_pronoun": plain(by_pronoun),
         }
-        with exports.AtomicFile(args.to_json) as file:
+        with targets.AtomicFile(args.to_json) as file:
             json.dump(content, file, ensure_ascii=False, indent=1)
             file.write("\n")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pronmetric import targets
 from pronmetric.cli import hydra_app
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
@@ -33,6 +34,7 @@ def _before(cfg: DictConfig, jobs: Sequence[Mapping[str, str]]) -> None:
     if "table" not in cfg:
         return
     source, root = _prepared(cfg), Path(cfg.out)
+    targets.check([], read=[source], folders=[root])
 
     from omegaconf import OmegaConf
 
@@ -64,15 +66,21 @@ def _job(cfg: DictConfig) -> None:
     assert isinstance(plain, dict)
 
     from pronmetric import address
-    from pronmetric.training.run import train
 
     options = {str(key): value for key, value in plain.items() if key != "experiment"}
     options["context"] = options["context"]["name"]
     if options["init"] is not None:
         options["init"] = address.locate(options["init"], allow_network=False).folder
+    out, encoder = Path(options["out"]), options["encoder"]
+    read = [options["data"]["dir"], options["data"].get("coreference"), options["init"]]
+    read += [encoder.get(name) for name in ("options", "weights", "vectors")]
+    targets.check([], read=read, folders=[out, out / "checkpoint"])
     if "table" in options:
         _cell(options)
         return
+
+    from pronmetric.training.run import train
+
     result = train(options.pop("out"), **options)
     if result is None:  # the first process of several says it
         return

@@ -46,6 +46,12 @@ class Found(NamedTuple):
     agreed: Mapping[str, Mapping[str, Any]]
 
 
+def files(paths: Sequence[str]) -> list[Path]:
+    """The files that `read` reads; a path where nothing is stands for itself."""
+    inside = [path for folder in map(Path, paths) for name in (f"*/{CELL}", "*.json") for path in folder.glob(name)]
+    return [*(path for path in map(Path, paths) if not path.is_dir()), *inside]
+
+
 def read(paths: Sequence[str]) -> Found:
     """The cells in the folders among `paths` and their subfolders, and the JSON files in those folders and `paths`.
 

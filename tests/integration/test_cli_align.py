@@ -123,7 +123,7 @@ def test_bad_input(files: Path, content: bytes | None, message: str) -> None:
     [
         (["--table", "a"], "a: is no table"),
         (["--table", "nowhere"], "nowhere: no such file"),
-        (["--save-table", "no/where"], "no/where: its folder is not there"),
+        (["--save-table", "no/where"], "no/where: the folder no is not there"),
         (["--save-table", "."], "is a folder"),
         (["--train-on", "a", "nowhere"], "nowhere: no such file"),
     ],

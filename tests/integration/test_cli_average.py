@@ -88,7 +88,9 @@ def test_faults_and_wrong_flags(
     names, data = list(map(str, two)), ["--data", str(tiny_prepared)]
     assert main(["average", *names, "--data", str(tmp_path), "-o", str(tmp_path / "new")]) == 1
     assert "expected a folder that `pronmetric prepare` wrote" in capsys.readouterr().err
-    assert main(["average", *names, *data, "-o", names[1]]) == 1
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "file").touch()
+    assert main(["average", *names, *data, "-o", str(tmp_path / "used")]) == 1
     assert "stands there already" in capsys.readouterr().err
     shares = (["1"], ["1", "-2"], ["1", "0"], ["1", "x"])
     for wrong in ([names[0], *data], *([*names, *data, "--shares", *each] for each in shares)):

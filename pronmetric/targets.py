@@ -1,0 +1,210 @@
+"""What a command writes: paths that are checked before any work, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from pronmetric.errors import InputError
+
+STDIN = "-"
+_Identity = tuple[int, int] | str
+
+
+def check(
+    files: Iterable[str | Path | None],
+    *,
+    read: Iterable[str | Path | None],
+    folders: Iterable[str | Path | None] = (),
+) -> None:
+    """Refuse, before any work, an output that would destroy an input or another output, or can't be written.
+
+    Two names are the same file where links, `..` or the file system's case make them so. What stands in an input folder
+    is input too. A device or a pipe may be named as often as one likes. None is a file that was not asked for.
+
+    Args:
+        files: files to write; stdout is one more where it is redirected to a file.
+        read: files and folders to read; "-" is stdin, a name without a file is passed over.
+        folders: folders to write, which need not exist.
+
+    Raises:
+        InputError: with the path and the cure.
+    """
+    inputs = [str(path) for path in read if path is not None]
+    places = [path for path in inputs if Path(path).is_dir()]
+    taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if path != STDIN}
+    if STDIN in inputs and (opened := _redirected(0)) is not None:
+        taken[opened] = "the input on stdin"
+    if (opened := _redirected(1)) is not None:
+        if opened in taken:
+            raise InputError(f"stdout is redirected into {taken[opened]}; write it to another file")
+        taken[opened] = "stdout"
+    for name in (name for name in files if name is not None):
+        path = Path(name)
+        _check_file(path)
+        if _is_special(path):
+            continue
+        if (same := taken.get(_identity(path))) is not None:
+            raise InputError(f"would be overwritten: it is {same} too; name another file to write", file=name)
+        if path.exists() and (inside := next((place for place in places if _is_below(path, place)), None)):
+            message = f"would be overwritten: it stands in the input folder {inside}; name another file to write"
+            raise InputError(message, file=name)
+        taken[_identity(path)] = f"the output {name}"
+    for folder in map(Path, (folder for folder in folders if folder is not None)):
+        if (same := taken.get(_identity(folder))) is not None:
+            raise InputError(f"would be overwritten: it is {same} too; name another folder to write", file=folder)
+        if folder.exists() and not folder.is_dir():
+            raise InputError("is a file; name a folder to write", file=folder)
+        _check_place(next(place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
+        taken[_identity(folder)] = f"the output {folder}"
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise InputError("is a folder; name a file to write", file=path)
+    if _is_special(path):
+        return
+    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise InputError("is read-only; name another file to write, or allow writing to it", file=path)
+    place = Path(os.path.realpath(path)).parent
+    if not place.is_dir():
+        raise InputError(f"the folder {path.parent} is not there; make it first", file=path)
+    _check_place(place, path)
+
+
+def _check_place(place: Path, target: Path) -> None:
+    """Make a nameless file in the folder: permissions alone miss a read-only or full disk."""
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise InputError(f"the folder {place} cannot be written ({error.strerror})", file=target) from None
+
+
+def _identity(path: str | Path) -> _Identity:
+    """What two names of the same file share: the file's number where it exists, else folder and name."""
+    with suppress(OSError):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    real = Path(os.path.realpath(path))
+    name = real.name
+    with suppress(OSError):
+        found = os.stat(real.parent)
+        name = name.casefold() if _folds_case(real.parent) else name
+        return f"{found.st_dev}:{found.st_ino}/{name}"
+    return str(real)
+
+
+def _folds_case(folder: Path) -> bool:
+    """Whether names that differ in case alone are the same file there, told by the folder's own name."""
+    swapped = folder.with_name(folder.name.swapcase())
+    return swapped.name != folder.name and swapped.exists() and os.path.samefile(swapped, folder)
+
+
+def _redirected(handle: int) -> _Identity | None:
+    """The file that stdin (0) or stdout (1) is; None for a terminal, a pipe, a device or a closed one."""
+    try:
+        found = os.fstat(handle)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a device or a pipe, which is written to as it stands."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_below(path: Path, folder: str) -> bool:
+    return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
+
+
+class _Named(io.FileIO):
+    """A raw file whose faults name the file that was asked for."""
+
+    def __init__(self, handle: int, target: str) -> None:
+        super().__init__(handle, "w")
+        self.target = target
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = self.target
+            raise
+
+
+class AtomicFile:
+    """A UTF-8 file that appears under its name only when the block ends well; else nothing is left of it.
+
+    Bytes go to its `.buffer`. A symbolic link stays, and the file that it names is written; a device or a pipe is
+    written to directly.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._partial: Path | None = None
+
+    def __enter__(self) -> io.TextIOWrapper:
+        """A file beside the target."""
+        if _is_special(self.path):
+            handle = os.open(self.path, os.O_WRONLY)
+        else:
+            target = Path(os.path.realpath(self.path))
+            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            self._partial = Path(name)
+        raw = io.BufferedWriter(_Named(handle, str(self.path)))
+        self._file = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n")
+        return self._file
+
+    def flush(self) -> None:
+        """Write what is buffered, so that a full disk shows now."""
+        self._file.flush()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Take the target's place, or vanish."""
+        try:
+            if kind is not None:
+                with suppress(OSError):
+                    self._file.close()
+                return
+            self._file.close()
+            if self._partial is not None:
+                mask = os.umask(0)
+                os.umask(mask)
+                self._partial.chmod(0o666 & ~mask)  # mkstemp gives 0600
+                self._partial.replace(os.path.realpath(self.path))
+                self._partial = None
+        finally:
+            if self._partial is not None:
+                self._partial.unlink(missing_ok=True)
+
+
+class AtomicFiles(ExitStack):
+    """Several such files, which appear together: a full disk leaves none of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._files: list[AtomicFile] = []
+
+    def open(self, path: str | Path) -> io.TextIOWrapper:
+        """One more file."""
+        self._files.append(AtomicFile(path))
+        return self.enter_context(self._files[-1])
+
+    def __exit__(self, *error: Any) -> bool:
+        """Put the files in their places, all of them or none."""
+        try:
+            if error[0] is None:
+                for file in self._files:
+                    file.flush()
+        except OSError as full:
+            super().__exit__(type(full), full, full.__traceback__)
+            raise
+        return bool(super().__exit__(*error))

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pronmetric import targets
+from pronmetric.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_names_that_differ_in_case_are_one_file_where_the_file_system_says_so(here: Path) -> None:
+    (here / "place").mkdir()
+    targets.check(["place/new", "place/NEW"], read=[])
+    (here / "PLACE").symlink_to("place")  # as a file system that folds case answers
+    with pytest.raises(InputError, match=r"place/NEW: would be overwritten: it is the output place/new too"):
+        targets.check(["place/new", "place/NEW"], read=[])
+
+
+def test_a_link_to_what_is_not_there_yet_is_that_file(here: Path) -> None:
+    (here / "link").symlink_to("new")
+    with pytest.raises(InputError, match="it is the output new too"):
+        targets.check(["new", "link"], read=[])
+
+
+def test_a_device_or_pipe_is_no_file(here: Path) -> None:
+    os.mkfifo("pipe")
+    targets.check(["/dev/null", "/dev/null", "pipe"], read=["/dev/null", "pipe"])
+    with targets.AtomicFile("/dev/null") as file:
+        file.write("gone\n")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.parametrize(("redirected", "said"), [("0", "the input on stdin"), ("1", "stdout")])
+def test_a_redirected_file_is_an_input_or_an_output_too(redirected: str, said: str) -> None:
+    Path("a").touch()
+    code = "from pronmetric import targets; targets.check(['a'], read=['-'])"
+    with Path("a").open("r+") as file:
+        streams = {"stdin": file} if redirected == "0" else {"stdout": file, "stdin": subprocess.DEVNULL}
+        done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, **streams)
+    assert f"a: would be overwritten: it is {said} too" in done.stderr
+
+
+def test_stdout_may_not_be_an_input() -> None:
+    code = "from pronmetric import targets; targets.check([], read=['a'])"
+    with Path("a").open("w") as file:
+        done = subprocess.run([sys.executable, "-c", code], stdout=file, stderr=subprocess.PIPE, text=True)
+    assert "stdout is redirected into the input a" in done.stderr
+
+
+def test_a_symbolic_link_stays(here: Path) -> None:
+    (here / "link").symlink_to("new")
+    with targets.AtomicFile("link") as file:
+        file.write("text")
+    assert (here / "link").is_symlink() and (here / "new").read_text() == "text"
+
+
+def test_an_error_leaves_what_stood_there(here: Path) -> None:
+    (here / "old").write_text("old")
+    with pytest.raises(ZeroDivisionError), targets.AtomicFile("old") as file:
+        file.write("new")
+        raise ZeroDivisionError
+    assert [path.name for path in here.iterdir()] == ["old"] and (here / "old").read_text() == "old"
+
+
+FULL = """
+import resource, sys
+from pronmetric import targets
+from pronmetric.cli import main
+def full(argv):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    with targets.AtomicFiles() as files:
+        files.open("small").write("x")
+        files.open("big").write("x" * {size})
+    return 0
+main._run = full
+sys.exit(main.main([]))
+"""
+
+
+@pytest.mark.parametrize("size", [2_000, 2_000_000], ids=["at the end", "while it writes"])
+def test_a_full_disk_leaves_no_file_and_is_one_line(here: Path, size: int) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL.format(size=size)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "pronmetric: error: big: File too large\n"
+    assert list(here.iterdir()) == []
