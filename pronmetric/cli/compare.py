@@ -15,6 +15,7 @@ from pronmetric.cli import exports as files
 from pronmetric.cli import scoring, tie
 from pronmetric.cli.scoring import COMMON, CROSSED
 from pronmetric.comparison import Decision, Duel, Outcome, average
+from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import MINIMUM, holm
 from pronmetric.records import Text
@@ -168,6 +169,7 @@ def _holm(values: Sequence[float | None]) -> list[float | None]:
 
 def _line(names: tuple[str, str], number: int, decision: Decision) -> str:
     """One segment on stdout."""
+    names = visible(names[0]), visible(names[1])
     better = {"a": names[0], "b": names[1], None: "null"}.get(decision.better, decision.better)
     difference = "null" if decision.difference is None else f"{decision.difference:.4f}"
     cells = [*names, f"Segment {number}", f"better: {better}", f"difference: {difference}"]
@@ -185,6 +187,7 @@ def _summary(
     names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None], *, band: float
 ) -> str:
     """What a person reads about two systems."""
+    names = visible(names[0]), visible(names[1])
     width = max(map(len, names))
     lines = [f"{names[0]} against {names[1]}"]
     for name, score in zip(names, (outcome.a, outcome.b), strict=True):

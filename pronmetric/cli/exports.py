@@ -6,11 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
+from pronmetric import tsv
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
 from pronmetric.targets import AtomicFiles
-
-_DIGITS = 6
-_TSV_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
 
 
 class Exports:
@@ -32,7 +30,7 @@ class Exports:
             self._json.write('{\n"segments": [')
         if tsv_path is not None:
             self._tsv = self._stack.open(tsv_path)
-            self._tsv.write("\t".join(self._columns) + "\n")
+            self._tsv.write(tsv.line(self._columns))
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -47,7 +45,7 @@ class Exports:
             self._first = False
         if self._tsv is not None:
             for row in rows:
-                self._tsv.write("\t".join(_cell(value) for value in row) + "\n")
+                self._tsv.write(tsv.line(row))
 
     def finish(self, **rest: Any) -> None:
         """Add what is known at the end: signature, systems, counts."""
@@ -60,7 +58,7 @@ class Exports:
 
 def rounded(value: float | None) -> float | None:
     """A score as files give it: six decimals."""
-    return None if value is None else round(value, _DIGITS)
+    return None if value is None else round(value, tsv.DIGITS)
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
@@ -97,9 +95,3 @@ def encoded(counts: Counts) -> dict[str, int]:
         "surplus": counts.surplus,
         "unread": counts.unread,
     }
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.{_DIGITS}f}" if isinstance(value, float) else str(value).translate(_TSV_ESCAPES)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-import sys
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pronmetric.cli import streams
 from pronmetric.errors import InputError
 from pronmetric.lines import decode_lines, iter_lines
 from pronmetric.records import Text, refuse_unprintable, text_of
@@ -36,8 +36,8 @@ def read(name: str) -> tuple[Iterator[Record], int | None]:
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
         return _parsed(iter_lines(name), name), total
-    stream = sys.stdin.buffer if name == "-" else open(name, "rb")  # closed with the process
-    told = "<stdin>" if name == "-" else name
+    stream = streams.stdin() if name == "-" else open(name, "rb")  # closed with the process
+    told = streams.STDIN if name == "-" else name
     records = _parsed(decode_lines(stream, file=told), told)
     ahead = list(islice(records, _AHEAD))
     if not ahead:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import os
 import signal
 import sys
 import threading
@@ -13,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pronmetric import __version__
+from pronmetric.cli import streams
+from pronmetric.display import visible
 from pronmetric.errors import PronmetricError, Terminated
 
 VERBS = {
@@ -43,10 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
+        streams.check()
         with _terminable():
             code = _run(argv)
-        sys.stdout.flush()
-        return code
+        return _flushed(code)
     except PronmetricError as error:
         return _fail(str(error))
     except KeyboardInterrupt as stop:
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Terminated as stop:
         return _stopped("terminated", stop, code=143)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains at exit
+        streams.discard_stdout()
         return 141
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
@@ -105,13 +106,25 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _flushed(code: int) -> int:
+    """The exit code, once everything is written; a stdout that takes no more (a full disk) is a fault."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        streams.discard_stdout()
+        return _fail(f"stdout: {error.strerror}")
+    return code
+
+
 def _stopped(how: str, stop: BaseException, *, code: int) -> int:
     print(f"pronmetric: {how}" + (f": {stop}" if str(stop) else ""), file=sys.stderr)
     return code
 
 
 def _fail(message: str) -> int:
-    print(f"pronmetric: error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"pronmetric: error: {visible(' '.join(message.split()))}", file=sys.stderr)
     return 1
 
 

@@ -17,6 +17,7 @@ from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, scoring
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 from pronmetric.records import Text
 from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
@@ -92,7 +93,7 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
             ):
                 tally.add(segment, row.doc)
                 if not args.only_system:
-                    print(f"{name}\tSegment {number}\tscore: {shown(segment.score)}")
+                    print(f"{visible(name)}\tSegment {number}\tscore: {shown(segment.score)}")
                 head = {"system": name, "segment": number, "doc": row.doc}
                 given = {"source": row.source, "reference": row.reference, "context": context, "text": text}
                 _export(exports, head, given, segment, other)
@@ -108,7 +109,7 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
             **({} if also is None else {"also": also.origin()}),
         )
     for name, score in zip(corpus.systems, scores, strict=True):
-        print(f"{name}\tscore: {shown(score.score)}")
+        print(f"{visible(name)}\tscore: {shown(score.score)}")
         _say_system(name, score, note)
     if also is not None:
         print(f"\n{also.table(scores)}")
@@ -182,7 +183,7 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
         score = tally.score(seed=args.seed)
         exports.finish(systems=[files.system(name, score)], counts=files.encoded(counts), signature=str(signature))
     if args.only_system:
-        print(f"{name}\tscore: {shown(score.score)}")
+        print(f"{visible(name)}\tscore: {shown(score.score)}")
     _say_system(name, score, note)
     note.lengths(counts)
     note(f"signature: {signature}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pronmetric import address, targets
 from pronmetric.cli import numbers
+from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class Notes:
         if self._held is not None:
             self._held.append(message)
         elif not self.quiet:
-            print(f"pronmetric: {message}", file=sys.stderr)
+            print(f"pronmetric: {visible(message)}", file=sys.stderr)
 
     def begin(self) -> None:
         """Say what was held back; the input is good."""

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pronmetric.display import visible
 from pronmetric.eval.accuracy import Accuracy, Estimate
 
 
@@ -33,7 +34,7 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns padded to their widest cell, the first to the left and the others to the right."""
-    cells = [[str(cell) for cell in row] for row in (header, *rows)]
+    cells = [[visible(str(cell)) for cell in row] for row in (header, *rows)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])

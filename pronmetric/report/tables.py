@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from pronmetric.report.content import NOTHING, Content, Link, confusion
 from pronmetric.report.result import Result
+from pronmetric.tsv import line
 from pronmetric.words import words as split
 
 TABLES = ("systems", "pairs", "confusion", "pronouns")
 
-_TSV = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
 _MARKDOWN = str.maketrans(
     {"|": "\\|", "\n": " ", "\r": " ", "<": "&lt;", ">": "&gt;", "&": "&amp;"} | {c: f"\\{c}" for c in "\\`*_[]#"}
 )
@@ -139,8 +139,8 @@ def markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
 
 
 def tsv(table: Table) -> str:
-    r"""One table, a header line first; tabs, line ends and backslashes inside cells are written \t, \n, \r, \\."""
-    return "".join("\t".join(cell.translate(_TSV) for cell in row) + "\n" for row in (table.header, *table.rows))
+    """One table, a header line first; `pronmetric.tsv` says how cells are written, and reads them back."""
+    return "".join(map(line, (table.header, *table.rows)))
 
 
 def latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:

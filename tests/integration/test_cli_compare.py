@@ -171,3 +171,11 @@ def test_the_help_says_what_the_band_of_the_checkpoint_is(capsys: pytest.Capture
 def test_wmt_test_sets(run: Run, wmt_sample: Path) -> None:
     out, err = run("-d", "wmt23:de-en", "--wmt-dir", wmt_sample, "--only_system", "--quiet")
     assert out.count(" against ") >= 1 and err == ""
+
+
+def test_control_characters_in_file_names_do_not_reach_the_terminal(run: Run, tmp_path: Path) -> None:
+    evil = tmp_path / "a\tb\x1b[31m.txt"
+    evil.write_text("She left.\nYes.\n")
+    out, err = run("-t", evil, evil)
+    assert out.splitlines()[0].startswith(f"{tmp_path}/a\\tb\\x1b[31m.txt\t{tmp_path}/a\\tb\\x1b[31m.txt\tSegment 0\t")
+    assert f"{tmp_path}/a\\tb\\x1b[31m.txt against " in out and "\x1b" not in out + err

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pronmetric import tsv
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 from pronmetric.records import in_context
@@ -274,3 +275,16 @@ def test_a_reader_that_goes_away_is_no_fault(tiny_checkpoint: Checkpoints, sampl
     )
     result = subprocess.run(["bash", "-c", command], capture_output=True, cwd=sample, text=True, check=True)
     assert result.stdout.startswith("system-a.txt\tSegment 0") and result.stderr == ""
+
+
+def test_control_characters_in_file_names_do_not_reach_the_terminal(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "=x"
+    folder.mkdir()
+    evil = folder / "a\tb\n\x1b[31m.txt"
+    evil.write_text("She left.\nYes.\n")
+    out, err = run("-t", evil, "--to_json", tmp_path / "o.json", "--to_tsv", tmp_path / "o.tsv")
+    said = f"{folder}/a\\tb\\n\\x1b[31m.txt"
+    assert [line.split("\t")[0] for line in out.splitlines()] == [said] * 3
+    assert said in err and "\x1b" not in out + err
+    assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["systems"][0]["system"] == str(evil)
+    assert [row["system"] for row in tsv.read(tmp_path / "o.tsv")] == [str(evil)] * 2

@@ -1,0 +1,47 @@
+"""The standard streams: which of them are there, and what is left of them when their other end is gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+from pronmetric.errors import InputError, PronmetricError
+
+STDIN = "<stdin>"
+
+
+def check() -> None:
+    """Make closed standard streams harmless.
+
+    A descriptor that is closed would be given to the next file that is opened, which then gets what is meant for the
+    stream; it is taken by the null device. Notes of a program with a closed stderr go there too.
+
+    Raises:
+        PronmetricError: stdout is closed.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free descriptor, which is this one
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # closed with the process
+    if sys.stdout is None:
+        raise PronmetricError("stdout is closed; send it to a file, or to /dev/null if nobody reads it")
+
+
+def stdin() -> BinaryIO:
+    """The bytes of stdin.
+
+    Raises:
+        InputError: it is closed.
+    """
+    if sys.stdin is None:
+        raise InputError("is closed; send a file or a pipe into it", file=STDIN)
+    return sys.stdin.buffer
+
+
+def discard_stdout() -> None:
+    """Send what is still unwritten nowhere, so that Python does not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

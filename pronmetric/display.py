@@ -1,0 +1,23 @@
+"""How text of others (file names, names of systems) is shown in a terminal: no character of it moves the cursor."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def visible(text: str) -> str:
+    r"""The text in one line, its control characters, line ends and marks of direction as escape codes.
+
+    >>> print(visible("a\tb\x1b[31m"))
+    a\tb\x1b[31m
+    """
+    return _CONTROL.sub(_code, text)
+
+
+def _code(match: re.Match[str]) -> str:
+    character = match.group()
+    point = ord(character)
+    return _SHORT.get(character) or (f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}")
