@@ -11,7 +11,8 @@ import datetime
 from pathlib import Path
 
 from benchmarks import scoring
-from pronmetric.training.card import README, Making, write
+from pronmetric.address import CARD
+from pronmetric.training.card import Making, write
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     making = Making(tuple(options.command), options.machine, options.time, options.date)
     write(options.model, data=options.data, reports=options.reports, making=making)
-    print(options.model / README)
+    print(options.model / CARD)
 
 
 if __name__ == "__main__":

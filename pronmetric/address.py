@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pronmetric.errors import PronmetricError
 
 DEFAULT = "default"
-CONFIG, WEIGHTS = "config.yaml", "model.safetensors"
+CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
 
 
 class Address(NamedTuple):

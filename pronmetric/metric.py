@@ -7,7 +7,6 @@ once, rows of like length share a batch, and scores come out in the order in whi
 from __future__ import annotations
 
 import copy
-import shutil
 from array import array
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -87,7 +86,7 @@ class PronounMetric:
         if self.precision not in PRECISIONS:
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         self.name, self.folder = place
-        self.hash = loaded.hash
+        self.hash, self.settings = loaded.hash, loaded.settings
         self.config: Mapping[str, Any] = loaded.config
         self._forms = frozenset(loaded.config["pronouns"])
         self._collator = loaded.collator
@@ -116,9 +115,12 @@ class PronounMetric:
         return cls(checkpoint.load(place.folder), place, precision=precision, gpus=gpus)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores."""
+        """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
+
+        Other files that stand beside them stay behind, and so does what links in the folder lead to.
+        """
         if Path(folder).resolve() != self.folder.resolve():
-            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+            checkpoint.copy(self.folder, Path(folder))
 
     @property
     def _device(self) -> torch.device:
@@ -134,7 +136,8 @@ class PronounMetric:
         head = self.config["head"]["kind"]
         return Signature.of(
             model=self.name,
-            hash=self.hash,
+            weights=self.hash,
+            settings=self.settings,
             head=head if self.probability else f"{head}-unbounded",
             context=context,
             pronouns=len(self.config["pronouns"]),

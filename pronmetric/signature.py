@@ -14,8 +14,8 @@ _RESERVED = re.compile(r"[%|\s\x00-\x1f]")
 class Signature:
     """Ordered fields that name everything a score depends on; two scores compare only where these are equal.
 
-    >>> str(Signature.of(model="default", hash="ab12cd34", context="common"))
-    'model:default|hash:ab12cd34|context:common'
+    >>> str(Signature.of(model="default", weights="ab12cd34", context="common"))
+    'model:default|weights:ab12cd34|context:common'
     """
 
     fields: tuple[tuple[str, str], ...]

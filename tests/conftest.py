@@ -125,16 +125,18 @@ def tiny_checkpoint(
 ) -> Callable[..., Path]:
     """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
 
-    Arguments: `head` ("logit", "paper", "average"), `max_pieces` and `encoder` ("huggingface", "glove", "elmo").
+    Arguments: `head` ("logit", "paper", "average"), `max_pieces`, `encoder` ("huggingface", "glove", "elmo"), `context`
+    that it was trained in, and `context_size`.
     """
     import torch
 
     from pronmetric import checkpoint
+    from pronmetric.checkpoint_config import SEGMENT
     from pronmetric.data.pieces import Characters, Subwords, Vocabulary
     from pronmetric.pronouns import FORMS
     from pronmetric.words import words
 
-    made: dict[tuple[str, int, str], Path] = {}
+    made: dict[tuple[str, int, str, str, int], Path] = {}
     found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
     known = sorted({*sorted(found)[::2], *FORMS})
     vocabulary = Vocabulary(known, lower=True)
@@ -148,8 +150,16 @@ def tiny_checkpoint(
         "elmo": (elmo, Characters()),
     }
 
-    def make(*, head: str = "logit", max_pieces: int = 64, encoder: str = "huggingface") -> Path:
-        if (head, max_pieces, encoder) not in made:
+    def make(
+        *,
+        head: str = "logit",
+        max_pieces: int = 64,
+        encoder: str = "huggingface",
+        context: str = "common",
+        context_size: int = 2,
+    ) -> Path:
+        wanted = head, max_pieces, encoder, context, context_size
+        if wanted not in made:
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             architecture, pieces = kinds[encoder]
             config = {
@@ -157,11 +167,12 @@ def tiny_checkpoint(
                 "encoder": architecture,
                 "head": {"kind": head, "dropout": 0.1, "slots": 4},
                 "word_state": "mean",
-                "segment": "mean",
+                "segment": SEGMENT[head],
                 "max_pieces": max_pieces,
                 "separator": False,
                 "pronouns": list(FORMS),
-                "context": "common",
+                "context": context,
+                "context_size": context_size,
                 "training": {},
             }
             with torch.random.fork_rng():
@@ -171,8 +182,8 @@ def tiny_checkpoint(
                     if parameter.dim() > 1:
                         parameter.data.normal_(std=0.3)  # scores far apart, so that a wrong slot shows
             checkpoint.save(folder, model, pieces, config, half=False)
-            made[head, max_pieces, encoder] = folder
-        return made[head, max_pieces, encoder]
+            made[wanted] = folder
+        return made[wanted]
 
     return make
 

@@ -77,7 +77,7 @@ class Subwords:
         mark = tokenizer.sep_token_id
         self.separator: np.ndarray | None = None if mark is None else np.asarray(mark)
         self.pad = np.asarray(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
-        self.config: dict[str, Any] = {}
+        self.config: dict[str, Any] = {"pieces": len(tokenizer)}
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in sub-words."""

@@ -13,7 +13,6 @@ from transformers import AutoConfig, AutoModel, PreTrainedModel
 
 from pronmetric.nn.dropout import QuickDropout
 
-WORD_STATES = ("mean", "first")
 NO_LIMIT = sys.maxsize  # pieces of an encoder that has no table of positions
 
 
@@ -53,8 +52,8 @@ class HuggingFaceEncoder(nn.Module):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> HuggingFaceEncoder:
-        """An encoder with random weights, of the architecture that `config` (a Hugging Face dict) describes."""
-        config = dict(config)
+        """An fp32 encoder with random weights, of the architecture that `config` (a Hugging Face dict) describes."""
+        config = {key: value for key, value in config.items() if key not in ("kind", "pieces", "dtype", "torch_dtype")}
         hf = AutoConfig.for_model(config.pop("model_type"), **config)
         return cls(_bare(AutoModel.from_config(hf, attn_implementation="eager")))
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import yaml
 
+from pronmetric.address import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import CONFIG_KEY
 
-README = "README.md"
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
     "gum": "GUM, CC BY 4.0 (without its reddit documents)",
@@ -103,7 +103,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) 
         reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
         making=making,
     )
-    (folder / README).write_text(text, encoding="utf-8")
+    (folder / CARD).write_text(text, encoding="utf-8")
 
 
 def _sha256(path: Path) -> str:

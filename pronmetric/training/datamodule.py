@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from pronmetric import pronouns, slots
+from pronmetric.checkpoint_config import CONTEXTS
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
@@ -255,7 +256,7 @@ class PronounData(pl.LightningDataModule):
         coreference: str | Path | None = None,
     ) -> None:
         super().__init__()
-        if context not in examples.CONTEXTS:
+        if context not in CONTEXTS:
             raise InputError(f"expected context none, respective or common, got {context!r}")
         if not 0 <= pair_share <= 1:
             raise InputError(f"expected objective.pair_share from 0 to 1, got {pair_share}")

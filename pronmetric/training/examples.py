@@ -17,8 +17,6 @@ from pronmetric.training import gender
 from pronmetric.training.names import Names
 from pronmetric.words import words
 
-CONTEXTS = ("none", "respective", "common")
-
 
 class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.

@@ -19,7 +19,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 import pronmetric
-from pronmetric import checkpoint
+from pronmetric import checkpoint, checkpoint_config
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
@@ -36,7 +36,6 @@ from pronmetric.training.states import fill, stored
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
-SEGMENT = {"logit": "mean", "average": "mean", "paper": "weighted"}
 FIRST_BATCHES = 20  # of passages, which a calibrated checkpoint is fitted to before training goes on from it
 LOG = logging.getLogger(__name__)
 FREE = ("accelerator", "threads", "workers", "save_every", "progress")  # settings that a run may go on with others of
@@ -166,7 +165,7 @@ def train(
         "encoder": start.encoder.config | start.pieces.config,
         "head": dict(head),
         "word_state": word_state,
-        "segment": SEGMENT[head["kind"]],
+        "segment": checkpoint_config.SEGMENT[head["kind"]],
         "max_pieces": max_pieces,
         "separator": separator,
         "context": context,

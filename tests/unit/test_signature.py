@@ -6,8 +6,8 @@ from pronmetric.signature import Signature
 
 
 def test_one_line_in_the_order_given() -> None:
-    signature = Signature.of(model="default", hash="ab12cd34", precision="bf16", seed=0)
-    assert str(signature) == "model:default|hash:ab12cd34|precision:bf16|seed:0"
+    signature = Signature.of(model="default", weights="ab12cd34", precision="bf16", seed=0)
+    assert str(signature) == "model:default|weights:ab12cd34|precision:bf16|seed:0"
     assert signature["precision"] == "bf16"
 
 
