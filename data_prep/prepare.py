@@ -38,7 +38,7 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
         talk.note(f"skipped {skipped.id}: {skipped.reason}")
     plain = list(_plain(settings))
     surveyed = survey(
-        talk.progress(found.testsets, "read", len(found.testsets)),
+        talk.progress(found.testsets, "read", len(found.testsets), "test sets"),
         rule=settings.rule,
         context_size=settings.context_size,
         sample_size=settings.align_lines,
@@ -51,7 +51,8 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
         )
     inputs = _inputs(settings, found.testsets)
     stages = Stages(settings, inputs["wmt"], surveyed.sample, talk, make_aligner)
-    files = [stages.of(testset) for testset in talk.progress(found.testsets, "align and compare", len(found.testsets))]
+    shown = talk.progress(found.testsets, "align and compare", len(found.testsets), "test sets")
+    files = [stages.of(testset) for testset in shown]
     stages.forget_others()
     with replaced(settings.out) as folder:
         return Result(settings, folder, surveyed, keep).write(files, plain, inputs, talk)

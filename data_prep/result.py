@@ -103,7 +103,7 @@ class Result:
         features = arrow.pair_features()
         with ExitStack() as stack:
             rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS}
-            for testset, path in talk.progress(files, "unique pairs", len(files)):
+            for testset, path in talk.progress(files, "unique pairs", len(files), "test sets"):
                 read = self._survey.counts[testset.id].items()
                 self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
                 self._counts[testset.id].update({f"read.{name}": count for name, count in read})
@@ -186,7 +186,7 @@ class Result:
             docs += reference_documents(self._survey, split)
             if split == TRAIN and self._settings.outputs:
                 docs += output_documents(
-                    talk.progress(testsets, "outputs as plain English", len(testsets)),
+                    talk.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
                     self._survey,
                     split,
                     systems=self._settings.outputs,
@@ -194,7 +194,8 @@ class Result:
                     counts=self._counts[name],
                 )
             stream = self._folder / f".{name}"
-            rows[name] = arrow.write_rows(stream, self._passages(split, talk.progress(docs, name, len(docs))), features)
+            shown = talk.progress(docs, name, len(docs), "documents")
+            rows[name] = arrow.write_rows(stream, self._passages(split, shown), features)
             arrow.save_split(self._folder / name, stream, features)
             stream.unlink()
         return dict(sorted(rows.items(), reverse=True))

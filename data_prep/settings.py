@@ -81,7 +81,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """How preparation speaks while it runs: `note` takes a line, `progress` wraps an iterable (label, length)."""
+    """How preparation speaks while it runs: `note` takes a line, `progress` an iterable, its label, length and unit."""
 
     note: Callable[[str], None]
-    progress: Callable[[Iterable[Any], str, int | None], Iterable[Any]]
+    progress: Callable[[Iterable[Any], str, int | None, str], Iterable[Any]]

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
 CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
@@ -39,6 +39,16 @@ def locate(model: str | Path | None = None, *, allow_network: bool = False) -> A
         return Address(name, _checked(_fetch(name, allow_network=allow_network)))
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuse to write a checkpoint where a file or a folder that is not empty stands.
+
+    Raises:
+        InputError: with the path.
+    """
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise InputError("stands there already: give another folder", file=folder)
 
 
 def _checked(folder: Path) -> Path:

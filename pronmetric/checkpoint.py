@@ -256,8 +256,11 @@ def save(
 ) -> str:
     """Write a checkpoint and return its hash; `half` stores the weights in half precision.
 
+    `folder` appears whole or not at all. What stands there already is replaced file by file, the rest of it stays.
+
     Raises:
-        PronmetricError: a weight that is not finite, or not once it is stored; nothing is written.
+        PronmetricError: a weight that is not finite, or not once it is stored, or the weights cannot be written, on a
+            full disk for one.
     """
     folder = Path(folder)
     kind = torch.float16 if half else torch.float32
@@ -270,19 +273,40 @@ def save(
     except ValueError as error:
         cure = "; half=false stores larger numbers" if half else ""
         raise PronmetricError(f"no checkpoint is written: {error}{cure}") from error
-    folder.mkdir(parents=True, exist_ok=True)
-    write_config(folder, config)
-    pieces.save(folder)
-    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    with _whole(folder) as part:
+        write_config(part, config)
+        pieces.save(part)
+        try:
+            save_file(weights, part / WEIGHTS, metadata={"format": "pt"})
+        except SafetensorError as error:
+            raise PronmetricError(f"{folder / WEIGHTS}: cannot be written: {error}") from error
     return hash_file(folder / WEIGHTS)
 
 
 def copy(folder: Path, to: Path) -> None:
     """Copy the files of a checkpoint and its card, no others; of a link (the hub's cache has some) what it leads to."""
-    to.mkdir(parents=True, exist_ok=True)
-    for name in (CONFIG, WEIGHTS, CARD, *chain.from_iterable(TEXTS.values())):
-        if (folder / name).is_file():
-            shutil.copyfile(folder / name, to / name)
+    with _whole(to) as part:
+        for name in (CONFIG, WEIGHTS, CARD, *chain.from_iterable(TEXTS.values())):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, part / name)
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A hidden folder beside `folder`, which it becomes when all went well; else it vanishes."""
+    folder = folder.resolve()
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a killed process
+    part.mkdir(parents=True)
+    try:
+        yield part
+        if folder.exists():
+            for path in part.iterdir():
+                path.replace(folder / path.name)
+        else:
+            part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:

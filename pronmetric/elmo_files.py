@@ -212,12 +212,16 @@ def write(folder: Path, bilm: BiLM, options: Mapping[str, Any]) -> tuple[Path, P
     h5py = hdf5("to write an ELMo")
     names = folder / OPTIONS, folder / WEIGHTS
     parts = [name.with_name(f"{name.name}.part") for name in names]
-    parts[0].write_text(json.dumps(options, indent=1) + "\n", encoding="utf-8")
-    with h5py.File(parts[1], "w") as file:
-        for name, values in arrays_of(bilm).items():
-            file[name] = values
-    for part, path in zip(parts, names, strict=True):
-        part.replace(path)
+    try:
+        parts[0].write_text(json.dumps(options, indent=1) + "\n", encoding="utf-8")
+        with h5py.File(parts[1], "w") as file:
+            for name, values in arrays_of(bilm).items():
+                file[name] = values
+        for part, path in zip(parts, names, strict=True):
+            part.replace(path)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
     return names
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from pronmetric import address, targets
 from pronmetric.cli import numbers
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
 
 DESCRIPTION = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
@@ -25,8 +24,7 @@ def main(argv: Sequence[str]) -> int:
     args = _arguments(argv)
     folders = [address.locate(name).folder for name in args.checkpoints]
     targets.check([], read=[*folders, args.data], folders=[args.output])
-    if args.output.exists() and any(args.output.iterdir()):
-        raise InputError("stands there already: give another -o", file=args.output)
+    address.refuse_taken(args.output)
     arrow.read_manifest(args.data)
 
     from pronmetric.training.average import average

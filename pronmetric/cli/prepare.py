@@ -95,10 +95,10 @@ def _note(line: str) -> None:
     print(f"pronmetric prepare: {line}", file=sys.stderr)
 
 
-def _progress(items: Iterable[Any], label: str, length: int | None) -> Iterable[Any]:
-    from tqdm import tqdm
+def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -> Iterable[Any]:
+    from pronmetric.progress import progress
 
-    return tqdm(items, desc=label, total=length, file=sys.stderr)
+    return progress(items, label=label, total=length, unit=unit)
 
 
 def table(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 import pronmetric
-from pronmetric import checkpoint
+from pronmetric import address, checkpoint
 from pronmetric.checkpoint import Checkpoint
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
@@ -42,9 +42,10 @@ def average(
         seed: of the errors that the calibration is made on.
 
     Raises:
-        InputError: fewer than two checkpoints, or they differ in more than their weights and training, or their heads
-            began with other weights.
+        InputError: `out` is in use, there are fewer than two checkpoints, or they differ in more than their weights and
+            training, or their heads began with other weights.
     """
+    address.refuse_taken(out)
     shares = [1.0] * len(folders) if shares is None else list(shares)
     if len(folders) < 2:
         raise InputError(f"expected at least two checkpoints, got {len(folders)}")
@@ -81,6 +82,7 @@ def average(
     tie = band.choose(scorer, labeller, data, context=context)
     confusion = ConfusionTable.load(data / "confusion.json")
     config = band.told({**first.config, "training": training}, tie, confusion)
+    address.refuse_taken(out)  # by another process meanwhile
     digest = checkpoint.save(out, scorer, first.pieces, config, half=half)
     return Result(out, digest, figures, calibration)
 

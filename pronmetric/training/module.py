@@ -13,7 +13,7 @@ from jaxtyping import Float
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
@@ -21,6 +21,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 
 PIECES = 8192  # of a batch of pairs that are scored, padding included
+NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
 
 class ScorerModule(pl.LightningModule):
@@ -77,6 +78,7 @@ class ScorerModule(pl.LightningModule):
         torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
         parts = self.losses(self.scorer(item.batch), item)
         total = sum((self.objective[name] * part for name, part in parts.items()), start=parts["detection"] * 0)
+        refuse_not_finite(total, step=self.global_step + 1)
         self.log("epoch", self.global_step / self.epoch)
         self.log_dict({f"train/{name}": part.detach() for name, part in parts.items()}, batch_size=len(item.batch.ids))
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids), sync_dist=True)
@@ -150,6 +152,18 @@ class ScorerModule(pl.LightningModule):
             trained = [p for p in parameters if p.requires_grad]  # an encoder may keep a part of it as it is
             groups += decayed(trained, rate, self.optim["weight_decay"])
         return groups
+
+
+def refuse_not_finite(loss: Tensor, *, step: int) -> None:
+    """Stop a run whose loss is infinite or no number.
+
+    Raises:
+        PronmetricError: with the step, counted from 1.
+    """
+    if not loss.isfinite():
+        raise PronmetricError(
+            f"the loss is {loss.item()} at step {step}: training stops, nothing is exported; {NOT_FINITE_CURE}"
+        )
 
 
 def pair_columns(scorer: PronounScorer, item: Labelled) -> np.ndarray:

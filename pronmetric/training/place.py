@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Checkpoint, TQDMProgressBar
-from pytorch_lightning.callbacks.progress.tqdm_progress import Tqdm
+from pytorch_lightning.callbacks import Callback, Checkpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
+from tqdm import tqdm
+
+from pronmetric.errors import PronmetricError
+from pronmetric.progress import progress
 
 
 class Place(Checkpoint):
@@ -71,22 +72,64 @@ class WholeFiles(TorchCheckpointIO):
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | os.PathLike[str], storage_options: Any | None = None
     ) -> None:
-        """Write `checkpoint` to `path`."""
+        """Write `checkpoint` to `path`.
+
+        Raises:
+            PronmetricError: it cannot be written, on a full disk for one.
+        """
         part = Path(f"{path}.part")
         part.parent.mkdir(parents=True, exist_ok=True)
-        torch.save(checkpoint, part)
-        part.replace(path)
+        try:
+            torch.save(checkpoint, part)
+            part.replace(path)
+        except (OSError, RuntimeError) as error:  # torch raises a RuntimeError on a full disk
+            raise PronmetricError(f"{path}: cannot be written: {str(error).splitlines()[0]}") from error
+        finally:
+            part.unlink(missing_ok=True)
 
 
-class Bar(TQDMProgressBar):
-    """Lightning's bar, on stderr."""
+class Bar(Callback):
+    """Progress of the whole run in steps, on stderr, with the last loss and the last development figure.
 
-    def init_train_tqdm(self) -> Tqdm:
-        """The bar of the run."""
-        with redirect_stdout(sys.stderr):
-            return super().init_train_tqdm()
+    Args:
+        figure: the development figure to show.
+    """
 
-    def init_validation_tqdm(self) -> Tqdm:
-        """The bar of one validation."""
-        with redirect_stdout(sys.stderr):
-            return super().init_validation_tqdm()
+    def __init__(self, figure: str) -> None:
+        self.figure = figure
+        self._bar: tqdm | None = None
+
+    def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Begin where the run stands."""
+        if trainer.is_global_zero:
+            self._bar = progress(label="train", total=trainer.max_steps, unit="steps", done=trainer.global_step)
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """One more step."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._figures(trainer), refresh=False)
+            self._bar.update(trainer.global_step - self._bar.n)
+
+    def on_validation_start(self, *_: Any) -> None:
+        """Say why no step follows."""
+        if self._bar is not None:
+            self._bar.set_description_str("validate", refresh=not self._bar.gui)  # no line for each in a log
+
+    def on_validation_end(self, *_: Any) -> None:
+        """Go on."""
+        if self._bar is not None:
+            self._bar.set_description_str("train", refresh=False)
+
+    def on_train_end(self, *_: Any) -> None:
+        """The end of the run."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def on_exception(self, *_: Any) -> None:
+        """The end too."""
+        self.on_train_end()
+
+    def _figures(self, trainer: pl.Trainer) -> str:
+        shown = {"loss": "train/loss", self.figure.split("/")[-1]: self.figure}
+        found = {name: trainer.callback_metrics.get(key) for name, key in shown.items()}
+        return ", ".join(f"{name} {float(value):.3g}" for name, value in found.items() if value is not None)

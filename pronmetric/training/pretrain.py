@@ -22,16 +22,17 @@ import pronmetric
 from pronmetric import characters, elmo_files
 from pronmetric.checkpoint import hash_file
 from pronmetric.data.pieces import FIRST, Vocabulary
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.elmo import BiLM
 from pronmetric.nn.language_model import LanguageModel
 from pronmetric.training import vocabulary as words_of
 from pronmetric.training.language_data import LanguageData, WordBatch
-from pronmetric.training.module import decayed, scheduled
+from pronmetric.training.module import NOT_FINITE_CURE, decayed, refuse_not_finite, scheduled
 from pronmetric.training.run import FREE, Goal, begun, check_trainer, fitted, refuse_other, run_length
 from pronmetric.words import words
 
 RECORD = "pretrain.json"
+MOST_NATS = 700.0  # a word; e to a little more is no float
 PERPLEXITY = Goal("development/perplexity", "min")
 
 
@@ -65,6 +66,7 @@ class LanguageModule(pl.LightningModule):
         """The mean loss of both directions, in nats a token."""
         torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
         loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean()
+        refuse_not_finite(loss, step=self.global_step + 1)
         self.log("epoch", self.global_step / self.epoch)
         self.log("train/loss", loss.detach(), prog_bar=True, batch_size=len(item.words))
         return loss
@@ -78,6 +80,11 @@ class LanguageModule(pl.LightningModule):
         """Perplexity of both directions and of each: e to the mean loss, 1 at best, lower is better."""
         forward, backward, tokens = np.sum(self._found, axis=0)
         self._found.clear()
+        if not max(forward, backward) / tokens < MOST_NATS:
+            raise PronmetricError(
+                f"the held-out loss is {max(forward, backward) / tokens:.4g} nats a word after step "
+                f"{self.global_step}: training stops, nothing is exported; {NOT_FINITE_CURE}"
+            )
         sums = {"perplexity": (forward + backward) / 2, "forward": forward, "backward": backward}
         self.figures = {f"development/{name}": math.exp(total / tokens) for name, total in sums.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
@@ -140,7 +147,7 @@ def pretrain(
         "trainer": {key: value for key, value in trainer.items() if key not in FREE},
         "seed": seed,
     }
-    refuse_other(out, settings)
+    refuse_other(out, settings, results=(elmo_files.OPTIONS, elmo_files.WEIGHTS))
     counts, lengths = _counted(train)
     held_out, held_out_lengths = _counted(development)
     if not counts or not held_out:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import logging
 import pickle
+import signal
+import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +25,14 @@ from pronmetric import checkpoint, checkpoint_config
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
-from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns import FORMS
 from pronmetric.training import band, encoders
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import Start
-from pronmetric.training.module import ScorerModule
+from pronmetric.training.module import NOT_FINITE_CURE, ScorerModule
 from pronmetric.training.place import Bar, Place, WholeFiles
 from pronmetric.training.states import fill, stored
 
@@ -120,7 +122,7 @@ def train(
     _check(trainer, data=data, head=head, objective=objective, optim=optim, states=states, seeds=(seed, head_seed))
     manifest = arrow.read_manifest(folder)
     rate = natural_rate(manifest)
-    refuse_other(out, settings)
+    refuse_other(out, settings, results=(EXPORT,))
     with begun(trainer, seed=seed):
         model = _model(encoder, head, word_state=word_state, init=init, data=folder, head_seed=head_seed)
         scorer, start = model.scorer, model.start
@@ -227,12 +229,36 @@ def fitted(
     every = steps_between(trainer["validate_every"], steps=steps, epoch=epoch)
     place = Place(going_on, every=trainer["save_every"], validations=every, settings=settings)
     lightning = make_trainer(out, trainer, goal, steps=steps, validations=every, callbacks=[best, place])
-    lightning.fit(module, data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
+    with _stoppable(lightning, going_on):
+        lightning.fit(module, data, ckpt_path=str(going_on) if going_on.is_file() else None, weights_only=True)
     if not lightning.is_global_zero:
         return None
     state = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
     module.load_state_dict(state["state_dict"])
+    broken = [name for name, weights in module.state_dict().items() if not weights.isfinite().all()]
+    if broken:
+        raise PronmetricError(
+            f"the best weights, of step {state['global_step']}, are not finite ({broken[0]}): nothing is exported; "
+            f"{NOT_FINITE_CURE}"
+        )
     return Fitted(int(lightning.global_step), int(state["global_step"]), round(place.seconds), state["figures"])
+
+
+@contextmanager
+def _stoppable(trainer: pl.Trainer, going_on: Path) -> Iterator[None]:
+    """Pass SIGINT and SIGTERM on with the step that the run had reached, and with what goes on from there."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except (SystemExit, Terminated) as end:  # Lightning turns a KeyboardInterrupt into exit code 1
+        if isinstance(end, SystemExit) and not isinstance(end.__context__, KeyboardInterrupt):
+            raise
+        cure = f"the same command goes on from {going_on}" if going_on.is_file() else "nothing was kept yet"
+        kind = Terminated if isinstance(end, Terminated) else KeyboardInterrupt
+        raise kind(f"after step {trainer.global_step} of {trainer.max_steps}; {cure}") from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)  # Lightning leaves it ignored
 
 
 def make_trainer(
@@ -256,7 +282,7 @@ def make_trainer(
             )
         )
     if options["progress"]:
-        callbacks.append(Bar(refresh_rate=10))
+        callbacks.append(Bar(goal.figure))
     try:
         return pl.Trainer(
             accelerator=options["accelerator"],
@@ -270,7 +296,7 @@ def make_trainer(
             num_sanity_val_steps=0,
             use_distributed_sampler=False,
             enable_model_summary=False,
-            enable_progress_bar=options["progress"],
+            enable_progress_bar=False,  # Bar shows the whole run
             log_every_n_steps=10,
             callbacks=callbacks,
             logger=loggers,
@@ -320,10 +346,16 @@ def check_trainer(trainer: Mapping[str, Any], *, seed: int) -> None:
         raise InputError(f"expected seed of at least 0, got {seed}")
 
 
-def refuse_other(out: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse to go on with a run in `out` whose settings were others."""
+def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[str]) -> None:
+    """Refuse to go on with a run in `out` whose settings were others, and to overwrite `results` without such a run."""
     path = out / f"{LAST}.ckpt"
     if not path.is_file():
+        for name in results:
+            if (out / name).exists():
+                raise InputError(
+                    f"would be overwritten, and no {path.name} of a run to resume is beside it: give another out=",
+                    file=out / name,
+                )
         return
     try:
         before = torch.load(path, map_location="cpu", weights_only=True, mmap=True)["settings"]

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.nn.encoder import Encoder
 from pronmetric.nn.stored import StoredEncoder, key, read
+from pronmetric.progress import progress as report
 from pronmetric.training.plan import plan
 
 PIECES = 8192  # of a batch, padding included
@@ -112,7 +112,8 @@ def fill(
 ) -> int:
     """Compute the rows of `texts` that are not stored yet, and store them; their number."""
     added = 0
-    source = iter(tqdm(texts, desc="states", unit=" texts", disable=not progress))
+    shown = report(texts, label="states of the encoder", total=None, unit="texts") if progress else texts
+    source = iter(shown)
     with states.adding():
         known = set(states)
         while part := list(islice(source, _TEXTS)):

@@ -13,6 +13,8 @@ from safetensors.torch import load_file, save_file
 
 from pronmetric import PronounMetric, checkpoint
 from pronmetric.cli.main import main
+from pronmetric.errors import InputError
+from pronmetric.training.average import average
 
 Checkpoints = Callable[..., Path]
 
@@ -97,3 +99,32 @@ def test_faults_and_wrong_flags(
         with pytest.raises(SystemExit, match="2"):
             main(["average", *wrong, "-o", str(tmp_path / "new")])
     assert not (tmp_path / "new").exists()
+
+
+def test_what_stands_at_the_output_stays(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("mine")
+    link.symlink_to(two[0])
+    before = {path.name: path.read_bytes() for path in two[0].iterdir()}
+    for output in (file, link, two[0], tiny_prepared, tmp_path):
+        assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(output)]) == 1
+        notes = capsys.readouterr().err
+        assert notes.count("\n") == 1 and notes.startswith(f"pronmetric: error: {output}: ")
+        with pytest.raises(InputError, match="stands there already"):
+            average(two, output, data=tiny_prepared, half=True, seed=1)
+    assert file.read_text() == "mine" and before == {path.name: path.read_bytes() for path in two[0].iterdir()}
+
+
+def test_an_average_that_breaks_off_leaves_nothing(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object, path: Path, **__: object) -> None:
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "save_file", interrupted)
+    before = sorted(tmp_path.iterdir())
+    argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
+    assert main(argv) == 130 and sorted(tmp_path.iterdir()) == before

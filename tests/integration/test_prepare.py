@@ -147,7 +147,7 @@ def test_the_same_inputs_and_seed_give_the_same_bytes(
 def test_a_stopped_run_goes_on_where_it_stood(
     prepare: Callable[..., int], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop_after_two(items: Iterable[Any], label: str, length: int | None) -> Iterator[Any]:
+    def stop_after_two(items: Iterable[Any], label: str, length: int | None, unit: str) -> Iterator[Any]:
         for number, item in enumerate(items):
             if label == "align and compare" and number == 2:
                 raise KeyboardInterrupt

@@ -122,7 +122,11 @@ def test_stdout_holds_the_figures_and_stderr_the_rest(command: tuple[Path, str, 
     )
     names = {"accuracy", "noisy", "noisy_none", "study_form", "system", "system_equal", "system_unequal"}
     assert set(lines) == {f"development/{name}" for name in (*names, "system_fewer_won")}
-    assert "20/20" in notes and f"checkpoint {out / 'checkpoint'} (" in notes
+    assert (
+        "train: 20/20 steps (100 %), " in notes
+        and "v_num" not in notes
+        and f"checkpoint {out / 'checkpoint'} (" in notes
+    )
     assert "warn" not in notes.lower() and "Traceback" not in notes
 
 

@@ -1,0 +1,54 @@
+"""Progress of long work on stderr: a bar on a terminal, elsewhere a plain line now and then."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+SECONDS = 30.0  # from one plain line to the next
+_LINE = "{desc}: {n_fmt}/{total_fmt} {unit} ({percentage:.0f} %), {elapsed} elapsed, {remaining} left{postfix}"
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} {unit} [{elapsed}, {remaining} left{postfix}]"
+_LINE_WITHOUT_TOTAL = "{desc}: {n_fmt} {unit}, {elapsed} elapsed{postfix}"
+
+
+class _Lines(tqdm):
+    """Lines instead of a bar; the last one tells where the work ended. tqdm's `gui` writes nothing of its own."""
+
+    def display(self, *_: Any, **__: Any) -> None:
+        """Write a line."""
+        self.fp.write(f"{self}\n")
+        self.fp.flush()
+
+    def close(self) -> None:
+        """Write the last line, unless it stands there."""
+        if not self.disable and self.n != self.last_print_n:
+            self.display()
+        super().close()
+
+
+def progress(
+    items: Iterable[Any] | None = None,
+    *,
+    label: str,
+    total: int | None,
+    unit: str,
+    done: int = 0,
+) -> tqdm:
+    """A `tqdm` over `items`, or one to `update`, that says in a log file what a bar says on a terminal.
+
+    Args:
+        items: what is worked through; None for a count that `update` raises.
+        label: of the work.
+        total: how many there are; None where it is not known.
+        unit: what is counted, in the plural.
+        done: how many were done before; the time left is estimated from the recent rate of the others.
+    """
+    common: dict[str, Any] = {"desc": label, "total": total, "unit": unit, "initial": done, "smoothing": 0.1}
+    if sys.stderr.isatty():
+        return tqdm(items, **common, bar_format=None if total is None else _BAR, dynamic_ncols=True, file=sys.stderr)
+    line = _LINE_WITHOUT_TOTAL if total is None else _LINE
+    times = {"mininterval": SECONDS, "maxinterval": SECONDS, "miniters": 1}
+    return _Lines(items, **common, **times, bar_format=line, gui=True, file=sys.stderr)

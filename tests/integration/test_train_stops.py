@@ -1,0 +1,239 @@
+"""What a training run leaves that is interrupted, terminated or breaks, and what it says while it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pronmetric import checkpoint
+from pronmetric.cli.main import main
+from pronmetric.errors import PronmetricError
+from pronmetric.training import place
+from pronmetric.training.module import ScorerModule
+from pronmetric.training.pretrain import LanguageModule
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def run(tiny_encoder: Path, tiny_prepared: Path) -> Run:
+    """Trains the tiny encoder for six steps, a validation after every second; the exit code."""
+
+    def train(out: Path, *overrides: str) -> int:
+        given = {
+            "data.dir": tiny_prepared,
+            "out": out,
+            "encoder": "huggingface",
+            "encoder.name": tiny_encoder,
+            "data.pieces": 256,
+            "data.development": 6,
+            "trainer.max_steps": 6,
+            "trainer.validate_every": 2,
+            "trainer.save_every": 1,
+            "trainer.precision": 32,
+            "trainer.threads": 1,
+            "trainer.progress": "false",
+        }
+        later = {override.split("=")[0] for override in overrides}
+        return main(["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides])
+
+    return train
+
+
+@pytest.fixture(autouse=True)
+def sigint() -> Any:
+    """SIGINT raises KeyboardInterrupt, also where pytest runs in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler  # a run leaves it as it was
+    signal.signal(signal.SIGINT, before)
+
+
+def before_step(monkeypatch: pytest.MonkeyPatch, step: int, act: Callable[[ScorerModule], object]) -> None:
+    """Let `act` happen where the step would begin, counted from 1."""
+    real = ScorerModule.training_step
+
+    def training_step(module: ScorerModule, *args: Any) -> torch.Tensor:
+        if module.global_step == step - 1:
+            act(module)
+        return real(module, *args)
+
+    monkeypatch.setattr(ScorerModule, "training_step", training_step)
+
+
+def left(out: Path) -> set[str]:
+    """Files and folders in `out`, and what lies beside it under a hidden name; without the logs."""
+    found = {path.name for path in out.iterdir() if path.name not in ("csv", "tensorboard")}
+    return found | {path.name for path in out.parent.iterdir() if path.name.startswith(".")}
+
+
+SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+
+
+@pytest.mark.parametrize(("number", "code", "how"), SIGNALS)
+def test_a_signal_ends_a_run_in_one_line_and_it_can_be_resumed(
+    run: Run,
+    tmp_path: Path,
+    number: int,
+    code: int,
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        before_step(patch, 4, lambda _: os.kill(os.getpid(), number))
+        assert run(out) == code
+    cure = f"the same command goes on from {out / 'last.ckpt'}"
+    assert capsys.readouterr() == ("", f"pronmetric: {how}: after step 3 of 6; {cure}\n")
+    assert left(out) == {"best.ckpt", "last.ckpt"}
+    assert run(out) == 0 and left(out) == {"best.ckpt", "last.ckpt", "checkpoint"}
+
+
+@pytest.mark.parametrize(("number", "code", "how"), SIGNALS)
+def test_a_signal_before_anything_was_kept_says_so(
+    run: Run,
+    tmp_path: Path,
+    number: int,
+    code: int,
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before_step(monkeypatch, 1, lambda _: os.kill(os.getpid(), number))
+    assert run(tmp_path / "out") == code
+    assert capsys.readouterr().err == f"pronmetric: {how}: after step 0 of 6; nothing was kept yet\n"
+    assert left(tmp_path / "out") == set()
+
+
+@pytest.mark.parametrize(("number", "code", "_how"), SIGNALS)
+@pytest.mark.parametrize("name", ["best", "last"])
+def test_a_signal_while_a_file_is_written_leaves_no_part_of_it(
+    run: Run, tmp_path: Path, number: int, code: int, _how: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(state: Any, path: Path) -> None:
+        if path.name == f"{name}.ckpt.part":
+            path.write_bytes(b"PK" * 1000)
+            os.kill(os.getpid(), number)
+        real(state, path)
+
+    real = torch.save
+    monkeypatch.setattr(place.torch, "save", save)
+    assert run(tmp_path / "out", "trainer.save_every=50") == code
+    assert left(tmp_path / "out") == ({"best.ckpt"} if name == "last" else set())
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_part(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def save(_: Any, path: Path) -> None:
+        path.write_bytes(b"PK")
+        raise RuntimeError("PytorchStreamWriter failed writing file data/7: file write failed\nat inline_container.cc")
+
+    monkeypatch.setattr(place.torch, "save", save)
+    assert run(tmp_path / "out") == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and notes.count("\n") == 1
+    assert "last.ckpt: cannot be written: PytorchStreamWriter failed writing file data/7" in notes
+    assert left(tmp_path / "out") == set()
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])
+def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
+    run: Run, tmp_path: Path, fault: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save_file(_: Any, path: Path, **__: Any) -> None:
+        path.write_bytes(b"\0")
+        raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save_file", save_file)
+        if fault is KeyboardInterrupt:
+            assert run(tmp_path / "out") == 130
+        else:
+            with pytest.raises(SystemExit):
+                run(tmp_path / "out")
+    assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
+    assert run(tmp_path / "out") == 0
+    assert checkpoint.load(tmp_path / "out" / "checkpoint").config["training"]["steps"] == 6
+
+
+def test_a_loss_that_is_not_finite_stops_the_run_with_its_step(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before_step(monkeypatch, 3, lambda module: module.scorer.head.logit.bias.data.fill_(float("nan")))
+    assert run(tmp_path / "out") == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and notes.count("\n") == 1
+    assert notes.startswith("pronmetric: error: the loss is nan at step 3: training stops, nothing is exported; ")
+    assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
+
+
+def test_weights_that_are_not_finite_are_not_exported(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last step can break the weights with no further loss to tell of it."""
+
+    def clip(module: ScorerModule, *_: Any, **__: Any) -> None:
+        module.scorer.head.logit.bias.data.fill_(float("inf"))
+
+    monkeypatch.setattr(ScorerModule, "configure_gradient_clipping", clip)
+    assert run(tmp_path / "out", "trainer.max_steps=1", "trainer.validate_every=1") == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and notes.count("\n") == 1
+    assert "the best weights, of step 1, are not finite (scorer.head.logit.bias): nothing is exported" in notes
+    assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
+
+
+def test_a_checkpoint_of_no_run_here_is_not_overwritten(
+    run: Run, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    (out / "checkpoint").mkdir(parents=True)
+    (out / "checkpoint" / "config.yaml").write_text("mine")
+    assert run(out) == 1
+    assert f"{out / 'checkpoint'}: would be overwritten" in capsys.readouterr().err
+    assert (out / "checkpoint" / "config.yaml").read_text() == "mine" and left(out) == {"checkpoint"}
+
+
+def test_a_log_file_gets_lines_that_count_the_steps_of_the_whole_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["trainer.progress=true", "trainer.max_epochs=30"]
+    with monkeypatch.context() as patch:
+        before_step(patch, 4, lambda _: os.kill(os.getpid(), signal.SIGINT))
+        assert run(tmp_path / "out", *given) == 130
+    monkeypatch.setattr("pronmetric.progress.SECONDS", 0)
+    assert run(tmp_path / "out", *given) == 0
+    notes = capsys.readouterr().err
+    assert "v_num" not in notes and "\r" not in notes
+    found = [line for line in notes.splitlines() if line.startswith(("train:", "validate:"))]
+    line = r"train: (\d)/6 steps \((\d+) %\), [\d:]+ elapsed, [\d:?]+ left, loss [\d.]+(, accuracy [\d.]+)?"
+    matches = [re.fullmatch(line, each) for each in found]
+    assert all(matches), found
+    steps = [int(match[1]) for match in matches if match]
+    assert steps[0] == 3 and steps[-1] == 6 and sorted(steps) == steps and "accuracy" in found[-1]
+
+
+def test_pretraining_stops_at_a_loss_that_is_not_finite() -> None:
+    def model(*_: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.tensor([1.0, float("inf")]), torch.tensor([1.0])
+
+    module = LanguageModule(model, optim={}, steps=9, epoch=9.0, seed=1)  # type: ignore[arg-type]
+    item: Any = type("Item", (), {"characters": None, "mask": None, "words": [1]})
+    with pytest.raises(PronmetricError, match="the loss is inf at step 1: training stops"):
+        module.training_step(item, 0)
+    with pytest.raises(PronmetricError, match="the held-out loss is nan nats a word after step 0"):
+        module._found = [np.array([float("nan"), 1.0, 2.0])]
+        module.on_validation_epoch_end()
+    with pytest.raises(PronmetricError, match="the held-out loss is 1000 nats a word after step 0"):
+        module._found = [np.array([1.0, 2000.0, 2.0])]
+        module.on_validation_epoch_end()
