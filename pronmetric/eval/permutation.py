@@ -1,0 +1,167 @@
+"""Which of two metrics agrees better with people: the permutation tests that mt-metrics-eval runs; numpy only.
+
+`swap_scores` is PERM-BOTH of Deutsch et al. 2021: each score of the one metric changes places with the other's score
+of the same output with probability one half, and the difference of the two figures is taken anew. Scores are
+standardised first, so that metrics on different scales can be mixed. At the system level the outputs are the systems.
+
+`swap_pairs` (Deutsch et al. 2023) is for accuracy with calibrated ties, where the two metrics have thresholds of their
+own: each pair's verdict changes places. Only the pairs that one metric alone gets right matter, and the number of them
+that stay is binomial in each group, so that it is drawn as such.
+
+p values are one-sided, the share of permutations whose difference is as large as the observed one, and count the
+observed one among them, (hits + 1) / (permutations + 1), so that none is 0 (mt-metrics-eval: hits / permutations; it
+may also stop early, here all are drawn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.kendall import Calibrated, calibrate, only_right
+from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, grouped, mean_figure
+
+RESAMPLES = 1000
+
+_Array = NDArray[np.float64]
+_Statistic = Callable[[_Array, _Array], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Difference of two metrics' figures, first minus second, and p values of "the first (second) is better".
+
+    All None where a figure is undefined.
+    """
+
+    difference: float | None
+    first_better: float | None
+    second_better: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """p[a][b]: of "metric a agrees better with people than metric b"; None on the diagonal and where undefined."""
+
+    metrics: tuple[str, ...]
+    p: tuple[tuple[float | None, ...], ...]
+
+
+_UNDEFINED = Test(None, None, None)
+
+
+def swap_scores(
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    statistic: _Statistic,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int,
+) -> Test:
+    """PERM-BOTH on scores of any one shape, NaN at the same places in all three; `statistic(metric, human)`.
+
+    A permutation that leaves the statistic undefined (NaN) is not counted.
+
+    Raises:
+        PronmetricError: different shapes, or NaN at different places.
+    """
+    a, b, y = (np.asarray(scores, dtype=float) for scores in (first, second, human))
+    if not a.shape == b.shape == y.shape:
+        raise PronmetricError(f"expected scores of the same outputs, got the shapes {a.shape}, {b.shape} and {y.shape}")
+    if not ((np.isnan(a) == np.isnan(y)).all() and (np.isnan(b) == np.isnan(y)).all()):
+        raise PronmetricError("expected the same scores to be missing in both metrics and of people; see `common`")
+    a, b = _standard(a), _standard(b)
+    observed = statistic(a, y) - statistic(b, y)
+    if np.isnan(observed):
+        return _UNDEFINED
+    rng = np.random.default_rng(seed)
+    drawn = np.empty(resamples)
+    for k in range(resamples):
+        swap = rng.integers(2, size=a.shape).astype(bool)
+        drawn[k] = statistic(np.where(swap, b, a), y) - statistic(np.where(swap, a, b), y)
+    return _test(observed, drawn[~np.isnan(drawn)])
+
+
+def swap_pairs(
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    thresholds: tuple[float, float],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int,
+) -> Test:
+    """Permutation of pairs' verdicts for the mean accuracy with ties of groups, each side (groups, scores)."""
+    ours, theirs, number = only_right(first, second, human, thresholds)
+    there = number > 0
+    if not there.any():
+        return _UNDEFINED
+    ours, theirs, number = ours[there], theirs[there], number[there]
+    observed = float(((ours - theirs) / number).mean())
+    rng = np.random.default_rng(seed)
+    differing = (ours + theirs).astype(np.int64)
+    drawn = np.array([((2 * rng.binomial(differing, 0.5) - differing) / number).mean() for _ in range(resamples)])
+    return _test(observed, drawn)
+
+
+def segment_matrix(
+    metrics: Mapping[str, ArrayLike],
+    human: ArrayLike,
+    *,
+    figure: str,
+    average: str,
+    resamples: int = RESAMPLES,
+    seed: int,
+) -> Matrix:
+    """One-sided p values of each two metrics, (systems, segments) with NaN at the same places (`common` sees to it).
+
+    figure: of `segment_correlation.FIGURES`, or "acc_eq", whose pairs are swapped; of the others the scores.
+
+    Raises:
+        PronmetricError: another figure or average, or NaN at different places.
+    """
+    sides = {name: grouped(scores, average) for name, scores in metrics.items()}
+    y = grouped(human, average)
+    if figure == ACC_EQ:
+        best: dict[str, Calibrated] = {name: calibrate(x, y, seed=seed) for name, x in sides.items()}
+
+        def test(a: str, b: str) -> Test:
+            thresholds = best[a].threshold, best[b].threshold
+            return swap_pairs(sides[a], sides[b], y, thresholds, resamples=resamples, seed=seed)
+
+        return matrix(list(sides), test)
+    if figure not in FIGURES:
+        raise PronmetricError(f"expected one of {', '.join((*FIGURES, ACC_EQ))} as the figure, got {figure!r}")
+    statistic = mean_figure(figure)
+    return matrix(
+        list(sides), lambda a, b: swap_scores(sides[a], sides[b], y, statistic, resamples=resamples, seed=seed)
+    )
+
+
+def matrix(metrics: Sequence[str], test: Callable[[str, str], Test]) -> Matrix:
+    """The p values of each two metrics, each two tested once."""
+    p: dict[tuple[str, str], float | None] = {}
+    for a, b in combinations(metrics, 2):
+        found = test(a, b)
+        p[a, b], p[b, a] = found.first_better, found.second_better
+    return Matrix(tuple(metrics), tuple(tuple(p.get((a, b)) for b in metrics) for a in metrics))
+
+
+def _standard(scores: _Array) -> _Array:
+    """Mean 0 and, unless all are equal, standard deviation 1."""
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        return scores
+    deviation = known.std() if known.min() < known.max() else 0.0
+    return np.asarray((scores - known.mean()) / (deviation if deviation > 0 else 1.0))
+
+
+def _test(observed: float, drawn: _Array) -> Test:
+    above, below = (int((sign * drawn >= sign * observed - 1e-12).sum()) for sign in (1, -1))
+    return Test(float(observed), (above + 1) / (len(drawn) + 1), (below + 1) / (len(drawn) + 1))
