@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +33,8 @@ excludes 0 exactly where p < 0.05; with fewer than 5 documents there is neither.
 test, whose p may differ. With more than two systems the p values are also adjusted by Holm's method; the intervals are
 those of each pair alone."""
 EPILOG = """context:
-  common      the two previous sentences of the reference; the default with -r and -d
+  common      the two previous sentences of the reference; the default with -r and -d. With several references each
+              text is scored in the context of each; scores and differences are means, and each one's is given too
   crossed     without a reference: each pair in the context of the one output and again in that of the other, the
               differences averaged, so that the order of the two only changes the sign; the default then
   respective  each output in its own context
@@ -48,11 +49,12 @@ _COLUMNS = ("a", "b", "segment", "doc", "better", "difference", "a_score", "b_sc
 
 
 class Pair(NamedTuple):
-    """Two systems by their place in the corpus, and the running count between them."""
+    """Two systems by their place in the corpus, the running count between them, and that with each reference."""
 
     a: int
     b: int
     duel: Duel
+    by_reference: tuple[Duel, ...]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -82,7 +84,7 @@ def main(argv: Sequence[str]) -> int:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {corpus.systems[0]}; give more --systems"
         )
-    kind = args.context or (COMMON if corpus.reference else CROSSED)
+    kind = args.context or (COMMON if corpus.references else CROSSED)
     scoring.say_context(kind, corpus, args, note)
     _compare(args, corpus, kind, band, note)
     return 0
@@ -91,30 +93,43 @@ def main(argv: Sequence[str]) -> int:
 def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: float, note: scoring.Notes) -> None:
     metric = scoring.load(args, note)
     counts = Counts()
-    signature = tie.signed(metric.signature(context=kind, seed=args.seed), band)
-    pairs = [Pair(a, b, Duel(tie=band)) for a, b in combinations(range(len(corpus.systems)), 2)]
+    signature = tie.signed(scoring.signed(metric.signature(context=kind, seed=args.seed), kind, corpus, args), band)
+    references = scoring.many(kind, corpus)
+    pairs = [
+        Pair(a, b, Duel(tie=band), tuple(Duel(tie=band) for _ in references))
+        for a, b in combinations(range(len(corpus.systems)), 2)
+    ]
+    columns = (*_COLUMNS, *(f"difference with {name}" for name in references))
     with (
-        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=_COLUMNS) as exports,
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
         tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
     ):
         for number, (row, scores) in enumerate(_scored(metric, corpus, kind, args.batch_size, counts)):
-            for a, b, duel in pairs:
-                decision = duel.add(scores[a, b], scores[b, a], row.doc)
+            for a, b, duel, by_reference in pairs:
+                decision = duel.add(average(*scores[a, b]), average(*scores[b, a]), row.doc)
+                each = [
+                    one.add(x, y, row.doc) for one, x, y in zip(by_reference, scores[a, b], scores[b, a], strict=False)
+                ]
                 names = corpus.systems[a], corpus.systems[b]
                 if not args.only_system:
                     print(_line(names, number, decision))
-                _export(exports, names, number, row, (row.texts[a], row.texts[b]), decision)
+                in_each = dict(zip(references, each, strict=True))
+                _export(exports, names, number, row, (row.texts[a], row.texts[b]), decision, in_each)
             bar.update()
         outcomes = [pair.duel.outcome(seed=args.seed) for pair in pairs]
+        parts = [
+            {ref: one.outcome(seed=args.seed) for ref, one in zip(references, pair.by_reference, strict=True)}
+            for pair in pairs
+        ]
         adjusted = _adjusted(outcomes)
-        names_of = [(corpus.systems[a], corpus.systems[b]) for a, b, _ in pairs]
+        names_of = [(corpus.systems[a], corpus.systems[b]) for a, b, *_ in pairs]
         exports.finish(
-            pairs=[_pair(*told) for told in zip(names_of, outcomes, adjusted, strict=True)],
+            pairs=[_pair(*told) for told in zip(names_of, outcomes, adjusted, parts, strict=True)],
             tie=band,
             counts=files.encoded(counts),
             signature=str(signature),
         )
-    for told in zip(names_of, outcomes, adjusted, strict=True):
+    for told in zip(names_of, outcomes, adjusted, parts, strict=True):
         print(_summary(*told, band=band))
     few = min(outcome.units for outcome in outcomes)
     if few < scoring.FEW:
@@ -125,16 +140,22 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
 
 def _scored(
     metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
-) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], SegmentScore]]]:
-    """Rows, with the score of each system x as it stands against each other one y, under (x, y)."""
+) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], tuple[SegmentScore, ...]]]]:
+    """Rows, with the scores of each system x as it stands against each other one y, under (x, y).
+
+    There are as many as references in whose context the texts are scored, else one.
+    """
     systems = range(len(corpus.systems))
-    owners = {x: list(systems) if kind == CROSSED else [x] for x in systems}
+    contexts_of = len(corpus.references) if kind == COMMON else 1
+    owners = {
+        x: [(y, 0) for y in systems] if kind == CROSSED else [(x, k) for k in range(contexts_of)] for x in systems
+    }
     waiting: deque[corpora.Row] = deque()
 
     def texts() -> Iterator[Text]:
         for row, contexts in corpus.in_context(kind):
             waiting.append(row)
-            yield from (Text(contexts[owner], row.texts[x]) for x in systems for owner in owners[x])
+            yield from (Text(contexts[owner][k], row.texts[x]) for x in systems for owner, k in owners[x])
 
     stream = metric.stream(texts(), batch_size=batch_size, counts=counts)
     while waiting_scores := list(islice(stream, sum(map(len, owners.values())))):
@@ -143,7 +164,9 @@ def _scored(
         yield (
             waiting.popleft(),
             {
-                (x, y): average(in_context[x, x], in_context[x, y]) if kind == CROSSED else in_context[x, x]
+                (x, y): (average(in_context[x, (x, 0)], in_context[x, (y, 0)]),)
+                if kind == CROSSED
+                else tuple(in_context[x, owner] for owner in owners[x])
                 for x in systems
                 for y in systems
                 if x != y
@@ -184,7 +207,12 @@ def _listed(pronouns: Sequence[PronounScore]) -> str:
 
 
 def _summary(
-    names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None], *, band: float
+    names: tuple[str, str],
+    outcome: Outcome,
+    adjusted: tuple[float | None, float | None],
+    by_reference: Mapping[str, Outcome],
+    *,
+    band: float,
 ) -> str:
     """What a person reads about two systems."""
     names = visible(names[0]), visible(names[1])
@@ -196,6 +224,11 @@ def _summary(
         between = "" if outcome.interval is None else f", 95 % {outcome.interval[0]:+.2f} to {outcome.interval[1]:+.2f}"
         rough = "; few: interval and p are rough" if between and outcome.units < scoring.FEW else ""
         lines.append(f"  difference {outcome.difference:+.2f}{between} ({outcome.units} {outcome.resampled}{rough})")
+    for reference, part in by_reference.items():
+        if part.a.score is not None and part.b.score is not None:
+            between = "" if part.interval is None else f", 95 % {part.interval[0]:+.2f} to {part.interval[1]:+.2f}"
+            scores = f"{part.a.score:.2f} and {part.b.score:.2f}"
+            lines.append(f"    with {visible(reference)}: {scores}, difference {part.difference:+.2f}{between}")
     lines.append(
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
         f"(within {band:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
@@ -218,8 +251,24 @@ def _system(score: SystemScore) -> str:
     return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments)"
 
 
-def _pair(names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None, float | None]) -> dict[str, Any]:
+def _pair(
+    names: tuple[str, str],
+    outcome: Outcome,
+    adjusted: tuple[float | None, float | None],
+    by_reference: Mapping[str, Outcome],
+) -> dict[str, Any]:
     """Two systems in JSON."""
+    each = [
+        {
+            "reference": reference,
+            "a": files.rounded(part.a.score),
+            "b": files.rounded(part.b.score),
+            "difference": files.rounded(part.difference),
+            "interval": None if part.interval is None else [files.rounded(end) for end in part.interval],
+            "p_bootstrap": files.rounded(part.p_bootstrap),
+        }
+        for reference, part in by_reference.items()
+    ]
     return {
         "a": files.system(names[0], outcome.a),
         "b": files.system(names[1], outcome.b),
@@ -237,6 +286,7 @@ def _pair(names: tuple[str, str], outcome: Outcome, adjusted: tuple[float | None
         "unscored": outcome.unscored,
         "resampled": outcome.resampled,
         "units": outcome.units,
+        **({"by_reference": each} if each else {}),
     }
 
 
@@ -247,8 +297,9 @@ def _export(
     row: corpora.Row,
     texts: tuple[str, str],
     decision: Decision,
+    each: Mapping[str, Decision],
 ) -> None:
-    content = {
+    content: dict[str, Any] = {
         "a": names[0],
         "b": names[1],
         "segment": number,
@@ -264,5 +315,11 @@ def _export(
         "a_decided": [files.pronoun(p) for p in decision.a_decided],
         "b_decided": [files.pronoun(p) for p in decision.b_decided],
     }
+    if each:
+        content["by_reference"] = [
+            {"reference": reference, "text": text, "difference": files.rounded(its.difference), "better": its.better}
+            for (reference, its), text in zip(each.items(), row.references, strict=True)
+        ]
     cells = (*names, number, row.doc, decision.better, decision.difference, decision.a.score, decision.b.score)
-    exports.segment(content, [(*cells, _listed(decision.a_decided), _listed(decision.b_decided))])
+    decided = _listed(decision.a_decided), _listed(decision.b_decided)
+    exports.segment(content, [(*cells, *decided, *(its.difference for its in each.values()))])

@@ -9,6 +9,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pronmetric.cli import streams
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lines import decode_lines, iter_lines
 from pronmetric.records import History
@@ -19,47 +20,58 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One segment of all systems. doc, source, reference: None where not given."""
+    """One segment of all systems. doc, source: None where not given. references: in the order of the corpus's names."""
 
     texts: tuple[str, ...]
     doc: str | None
     source: str | None
-    reference: str | None
+    references: tuple[str, ...]
+
+    @property
+    def reference(self) -> str | None:
+        """The first reference, None where there is none."""
+        return self.references[0] if self.references else None
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """Systems side by side: their names, their number of segments, and their rows, as often as asked.
 
-    documents: whether rows know their document. reference: whether they know their reference.
+    documents: whether rows know their document. references: the names of their references.
     """
 
     systems: tuple[str, ...]
     segments: int
     documents: bool
-    reference: bool
+    references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
 
-    def in_context(self, kind: str) -> Iterator[tuple[Row, tuple[str, ...]]]:
-        """Each row with the context of each system's text: the reference's, the text's own ("respective"), or none."""
+    def in_context(self, kind: str) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...]]]:
+        """Each row with the contexts of each system's text.
+
+        That of each reference ("common"), else one: the text's own ("respective", "crossed"), or an empty one ("none").
+        """
         count = len(self.systems)
-        histories = [History() for _ in range(1 if kind == "common" else count)]
+        histories = [History() for _ in range(len(self.references) if kind == "common" else count)]
         for row in self.rows():
             if kind == "none":
-                yield row, ("",) * count
+                yield row, (("",),) * count
             elif kind == "common":
-                yield row, (histories[0].context(row.reference or "", row.doc),) * count
+                contexts = tuple(h.context(ref, row.doc) for h, ref in zip(histories, row.references, strict=True))
+                yield row, (contexts,) * count
             else:
-                yield row, tuple(h.context(text, row.doc) for h, text in zip(histories, row.texts, strict=True))
+                yield row, tuple((h.context(text, row.doc),) for h, text in zip(histories, row.texts, strict=True))
 
 
 class TextFile:
-    """The lines of a text file, read anew each time; what can be read only once (a pipe) is kept."""
+    """The lines of a text file, read anew each time; what can be read only once (a pipe, stdin as "-") is kept."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.path = streams.STDIN if path == "-" else path
         self._kept: list[str] | None = None
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        if path == "-":
+            self._kept = list(decode_lines(streams.stdin(), file=self.path))
+        elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
             with open(path, "rb") as stream:
                 self._kept = list(decode_lines(stream, file=path))
 
@@ -75,25 +87,27 @@ def read(args: argparse.Namespace, note: Callable[[str], None]) -> Corpus:
         InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL.
     """
     if args.dataset is not None:
-        return read_wmt(args.dataset, args.wmt_dir, args.systems, note)
-    return _files(args.translations, args.references, args.sources, args.docids, note)
+        return read_wmt(args.dataset, args.wmt_dir, args.systems, note, references=args.refs)
+    return _files(args.translations, args.references or [], args.sources, args.docids, note)
 
 
 def _files(
     systems: Sequence[str],
-    reference: str | None,
+    references: Sequence[str],
     source: str | None,
     docids: str | None,
     note: Callable[[str], None],
 ) -> Corpus:
-    names = [*systems, *(name for name in (reference, source, docids) if name is not None)]
+    if len(set(references)) < len(references):
+        raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
+    names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
     files = {name: TextFile(name) for name in dict.fromkeys(names)}
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
     for name, length in lengths.items():
         if not length:
-            raise InputError("is empty; expected one segment a line", file=name)
+            raise InputError("is empty; expected one segment a line", file=files[name].path)
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        told = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
     if docids is not None:
         check_docids(files[docids], note)
@@ -102,11 +116,11 @@ def _files(
         return repeat(None) if name is None else files[name]
 
     def rows() -> Iterator[Row]:
-        rest = zip(column(docids), column(source), column(reference), strict=False)
-        for texts, (doc, src, ref) in zip(zip(*(files[name] for name in systems), strict=True), rest, strict=False):
-            yield Row(texts, doc, src, ref)
+        side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
+        for texts, doc, src in zip(side_by_side, column(docids), column(source), strict=False):
+            yield Row(texts[: len(systems)], doc, src, texts[len(systems) :])
 
-    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, reference is not None, rows)
+    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
@@ -145,8 +159,19 @@ def find_wmt(dataset: str, folder: str) -> TestSet:
     return found[0]
 
 
-def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Callable[[str], None]) -> Corpus:
-    """A WMT test set `NAME:LP` of a folder, all its systems or those named."""
+def read_wmt(
+    dataset: str,
+    folder: str,
+    systems: Sequence[str] | None,
+    note: Callable[[str], None],
+    *,
+    references: Sequence[str] | None = None,
+) -> Corpus:
+    """A WMT test set `NAME:LP` of a folder, all its systems or those named.
+
+    Without `references` each segment has the first reference that it has; with them each of those named, an empty one
+    where it has none of that name.
+    """
     from data_prep import wmt
 
     documents = list(wmt.read(find_wmt(dataset, folder)))
@@ -160,25 +185,32 @@ def read_wmt(dataset: str, folder: str, systems: Sequence[str] | None, note: Cal
     for name in chosen:
         if missing := sum(name not in segment.hyps for segment in segments):
             note(f"{dataset}: {name} has no output for {missing} of {len(segments)} segments; they have no score")
-    references = list(dict.fromkeys(name for segment in segments for name in segment.refs))
-    if references:
-        others = f" ({', '.join(references[1:])} unused)" if references[1:] else ""
-        note(f"{dataset}: the reference is {references[0]}{others}")
+    known = list(dict.fromkeys(name for segment in segments for name in segment.refs))
+    if unknown := [name for name in references or [] if name not in known]:
+        told = ", ".join(known) or "none"
+        raise InputError(f"no reference {', '.join(unknown)} in {dataset}; there are: {told}", file=folder)
+    named = tuple(dict.fromkeys(known[:1] if references is None else references))
+    for name in named if references is not None else ():
+        if missing := sum(name not in segment.refs for segment in segments):
+            note(f"{dataset}: no reference {name} for {missing} of {len(segments)} segments; contexts go without these")
+    if named:
+        rest = [name for name in known if name not in named]
+        said = f"the reference is {named[0]}" if len(named) == 1 else f"the references are {', '.join(named)}"
+        note(f"{dataset}: {said}" + (f" ({', '.join(rest)} unused)" if rest else ""))
 
     def rows() -> Iterator[Row]:
         for document, segment in _flat(documents):
             texts = tuple(segment.hyps.get(name, "") for name in chosen)
             doc = document.doc if exact else None
-            yield Row(texts, doc, segment.src, _reference(segment, references))
+            if references is None:
+                refs = (next((segment.refs[name] for name in known if name in segment.refs), ""),) * len(named)
+            else:
+                refs = tuple(segment.refs.get(name, "") for name in named)
+            yield Row(texts, doc, segment.src, refs)
 
     exact = all(document.exact for document in documents)
-    return Corpus(tuple(chosen), len(segments), exact, bool(references), rows)
+    return Corpus(tuple(chosen), len(segments), exact, named, rows)
 
 
 def _flat(documents: Iterable[Document]) -> Iterator[tuple[Document, Segment]]:
     return chain.from_iterable(((document, segment) for segment in document.segments) for document in documents)
-
-
-def _reference(segment: Segment, names: Sequence[str]) -> str | None:
-    """The segment's reference, the first of `names` that it has."""
-    return next((segment.refs[name] for name in names if name in segment.refs), None)

@@ -86,6 +86,12 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
     }
 
 
+def in_reference(name: str, score: SystemScore) -> dict[str, Any]:
+    """A system's score in the context of one of several references, in JSON."""
+    interval = None if score.interval is None else [rounded(end) for end in score.interval]
+    return {"reference": name, "score": rounded(score.score), "interval": interval}
+
+
 def encoded(counts: Counts) -> dict[str, int]:
     """The counts in JSON."""
     return {

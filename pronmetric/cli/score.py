@@ -7,7 +7,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -17,6 +17,7 @@ from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, scoring
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.comparison import average
 from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 from pronmetric.records import Text
@@ -30,7 +31,8 @@ DESCRIPTION = """Score the pronouns of English translations, each in its context
 A pronoun's number is the probability, in [0, 1], that it is right here in this context; a segment's is the mean of its
 pronouns' (null without any); a system's is 100 x the mean over all its pronouns. Higher is better."""
 EPILOG = """context:
-  common      the two previous sentences of the reference; the default with -r and -d
+  common      the two previous sentences of the reference; the default with -r and -d. With several references each
+              text is scored in the context of each: scores are means, and each reference's is printed and exported too
   respective  the two previous sentences of the output itself; the default without a reference
   none        the segment alone
 Without --docids the lines of a file count as one document.
@@ -74,32 +76,49 @@ def main(argv: Sequence[str]) -> int:
 
 def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
     corpus = corpora.read(args, note)
-    kind = args.context or (COMMON if corpus.reference else RESPECTIVE)
+    kind = args.context or (COMMON if corpus.references else RESPECTIVE)
     scoring.say_context(kind, corpus, args, note)
     also = None if args.also is None else _also(args, corpus)
     metric = scoring.load(args, note)
 
     counts, tallies = Counts(), [Tally() for _ in corpus.systems]
-    signature = metric.signature(context=kind, seed=args.seed)
+    references = scoring.many(kind, corpus)
+    by_reference = [[Tally() for _ in references] for _ in corpus.systems]
+    signature = scoring.signed(metric.signature(context=kind, seed=args.seed), kind, corpus, args)
+    columns = (*_COLUMNS, *(f"score with {name}" for name in references), *(args.also or ()))
     with (
-        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=(*_COLUMNS, *(args.also or ()))) as exports,
+        files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
         tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
     ):
         scored = _scored(metric, corpus, kind, args.batch_size, counts)
         beside = _beside(also, corpus)
         for number, ((row, contexts, segments), others) in enumerate(zip(scored, beside, strict=False)):
-            for name, text, context, segment, tally, other in zip(
-                corpus.systems, row.texts, contexts, segments, tallies, others, strict=True
+            for name, text, context, each, tally, parts, other in zip(
+                corpus.systems, row.texts, contexts, segments, tallies, by_reference, others, strict=True
             ):
+                segment = average(*each)
                 tally.add(segment, row.doc)
+                for part, one in zip(parts, each, strict=False):
+                    part.add(one, row.doc)
                 if not args.only_system:
                     print(f"{visible(name)}\tSegment {number}\tscore: {shown(segment.score)}")
                 head = {"system": name, "segment": number, "doc": row.doc}
-                given = {"source": row.source, "reference": row.reference, "context": context, "text": text}
-                _export(exports, head, given, segment, other)
+                given = {"source": row.source, "reference": row.reference, "context": context[0], "text": text}
+                if references:
+                    given["by_reference"] = [
+                        {"reference": ref, "text": line, "context": before, "score": files.rounded(one.score)}
+                        for ref, line, before, one in zip(references, row.references, context, each, strict=True)
+                    ]
+                _export(exports, head, given, segment, other, each if references else ())
             bar.update()
         scores = [tally.score(seed=args.seed) for tally in tallies]
         systems = [files.system(name, score) for name, score in zip(corpus.systems, scores, strict=True)]
+        parts_of = [[part.score(seed=args.seed) for part in parts] for parts in by_reference]
+        if references:
+            systems = [
+                {**system, "by_reference": list(map(files.in_reference, references, parts))}
+                for system, parts in zip(systems, parts_of, strict=True)
+            ]
         if also is not None:
             systems = [{**system, "also": its} for system, its in zip(systems, also.scores(), strict=True)]
         exports.finish(
@@ -108,19 +127,23 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
             signature=str(signature),
             **({} if also is None else {"also": also.origin()}),
         )
-    for name, score in zip(corpus.systems, scores, strict=True):
+    for name, score, parts in zip(corpus.systems, scores, parts_of, strict=True):
         print(f"{visible(name)}\tscore: {shown(score.score)}")
+        for ref, part in zip(references, parts, strict=True):
+            print(f"{visible(name)}\treference {visible(ref)}\tscore: {shown(part.score)}")
         _say_system(name, score, note)
     if also is not None:
         print(f"\n{also.table(scores)}")
         also.say(note)
+        if len(corpus.references) > 1:
+            note(f"--also holds the systems against {corpus.references[0]}, the first reference")
     note.lengths(counts)
     note(f"signature: {signature}")
 
 
 def _also(args: argparse.Namespace, corpus: corpora.Corpus) -> older.Systems:
     """The older scores, ready for these systems."""
-    if not corpus.reference:
+    if not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, against which --also would hold the systems")
     also = older.Also(args.also)
     also.learn(_lines(corpus), number=corpus.segments * len(corpus.systems))
@@ -139,18 +162,20 @@ def _lines(corpus: corpora.Corpus) -> Iterator[older.Line]:
 
 def _scored(
     metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
-) -> Iterator[tuple[corpora.Row, tuple[str, ...], tuple[SegmentScore, ...]]]:
-    """Rows with the contexts and scores of their texts, as they come out of the metric."""
-    waiting: deque[tuple[corpora.Row, tuple[str, ...]]] = deque()
+) -> Iterator[tuple[corpora.Row, tuple[tuple[str, ...], ...], list[tuple[SegmentScore, ...]]]]:
+    """Rows with the contexts of their texts and the score in each, as they come out of the metric."""
+    waiting: deque[tuple[corpora.Row, tuple[tuple[str, ...], ...]]] = deque()
 
     def texts() -> Iterator[Text]:
         for row, contexts in corpus.in_context(kind):
             waiting.append((row, contexts))
-            yield from map(Text, contexts, row.texts)
+            yield from (Text(context, text) for text, each in zip(row.texts, contexts, strict=True) for context in each)
 
     scores = metric.stream(texts(), batch_size=batch_size, counts=counts)
-    while segments := tuple(islice(scores, len(corpus.systems))):
-        yield *waiting.popleft(), segments
+    for first in scores:
+        row, contexts = waiting.popleft()
+        found = chain([first], scores)
+        yield row, contexts, [tuple(islice(found, len(each))) for each in contexts]
 
 
 def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
@@ -195,12 +220,18 @@ def _export(
     given: dict[str, Any],
     segment: SegmentScore,
     also: dict[str, float | None] | None = None,
+    each: Sequence[SegmentScore] = (),
 ) -> None:
+    """Add a segment to the files; `each`: its score in the context of each of several references."""
     cells = tuple(
         json.dumps(v, ensure_ascii=False) if k == "id" and not isinstance(v, str) else v for k, v in head.items()
     )
-    empty: list[tuple[object, ...]] = [(None,) * 4]
-    rows = [(p.text, p.start, p.end, p.score) for p in segment.pronouns] or empty
+    empty: list[tuple[object, ...]] = [(None,) * (4 + len(each))]
+    in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)
+    rows = [
+        (p.text, p.start, p.end, p.score, *(one.score for one in its))
+        for p, its in zip(segment.pronouns, in_each, strict=True)
+    ] or empty
     told = {} if also is None else {"also": {name: files.rounded(score) for name, score in also.items()}}
     others = tuple((also or {}).values())
     exports.segment(

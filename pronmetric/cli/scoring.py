@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pronmetric.cli.corpus import Corpus
     from pronmetric.metric import PronounMetric
     from pronmetric.score import Counts
+    from pronmetric.signature import Signature
 
 SEED = 12345
 COMMON, RESPECTIVE, NONE, CROSSED = "common", "respective", "none", "crossed"
@@ -38,13 +39,20 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         allow_abbrev=False,
     )
     texts = made.add_argument_group("texts (UTF-8, also gzip; one segment a line)")
-    texts.add_argument("-t", "--translations", nargs="+", metavar="FILE", help="system outputs")
-    texts.add_argument("-r", "--references", metavar="FILE", help="reference: its sentences are the common context")
+    texts.add_argument("-t", "--translations", nargs="+", metavar="FILE", help="system outputs; - is stdin")
+    texts.add_argument(
+        "-r",
+        "--references",
+        nargs="+",
+        metavar="FILE",
+        help="reference: its sentences are the common context; of several, each is one, and scores are their means",
+    )
     texts.add_argument(
         "-s", "--sources", metavar="FILE", help="source: length checked, shown in reports, scores unchanged"
     )
     texts.add_argument("--docids", metavar="FILE", help="one document id a line; context never crosses documents")
     add_dataset(texts)
+    texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
     if jsonl:
         texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
@@ -110,6 +118,10 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     if chosen != ["-t"] and extra:
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
     check_dataset(made, args)
+    if args.refs is not None and args.dataset is None:
+        made.error("--refs names references of -d; those of -t are files: give -r")
+    if args.refs is not None and args.context not in (None, COMMON):
+        made.error(f"--refs names the common context, which --context {args.context} does not use")
     if args.context == COMMON and args.translations and args.references is None:
         made.error("--context common is the reference's context: give -r")
     if args.context == COMMON and jsonl is not None:
@@ -129,7 +141,8 @@ def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> No
 
 def check_targets(args: argparse.Namespace) -> None:
     """Refuse an output file that could not be written or is read as well, before any work is done."""
-    texts = [*(args.translations or []), args.references, args.sources, args.docids, getattr(args, "jsonl", None)]
+    files = [*(args.translations or []), *(args.references or [])]
+    texts = [*files, args.sources, args.docids, getattr(args, "jsonl", None)]
     outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))
     targets.check(outputs, read=[*texts, getattr(args, "wmt_dir", None), args.model])
 
@@ -149,16 +162,31 @@ def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
 
 def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes) -> None:
     """Refuse a context that the texts do not have; say which it is, and what the source is for."""
-    if kind == COMMON and not corpus.reference:
+    if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, whose context is asked for; give --context respective")
     where = "of the same document" if corpus.documents else "of the file; document bounds are unknown"
-    note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}"))
+    several = f"; scores are means over {len(corpus.references)} references" if many(kind, corpus) else ""
+    note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}{several}"))
     if not corpus.documents:
         note(
             "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")
         )
     if args.sources is not None:
         note("-s: its length is checked and reports show it; it changes no score")
+
+
+def many(kind: str, corpus: Corpus) -> tuple[str, ...]:
+    """The references over whose contexts scores are averaged; none where there is one context alone."""
+    return corpus.references if kind == COMMON and len(corpus.references) > 1 else ()
+
+
+def signed(signature: Signature, kind: str, corpus: Corpus, args: argparse.Namespace) -> Signature:
+    """The signature with what it says of the common context: the names of -d, the number of several files."""
+    if kind != COMMON:
+        return signature
+    if args.dataset is not None:
+        return signature.plus(references=",".join(corpus.references))
+    return signature.plus(references=len(corpus.references)) if len(corpus.references) > 1 else signature
 
 
 class Notes:

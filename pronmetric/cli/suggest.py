@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
         said = "none" if kind == NONE else "that of each record"
     else:
         corpus = corpora.read(args, note)
-        kind = args.context or (COMMON if corpus.reference else RESPECTIVE)
+        kind = args.context or (COMMON if corpus.references else RESPECTIVE)
         records, total = _lines(corpus, kind), corpus.segments
         said = kind + ("" if corpus.documents or kind == NONE else "; document bounds are unknown")
     metric = scoring.load(args, note)
@@ -107,7 +107,7 @@ class Found:
 def _lines(corpus: corpora.Corpus, kind: str) -> Iterator[jsonl.Record]:
     """The lines of the one file, each in its context."""
     for number, (row, contexts) in enumerate(corpus.in_context(kind)):
-        yield jsonl.Record(number, Text(contexts[0], row.texts[0]))
+        yield jsonl.Record(number, Text(contexts[0][0], row.texts[0]))
 
 
 def _listed(places: Sequence[Place], top: int) -> list[dict[str, Any]]:
@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     texts = made.add_argument_group("texts (UTF-8, also gzip)")
     texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object a line; - is stdin")
     texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output, one segment a line")
-    texts.add_argument("-r", "--references", metavar="FILE", help="of -t: its sentences are the context")
+    texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="of -t: its sentences are the context")
     texts.add_argument("--docids", metavar="FILE", help="of -t: one document id a line, never crossed by context")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     listed = made.add_argument_group("what is listed")

@@ -160,6 +160,11 @@ class _Reader:
                 * (len(systems) > 2)
                 + "; attention and alternatives stand in the output's own context"
             )
+        if "|references:" in signature and any("by_reference" in item for item in items if isinstance(item, dict)):
+            notes.append(
+                "scores are means over the contexts of several references; the first reference is shown, and attention "
+                "and alternatives stand in its context"
+            )
         if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
             notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
         if len(pairs) > 1:

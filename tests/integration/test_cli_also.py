@@ -247,7 +247,7 @@ def test_each_on_the_pairs_whose_reference_is_neither_text(run: Run, judged: Pat
     assert cells(out, str(mine))[2:] == ["0", "1", "-"]
     found = cells(out, "exact")
     assert found[0] == "6" and found[1].startswith("50.0 [") and found[2:4] == ["1", "1"]
-    assert found[4].startswith("+33.3 [")
+    assert found[4] == "+33.3"  # too few documents for an interval
     assert cells(out, "apt")[2:4] == ["1", "1"]
     assert "signature of exact: exact|aligner:agreement|learned:12|" in err
     content = json.loads((tmp_path / "o.json").read_text())
