@@ -35,8 +35,8 @@ def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Li
     known = list(islice((pair for pair in pairs if all(pair)), _LEARNED))
     aligner.train(known)
     note(
-        "pronouns are put beside the reference's by pronmetric's agreement aligner, learned from these "
-        f"{len(known)} line pairs; links can be wrong"
+        "pronouns are paired with those of the reference by the agreement aligner, trained on these "
+        f"{len(known)} line pairs; the pairing may contain errors"
     )
     found = aligner.align_all(pairs)
     return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
@@ -17,6 +16,7 @@ from pronmetric.errors import InputError
 from pronmetric.records import Text
 from pronmetric.report import plots, tables
 from pronmetric.report.content import Content, Said, differing
+from pronmetric.report.names import short
 from pronmetric.report.result import Output, Result, read
 from pronmetric.signature import Signature
 from pronmetric.words import words as split
@@ -125,14 +125,14 @@ def _content(args: argparse.Namespace, result: Result, note: scoring.Notes) -> C
 
         links = aligned(result, tell)
         if links is None:
-            tell("the result has no reference, so pronouns are compared with none")
+            tell("the result has no reference: pronouns are not compared with one")
     found = differing(result, links)
     listed = found[: args.limit]
     said: dict[int, tuple[Said, ...]] = {}
     if everything and not args.no_model and any(_texts(result, listed)):
         said = _ask(args, result, listed, note, tell)
     elif everything:
-        tell("no model was asked: neither attention nor other forms are shown")
+        tell("no model was loaded: attention and alternative pronouns are not shown")
     return Content(result=result, links=links, listed=listed, differing=len(found), said=said, notes=notes)
 
 
@@ -151,10 +151,10 @@ def _ask(
     looks = metric.attention(texts, batch_size=args.batch_size)
     places = metric.alternatives(texts, batch_size=args.batch_size) if metric.probability else ((),) * len(texts)
     if not metric.probability:
-        tell("this head's scores are no probabilities: no other forms are proposed")
+        tell("the scores of this model are not probabilities: alternative pronouns are not shown")
     outputs = [output for place in listed for output in result.segments[place].outputs]
     answers = []
-    bar = tqdm(total=len(texts), desc="ask the model", unit=" texts", disable=True if args.quiet else None)
+    bar = tqdm(total=len(texts), desc="attention, alternatives", unit=" texts", disable=True if args.quiet else None)
     with bar:
         for output, look, found in zip(outputs, looks, places, strict=True):
             weights = {item.start: item.weights for item in look}
@@ -183,11 +183,11 @@ def _compared(mine: str, theirs: str) -> str:
         differences = Signature.parse(theirs).differences(own)
     except ValueError:
         differences = {"model": (theirs, mine)}
-    if not differences.keys() & {"model", "hash"}:
-        return f"attention and other forms come from the model that gave the scores, {own['model']}"
+    if not differences.keys() & {"model", "weights", "settings"}:
+        return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
     return (
-        f"attention and other forms come from another model ({own['model']}, {own['hash']}) than the scores "
-        f"(signature below); name theirs with --model"
+        f"attention and alternative pronouns are from a different model ({own['model']}, {own['weights']}) than the "
+        "scores (see the signature); choose that model with --model"
     )
 
 
@@ -195,7 +195,7 @@ def _rendered(args: argparse.Namespace, content: Content) -> str | bytes:
     if args.format == "html":
         from pronmetric.report.page import page
 
-        title = args.title or f"Pronouns: {', '.join(_short(content.result.names))}"
+        title = args.title or f"Pronouns: {', '.join(short(content.result.names))}"
         return page(content, title=title)
     if args.format in ("png", "svg"):
         return plots.plot(args.show[0], content, kind=args.format)
@@ -204,15 +204,9 @@ def _rendered(args: argparse.Namespace, content: Content) -> str | bytes:
         return tables.tsv(made[0])
     full = [table for table in made if table.rows]
     if not full:
-        raise InputError(f"has nothing to show of {', '.join(args.show)}", file=args.result)
+        raise InputError(f"contains nothing to show for {', '.join(args.show)}", file=args.result)
     notes = [*content.result.notes, *content.notes, f"signature: {content.result.signature}"]
     return (tables.markdown if args.format == "md" else tables.latex)(full, notes)
-
-
-def _short(names: Sequence[str]) -> list[str]:
-    """The last parts of names that are paths, where these differ."""
-    short = [Path(name).name or name for name in names]
-    return short if len(set(short)) == len(names) else list(names)
 
 
 def _write(args: argparse.Namespace, made: str | bytes) -> None:

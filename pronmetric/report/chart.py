@@ -1,4 +1,4 @@
-"""The systems' scores with their intervals, as an SVG that stands inside a page and takes its colours."""
+"""The systems' scores with their intervals, as HTML rows with an SVG strip each, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -6,52 +6,52 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from pronmetric.display import visible
+from pronmetric.report.names import short
 from pronmetric.report.result import System
 
-_ROW, _TOP, _BOTTOM = 46, 6, 26  # pixels
+_STRIP, _AXIS = 18, 22  # pixels
 _LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
 
 
 def chart(systems: Sequence[System]) -> str:
-    """One row a system: its name, a dot at its score, a bar over its interval; the axis below.
+    """One row per system: its name and score in words, a dot at its score, a bar over its interval; the axis below.
 
-    Positions are in per cent of the width, so that letters keep their size on a narrow screen.
+    Positions are in per cent of the width, so that the page can be of any width.
     """
     ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
     low, high, step = axis(ends)
-    height = _TOP + _ROW * len(systems) + _BOTTOM
+    ticks = [low + k * step for k in range(round((high - low) / step) + 1)]
 
     def x(value: float) -> str:
         return f"{_LEFT + _WIDTH * (value - low) / (high - low):.3f}%"
 
-    parts = []
-    floor = height - _BOTTOM
-    for k in range(round((high - low) / step) + 1):
-        tick = low + k * step
-        parts.append(f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{_TOP}" y2="{floor}"/>')
-        parts.append(f'<text class="tick" x="{x(tick)}" y="{floor + 18}" text-anchor="middle">{tick:g}</text>')
-    for k, system in enumerate(systems):
-        y = _TOP + _ROW * k + 32
-        parts.append(f'<text class="name" x="0" y="{y - 14}">{escape(system.name)}</text>')
+    grid = "".join(f'<line class="grid" x1="{x(t)}" x2="{x(t)}" y1="0" y2="{_STRIP}"/>' for t in ticks)
+    rows = []
+    for name, system in zip(short([s.name for s in systems]), systems, strict=True):
+        y, parts = _STRIP // 2, [grid]
         if system.interval is not None:
             left, right = map(x, system.interval)
             parts.append(f'<line class="interval" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
             parts += [f'<line class="interval" x1="{e}" x2="{e}" y1="{y - 5}" y2="{y + 5}"/>' for e in (left, right)]
         if system.score is not None:
             parts.append(f'<circle class="score" cx="{x(system.score)}" cy="{y}" r="6"/>')
-    told = "; ".join(map(said, systems))
-    return (
-        f'<svg class="chart" role="img" aria-label="{escape(told)}" width="100%" height="{height}" '
-        f'xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
-    )
+        label = f'<bdi title="{escape(visible(system.name))}">{escape(visible(name))}</bdi>'
+        rows.append(f"<p>{label} <span>{escape(value(system))}</span></p>{_svg(_STRIP, parts)}")
+    labels = [f'<text class="tick" x="{x(t)}" y="16" text-anchor="middle">{t:g}</text>' for t in ticks]
+    told = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
+    return f'<div class="chart" role="img" aria-label="{escape(told)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
 
 
-def said(system: System) -> str:
-    """A system's score in words."""
+def value(system: System) -> str:
+    """A system's score and interval in words."""
     if system.score is None:
-        return f"{system.name}: no pronoun"
-    interval = "" if system.interval is None else f", 95 % {system.interval[0]:.2f} to {system.interval[1]:.2f}"
-    return f"{system.name}: {system.score:.2f}{interval}"
+        return "no pronouns"
+    return f"{system.score:.2f}" + ("" if system.interval is None else " ({:.2f} to {:.2f})".format(*system.interval))
+
+
+def _svg(height: int, parts: Sequence[str]) -> str:
+    return f'<svg width="100%" height="{height}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
 
 
 def axis(values: Sequence[float]) -> tuple[float, float, float]:

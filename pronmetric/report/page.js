@@ -1,6 +1,7 @@
 "use strict";
 // Draws the confusion matrix and the segments from the JSON in #data. Text of the data only ever becomes text nodes.
 //
+// systems: [short name, full name].
 // strings: each a list of pieces, a word with the white space before it; words are counted from 0, and what follows
 // the last word is one more piece.
 // segment: [number, doc, source, reference, outputs], the three by number (-1: none); in the order of their difference.
@@ -28,9 +29,11 @@ function el(tag, properties, ...children) {
   return made;
 }
 
+// A system's short name, isolated from the direction of the text around it, with the full name as its title.
+const named = (at) => el("bdi", { title: data.systems[at][1] }, data.systems[at][0]);
 const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
 const wordsOf = (string) => data.strings[string].slice(0, -1);
-const shown = (score) => (score === null ? "no pronoun" : score.toFixed(2));
+const shown = (score) => (score === null ? "no pronouns" : score.toFixed(2));
 const share = (score) => (score - data.range[0]) / (data.range[1] - data.range[0] || 1);
 const rowOf = (link) => link[2] || NO_WORD;
 const columnOf = (link) => (link[0] === WORD ? OTHER_WORD : link[4] || NO_WORD);
@@ -87,9 +90,9 @@ function draw(place) {
   const better = betterOf(segment);
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
-    el("span", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
+    el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
     better.length ? el("span", { className: "badge" },
-      better.length === outputs.length ? "tie" : `better: ${better.map((at) => data.systems[at]).join(", ")}`) : ""));
+      ...(better.length === outputs.length ? ["tie"] : ["better: ", ...better.flatMap((at, k) => (k ? [", ", named(at)] : [named(at)]))])) : ""));
   const contexts = [];
   const context = (parent, string) => {
     if (!whole(string)) return null;
@@ -100,7 +103,7 @@ function draw(place) {
     return text;
   };
   if (segment[SOURCE] >= 0) {
-    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), whole(segment[SOURCE])));
+    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), el("bdi", {}, whole(segment[SOURCE]))));
   }
   const common = shared ? context(article, outputs[0][CONTEXT]) : null;
   if (segment[REFERENCE] >= 0) {
@@ -111,7 +114,7 @@ function draw(place) {
   }
   const parts = outputs.map((output, system) => {
     const section = el("section", { className: "output" });
-    section.append(el("h4", {}, el("span", {}, data.systems[system]), el("b", {}, shown(output[SCORE]))));
+    section.append(el("h4", {}, named(system), el("b", {}, shown(output[SCORE]))));
     const own = shared ? common : context(section, output[CONTEXT]);
     const text = el("p", { className: "text" });
     const advice = el("div", { className: "advice" });
@@ -164,9 +167,9 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 }
 
 const figure = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
-const titleOf = (pronoun) => (data.probability ? `probability that it is right here: ${pronoun[1].toFixed(3)}` : `score ${pronoun[1].toFixed(3)}`);
+const titleOf = (pronoun) => (data.probability ? `probability of being correct: ${pronoun[1].toFixed(3)}` : `score ${pronoun[1].toFixed(3)}`);
 
-// What is said below an output: the reference's pronouns, what the model prefers, where a pronoun looks.
+// The lines below an output: the reference pronouns, what the model prefers, what the chosen pronoun attends to.
 function advised(output, mine, weights, shift) {
   const lines = [];
   const link = (word) => output[LINKS].find((item) => item[3] === word);
@@ -181,14 +184,14 @@ function advised(output, mine, weights, shift) {
     if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${at[2]}”`);
     if (others && (doubtful || pronoun === mine)) {
       const forms = others.map(([form, value]) => `“${form === "i" ? "I" : form}” ${shown(value)}`).join(", ");
-      if (!others.length) line.append("; no other form can stand here");
-      else line.append(`; ${others[0][1] > score ? "the model would rather see" : "other forms:"} ${forms}`);
+      if (!others.length) line.append("; no alternative form fits here");
+      else line.append(`; ${others[0][1] > score ? "the model prefers" : "alternatives:"} ${forms}`);
     }
     lines.push(line);
   }
   for (const item of output[LINKS]) {
-    if (item[0] === NOTHING) lines.push(el("div", {}, `reference: “${item[2]}”, here nothing`));
-    if (item[0] === WORD) lines.push(el("div", {}, `reference: “${item[2]}”, here “${item[4]}”`));
+    if (item[0] === NOTHING) lines.push(el("div", {}, `reference: “${item[2]}”; no counterpart here`));
+    if (item[0] === WORD) lines.push(el("div", {}, `reference: “${item[2]}”; here “${item[4]}”`));
   }
   if (weights) lines.push(el("div", { className: "looks" }, looksAt(output, mine, weights, shift)));
   return lines;
@@ -199,7 +202,7 @@ function looksAt(output, pronoun, weights, shift) {
   const ranked = words.map((piece, at) => [piece.trim(), weights.at(at)]).filter(([word]) => /[\p{L}\p{N}]/u.test(word));
   ranked.sort((a, b) => b[1] - a[1]);
   const told = ranked.slice(0, 5).map(([word, weight]) => `${word} ${percent(weight)}`).join(", ");
-  return `“${words[shift + pronoun[0]].trim()}” looks at: ${told}`;
+  return `“${words[shift + pronoun[0]].trim()}” attends to: ${told}`;
 }
 
 // ---- which segments
@@ -266,14 +269,14 @@ function choose() {
 function told() {
   const left = data.total - data.differing;
   const cut = data.differing - data.segments.length;
-  const parts = [`${state.found.length} of ${data.segments.length} listed segments`];
-  if (left) parts.push(`${left} of all ${data.total} do not differ`);
-  if (cut) parts.push(`${cut} more differ less and were cut by --limit`);
+  const parts = [`${state.found.length} of ${data.segments.length} listed segments shown`];
+  if (left) parts.push(`${left} of all ${data.total} segments do not differ`);
+  if (cut) parts.push(`${cut} with smaller differences left out by --limit`);
   $("found").textContent = `${parts.join("; ")}.`;
   const filters = [];
-  if (state.cell) filters.push(`“${state.cell.row}” became “${state.cell.column}” in ${data.systems[state.cell.system]}`);
+  if (state.cell) filters.push(`“${state.cell.column}” for “${state.cell.row}” in \u2068${data.systems[state.cell.system][0]}\u2069`);
   if ($("search").value) filters.push(`search “${$("search").value}”`);
-  if ($("better").value !== "") filters.push(`better: ${$("better").selectedOptions[0].text}`);
+  if ($("better").value !== "") filters.push(`better system: ${$("better").selectedOptions[0].text}`);
   $("clear").hidden = !filters.length;
   $("clear").textContent = `✕ ${filters.join(", ")}`;
 }
@@ -312,7 +315,7 @@ function follow() {
   const number = Number(match[1]);
   const place = data.segments.findIndex((segment) => segment[NUMBER] === number);
   if (place < 0) {
-    $("found").textContent = `Segment ${number} is not listed: its pronouns do not differ, or --limit cut it.`;
+    $("found").textContent = `Segment ${number} is not listed: it does not differ, or --limit left it out.`;
     $("segments").scrollIntoView();
     return;
   }
@@ -357,10 +360,11 @@ function matrix() {
     const line = el("tr", {}, el("th", { scope: "row" }, row));
     for (const column of columns) {
       const count = (counts[row] || {})[column];
-      const td = el("td", { className: row === column ? "same" : "" });
+      const td = el("td", { className: row === column ? "same" : "" }, count ? "" : "·");
+      if (count && only && row === column) td.append("=");
       if (count && !(only && row === column) && (form === "" || row === form || column === form)) {
         const button = el("button", { type: "button" }, String(count));
-        button.setAttribute("aria-label", `${count} times ${row} became ${column}: show the segments`);
+        button.setAttribute("aria-label", `${column} for ${row}, ${count} times: list the segments`);
         button.style.setProperty("--share", row === column ? 0 : Math.sqrt(count / top).toFixed(3));
         const mine = state.cell && state.cell.system === system && state.cell.row === row && state.cell.column === column;
         if (mine) td.classList.add("chosen");
@@ -377,11 +381,29 @@ function matrix() {
     body.append(line);
   }
   table.append(body);
-  $("matrix").replaceChildren(rows.length ? table : "no such pronoun");
+  $("matrix").replaceChildren(rows.length ? table : only ? "No differences." : "No such pronoun.");
+  $("confusion-same").hidden = !only;
+  hints();
 }
 
 function options(select, entries) {
-  select.replaceChildren(...entries.map(([value, text]) => el("option", { value }, text)));
+  select.replaceChildren(...entries.map(([value, text, title]) => el("option", { value, title: title || "" }, text)));
+}
+
+// Says of each table that is cut at the edge that it scrolls.
+function hints() {
+  for (const box of document.querySelectorAll(".wide")) {
+    const across = box.scrollWidth > box.clientWidth + 1;
+    const down = box.scrollHeight > box.clientHeight + 1;
+    let hint = box.previousElementSibling;
+    if (!hint || !hint.classList.contains("scrolls")) {
+      hint = el("p", { className: "hint scrolls" });
+      box.before(hint);
+    }
+    hint.hidden = !across && !down;
+    hint.textContent = across ? (down ? "↔ ↕ Scroll the table for more rows and columns." : "↔ Scroll the table sideways for more columns.")
+      : "↕ Scroll the table for more rows.";
+  }
 }
 
 // ---- colours, keys, beginning
@@ -391,7 +413,7 @@ function theme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   $("theme").textContent = THEMES[name];
-  $("theme").setAttribute("aria-label", `Colours: ${name === "auto" ? "as the system" : name}`);
+  $("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "system" : name}`);
   try { localStorage.setItem("pronmetric-theme", name); } catch { /* no storage: the choice lasts as long as the page */ }
 }
 function storedTheme() {
@@ -435,10 +457,10 @@ document.addEventListener("keydown", (event) => {
 
 function legend() {
   const [low, high] = data.range;
-  const scale = [`pronouns: ${low.toFixed(data.probability ? 0 : 2)}`, el("i", { className: "scale" }), high.toFixed(data.probability ? 0 : 2)];
+  const scale = [`pronoun scores: ${low.toFixed(data.probability ? 0 : 2)}`, el("i", { className: "scale" }), high.toFixed(data.probability ? 0 : 2)];
   $("legend").append(el("span", {}, ...scale));
   const heat = data.segments.some((segment) => lowestPronoun(segment));
-  if (heat) $("legend").append(el("span", {}, "attention of the framed pronoun: none", el("i", { className: "heat" }), "most"));
+  if (heat) $("legend").append(el("span", {}, "attention of the selected pronoun: none", el("i", { className: "heat" }), "highest"));
   else $("attention").parentElement.hidden = true;
 }
 
@@ -448,7 +470,7 @@ function begin() {
     const names = Object.keys(THEMES);
     theme(names[(names.indexOf(storedTheme()) + 1) % names.length]);
   };
-  const names = data.systems.map((name, at) => [String(at), name]);
+  const names = data.systems.map(([label, name], at) => [String(at), label, name]);
   options($("better"), [["", "any"], ...names, ["tie", "tie"], ["none", "not compared"]]);
   if (data.systems.length < 2) {
     $("better").parentElement.hidden = true;
@@ -465,7 +487,7 @@ function begin() {
     for (const id of ["matrix-system", "matrix-form", "matrix-wrong"]) $(id).onchange = matrix;
   } else {
     $("confusion-controls").hidden = $("matrix").hidden = true;
-    $("confusion-hint").textContent = "The result has no reference, so there is none to compare with.";
+    $("confusion-hint").textContent = "The result has no reference translation to compare with.";
     $("sort").querySelector("[value=wrong]").remove();
   }
   matrix();
@@ -482,6 +504,7 @@ function begin() {
   $("earlier").onclick = () => retract(PAGE);
   new IntersectionObserver((seen) => { if (seen.some((entry) => entry.isIntersecting) && !$("more").hidden) extend(PAGE); },
     { rootMargin: "600px" }).observe($("more"));
+  new ResizeObserver(hints).observe(document.body);
   window.addEventListener("hashchange", follow);
   choose();
   follow();

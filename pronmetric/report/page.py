@@ -6,14 +6,17 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
+from pronmetric.display import visible
 from pronmetric.report import tables
 from pronmetric.report.chart import chart
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, Said, confusion
+from pronmetric.report.names import short
 from pronmetric.report.result import Output
 from pronmetric.words import words as split
 
@@ -21,6 +24,8 @@ KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # an attention weight takes one of these
 PREFERRED = 3
 
+_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # what no text needs
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -33,17 +38,18 @@ def page(content: Content, *, title: str) -> str:
     result = content.result
     css, js = _file("page.css"), _file("page.js")
     pairs = tables.pairs(result)
-    notes = [*result.notes, *content.notes]
+    names = dict(zip(result.names, short(result.names), strict=True))
+    whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
-        "title": escape(title),
-        "policy": f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(js)}'",
+        "title": _shown(title),
+        "policy": f"{_POLICY}; style-src '{_digest(css)}'; script-src '{_digest(js)}'",
         "css": css,
         "js": js,
         "chart": chart(result.systems),
-        "systems": _table(tables.systems(result)),
-        "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs)}" if pairs.rows else "",
-        "notes": "".join(f"<li>{escape(note)}</li>" for note in notes),
-        "signature": escape(result.signature),
+        "systems": _table(tables.systems(result), names),
+        "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs, names)}" if pairs.rows else "",
+        "notes": "".join(f"<li>{_shown(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
+        "signature": _shown(result.signature),
         "data": dumped(_data(content)),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass: no part is re-read
@@ -53,12 +59,13 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
     """A page of tables alone, without a script."""
     css = _file("page.css")
     sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
-    told = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    policy = f"default-src 'none'; style-src '{_digest(css)}'"
+    told = "".join(f"<li>{_shown(note)}</li>" for note in notes)
+    policy = f"{_POLICY}; style-src '{_digest(css)}'"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{escape(title)}</title>\n'
-        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{escape(title)}</h1>\n{sections}"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_shown(title)}</title>\n'
+        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_shown(title)}</h1>\n{sections}"
         f'<ul class="notes">{told}</ul>\n</main>\n</body>\n</html>\n'
     )
 
@@ -121,7 +128,9 @@ def _data(content: Content) -> dict[str, Any]:
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
     low, high = (0.0, 1.0) if result.probability or not scores else (min(scores), max(scores))
     return {
-        "systems": result.names,
+        "systems": [
+            [visible(label), visible(name)] for label, name in zip(short(result.names), result.names, strict=True)
+        ],
         "probability": result.probability,
         "range": [low, high],
         "tie": result.tie,
@@ -129,8 +138,10 @@ def _data(content: Content) -> dict[str, Any]:
         "differing": content.differing,
         "kinds": KINDS,
         "levels": LEVELS,
-        "docs": list(docs.numbers),
-        "strings": [pieces(text) for text in strings.numbers],
+        "docs": [visible(doc) for doc in docs.numbers],
+        "strings": [
+            [_HIDDEN.sub(lambda match: visible(match[0]), piece) for piece in pieces(text)] for text in strings.numbers
+        ],
         "segments": segments,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
@@ -158,16 +169,26 @@ def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
     return found
 
 
-def _table(table: tables.Table) -> str:
+def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A table that scrolls sideways where it is too wide; `names`: what is shown in place of a system's name."""
+
+    def cell(k: int, text: str, tag: str) -> str:
+        opened = f"{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}"
+        if k < table.numbers_from and text in names:
+            return f'<{opened}><bdi title="{_shown(text)}">{_shown(names[text])}</bdi>'
+        return f"<{opened}>{_shown(text)}"
+
     def row(cells: Iterable[str], tag: str) -> str:
-        inside = (
-            f"<{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}>{escape(cell)}"
-            for k, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(inside)}"
+        return f"<tr>{''.join(cell(k, text, tag) for k, text in enumerate(cells))}"
 
     body = "".join(row(cells, "td") for cells in table.rows)
-    return f'<div class="wide"><table><thead>{row(table.header, "th")}<tbody>{body}</table></div>'
+    label = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'
+    return f'<div class="wide" {label}><table><thead>{row(table.header, "th")}<tbody>{body}</table></div>'
+
+
+def _shown(text: str) -> str:
+    """Text of one line for HTML."""
+    return escape(visible(text))
 
 
 def _digest(text: str) -> str:

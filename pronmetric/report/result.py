@@ -152,13 +152,15 @@ class _Reader:
             pairs, segments, tie = (), self._scored(items, systems), _TIE
         else:
             self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
-        notes = ["a pronoun's score is unbounded with this head, no probability"] if not self._bounded else []
+        notes = (
+            ["the pronoun scores of this model are unbounded; they are not probabilities"] if not self._bounded else []
+        )
         if "|context:crossed|" in signature:
             notes.append(
                 "scores are means over the contexts of both systems of a pair"
-                + ("; with more than two systems those against the first (or, of the first, the second) are shown")
+                + "; with more than two systems, those of the pair with the first system (for the first: the second)"
                 * (len(systems) > 2)
-                + "; attention and alternatives stand in the output's own context"
+                + "; attention and alternative pronouns are computed with the system's own context"
             )
         if "|references:" in signature and any("by_reference" in item for item in items if isinstance(item, dict)):
             notes.append(

@@ -34,7 +34,7 @@ def report(*argv: str | Path) -> int:
 def test_a_page_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report(RESULT, "-o", tmp_path / "r.html", "--no-model") == 0
     out, err = capsys.readouterr()
-    assert out == "" and "agreement aligner, learned from these 111 line pairs" in err and "no model was asked" in err
+    assert out == "" and "agreement aligner, trained on these 111 line pairs" in err and "no model was loaded" in err
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
     data = data_of(tmp_path / "r.html")
     assert data["total"] == 37 and data["differing"] == len(data["segments"])
@@ -77,7 +77,7 @@ def test_without_a_reference(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     data = data_of(tmp_path / "r.html")
     assert data["confusion"] is None and data["segments"] and all(s[3] == -1 for s in data["segments"])
     assert report(tmp_path / "bare.json", "--format", "md", "--show", "confusion") == 1
-    assert "nothing to show of confusion" in capsys.readouterr().err
+    assert "nothing to show for confusion" in capsys.readouterr().err
 
 
 def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_the_model_says(
         assert main([verb, *files, *model, "--to_json", str(result), "--quiet", "--only_system"]) == 0
         page = tmp_path / f"{verb}.html"
         assert report(result, "-o", page, *model, "--limit", "5") == 0
-        assert "come from the model that gave the scores" in capsys.readouterr().err
+        assert "from the model that produced the scores" in capsys.readouterr().err
         data = data_of(page)
         assert len(data["segments"]) == 5
         metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
@@ -214,6 +214,6 @@ def test_another_model_and_an_unbounded_head_are_told(
         model = ["--model", str(tiny_checkpoint(head=head)), "--precision", "32", "--gpus", "0"]
         assert report(RESULT, "-o", tmp_path / "r.html", *model, "--limit", "2") == 0
         err = capsys.readouterr().err
-        assert "come from another model" in err and "no other forms are proposed" in err
+        assert "from a different model" in err and "alternative pronouns are not shown" in err
         pronouns = [p for s in data_of(tmp_path / "r.html")["segments"] for o in s[4] for p in o[3]]
         assert all(p[3] == [] and (p[2] == 0) == (head == "average") for p in pronouns)

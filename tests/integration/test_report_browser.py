@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -14,6 +15,7 @@ import pytest
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
 from benchmarks.report import made_up, opening
 from pronmetric.cli.main import main
+from pronmetric.display import visible
 from pronmetric.report.content import Content
 from pronmetric.report.page import page
 from pronmetric.report.result import Output, Pronoun, Result, Segment, System
@@ -77,8 +79,8 @@ def test_the_largest_page_opens_in_two_seconds(browser: Browser, tmp_path: Path)
 
 def test_systems_and_the_best_segments_are_there_at_once(browser: Browser, sample_page: Path) -> None:
     browser.open(sample_page)
-    assert "system-c.txt" in browser.run("document.querySelector('svg.chart').textContent")
-    assert browser.run("document.querySelectorAll('svg.chart circle').length") == 3
+    assert "system-c.txt" in browser.run("document.querySelector('.chart').textContent")
+    assert browser.run("document.querySelectorAll('.chart circle').length") == 3
     first = browser.run("document.querySelector('article').innerText")
     assert "context" in first and "reference" in first and ("better: " in first or "tie" in first)
     assert not browser.run("document.getElementById('earlier').offsetParent !== null")
@@ -114,17 +116,17 @@ def test_a_cell_of_the_matrix_shows_its_segments(browser: Browser, sample_page: 
     assert browser.run("document.getElementById('matrix-system').value") == "2"  # the one with most differences
     label = browser.run(
         "(() => { const b = [...document.querySelectorAll('#matrix button')]"
-        ".find((b) => / she became they/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
+        ".find((b) => /^they for she,/.test(b.getAttribute('aria-label'))); b.click(); return b.textContent; })()"
     )
     shown = browser.run(SHOWN)
     assert 0 < len(shown) <= int(label) and 1 in shown
-    assert "“she” became “they” in system-c.txt" in browser.run("document.getElementById('clear').textContent")
+    assert "“they” for “she” in \u2068system-c.txt\u2069" in browser.run("document.getElementById('clear').textContent")
     assert browser.run("document.querySelectorAll('#matrix .chosen').length") == 1
     browser.run("document.getElementById('clear').click()")
     assert len(browser.run(SHOWN)) > len(shown)
     browser.run("(() => { const s = document.getElementById('matrix-form'); s.value = 'its'; s.onchange(); })()")
     labels = browser.run("[...document.querySelectorAll('#matrix button')].map((b) => b.getAttribute('aria-label'))")
-    assert labels and all(re.search(r"times its became|became its:", label) for label in labels)
+    assert labels and all(re.search(r"^its for |for its,", label) for label in labels)
 
 
 def test_the_address_leads_to_a_segment_wherever_it_is(browser: Browser, attention_page: Path) -> None:
@@ -168,7 +170,7 @@ def test_keys_walk_segments_and_pronouns_and_show_attention(browser: Browser, at
     heat = f"document.querySelectorAll('#s{first} .context .w').length"
     assert browser.run(heat) > 20
     said = browser.run(f"document.querySelector('#s{first} .output .advice').innerText")
-    assert "looks at: " in said and "the model would rather see “it” 0.81, “they” 0.51, “this” 0.21" in said
+    assert "attends to: " in said and "the model prefers “it” 0.81, “they” 0.51, “this” 0.21" in said
     browser.press("Enter")
     assert browser.run(heat) == 0
 
@@ -237,6 +239,56 @@ def test_a_phone_scrolls_down_only(browser: Browser, sample_page: Path, attentio
         browser.size(1000, 900)
 
 
+WIDER = """[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1
+  && !e.closest('.wide') && !e.closest('.skip')).map((e) => e.tagName + '#' + e.id)"""
+CUT = "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.id)"
+HINTS = "[...document.querySelectorAll('.scrolls')].filter((e) => !e.hidden).map((e) => e.nextElementSibling.id)"
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_long_names_do_not_widen_a_phone(browser: Browser, tmp_path: Path, width: int) -> None:
+    content = json.loads(RESULT.read_text(encoding="utf-8"))
+    for entry in content["systems"] + content["segments"]:
+        letter = entry["system"].removesuffix(".txt")
+        entry["system"] = f"/home/{'experiments' * 4}/{letter}-{'long' * 15}/{'checkpoint' * 3}.txt"
+    (tmp_path / "long.json").write_text(json.dumps(content), encoding="utf-8")
+    path = tmp_path / "long.html"
+    assert main(["report", str(tmp_path / "long.json"), "-o", str(path), "--no-model", "--quiet"]) == 0
+    browser.size(width, 740, phone=True)
+    try:
+        browser.open(path)
+        browser.run("document.querySelector('details').open = true")
+        assert browser.run("document.documentElement.scrollWidth") <= width and browser.run(WIDER) == []
+        cut = browser.run(CUT)
+        assert "matrix" in cut and until(lambda: browser.run(HINTS) == cut)
+        assert "system-a-long" in browser.run("document.querySelector('h1').textContent")
+        title = "document.querySelector('.output h4 bdi').title"
+        assert browser.run(title).startswith("/home/experiments")
+        browser.run("(() => { const s = document.getElementById('matrix-system'); s.value = '0'; s.onchange(); })()")
+        browser.run("document.querySelector('#matrix button').click()")
+        assert browser.run(WIDER) == []
+    finally:
+        browser.size(1000, 900)
+
+
+def test_no_cell_of_the_matrix_is_empty(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    cells = "[...document.querySelectorAll('#matrix td')].map((td) => td.textContent)"
+    shown = browser.run(cells)
+    assert shown and set(map(str.isdigit, shown)) == {True, False}
+    assert {text for text in shown if not text.isdigit()} <= {"·", "="}
+    same = "document.getElementById('confusion-same').hidden"
+    assert browser.run(same) is False
+    browser.run("document.getElementById('matrix-wrong').click()")
+    assert browser.run(same) is True and "=" not in browser.run(cells)
+    assert sum(map(int, filter(str.isdigit, browser.run(cells)))) > sum(map(int, filter(str.isdigit, shown)))
+
+
+def test_a_wide_window_has_no_hint_at_tables_that_fit(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    assert until(lambda: browser.run(HINTS) == ["matrix"])  # the systems' table fits, the matrix does not
+
+
 def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> None:
     evil = "He </script><script>window.hit = 1</script><img src=x onerror='window.hit = 1'> 😀\ufeff &amp; {{js}}"
     outputs = tuple(Output(evil, evil, score, (Pronoun("He", 0, 2, score),)) for score in (0.9, 0.1))
@@ -250,6 +302,6 @@ def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> N
     assert browser.run("window.hit") is None
     assert browser.run("document.querySelectorAll('img').length") == 0
     assert browser.run("document.querySelector('.reference').lastChild.data") == evil
-    assert browser.run("document.querySelector('article .doc').textContent") == evil
+    assert browser.run("document.querySelector('article .doc').textContent") == visible(evil)
     assert browser.run("document.querySelector('.text').textContent").replace(".90", "") == evil
     assert "no reference" not in browser.run("document.querySelector('article').textContent")

@@ -6,12 +6,14 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
 from benchmarks.report import made_up
+from pronmetric.display import visible
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
 from pronmetric.report.page import LEVELS, dumped, packed, page, pieces
@@ -70,7 +72,7 @@ def data_of(text: str) -> dict[str, Any]:
 
 def test_the_page_says_all_in_little_room() -> None:
     data = data_of(page(small(), title="Two"))
-    assert data["systems"] == ["a", "b"] and data["docs"] == ["a"]
+    assert data["systems"] == [["a", "a"], ["b", "b"]] and data["docs"] == ["a"]
     assert data["strings"] == [["Anna", " came", ".", ""], ["She", " left", ".", ""], ["He", " left", ".", ""]]
     ((number, doc, source, reference, outputs),) = data["segments"]
     assert (number, doc, source, reference) == (0, 0, 1, 1)
@@ -81,11 +83,11 @@ def test_the_page_says_all_in_little_room() -> None:
 
 def test_text_of_the_data_is_never_markup() -> None:
     text = page(small(text=f"She {EVIL}", name=EVIL), title=EVIL)
-    plain = page(small(), title="plain")
+    plain = page(small(name="runs/a"), title="plain")
     assert [tag for tag, _ in Elements(text).tags] == [tag for tag, _ in Elements(plain).tags]
     assert [sorted(a) for _, a in Elements(text).tags] == [sorted(a) for _, a in Elements(plain).tags]
     assert "<script>alert" not in text and "onerror=alert(2)>" not in text.replace("&gt;", "")
-    assert data_of(text)["systems"][0] == EVIL and "\u2028" not in dumped(EVIL)
+    assert data_of(text)["systems"][0][1] == visible(EVIL) and "\u2028" not in dumped(EVIL)
     assert "".join(data_of(text)["strings"][1]) == f"She {EVIL}"
 
 
@@ -104,7 +106,8 @@ def test_nothing_is_fetched() -> None:
 def test_the_policy_allows_this_script_and_style_alone() -> None:
     elements = Elements(page(small(), title="Two"))
     (policy,) = (a["content"] or "" for _, a in elements.tags if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy.startswith("default-src 'none';")
+    assert policy.startswith("default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
     js, css = elements.inside["script"][-1], "".join(elements.inside["style"])
     for kind, content in (("script", js), ("style", css)):
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
@@ -120,8 +123,8 @@ def test_the_page_can_be_used_by_all() -> None:
     assert names.count("main") == 1 and names.count("h1") == 1 and "noscript" in names
     ids = [a["id"] for _, a in elements.tags if "id" in a]
     assert len(ids) == len(set(ids)) and {"systems", "confusion", "segments", "search", "sort"} <= set(ids)
-    svg = next(a for tag, a in elements.tags if tag == "svg")
-    assert svg["role"] == "img" and "a: 90.00, 95 % 85.00 to 95.00; b: 20.00" in str(svg["aria-label"])
+    chart = next(a for _, a in elements.tags if a.get("role") == "img")
+    assert chart["aria-label"] == "a: 90.00 (85.00 to 95.00); b: 20.00"
 
 
 def test_pieces_give_the_text_back() -> None:
@@ -153,7 +156,34 @@ def test_the_chart_has_a_dot_and_a_bar_where_they_belong() -> None:
     (dot,) = re.findall(r'cx="([\d.]+)%"', svg)
     bar = re.findall(r'class="interval" x1="([\d.]+)%" x2="([\d.]+)%"', svg)[0]
     assert float(dot) == pytest.approx((float(bar[0]) + float(bar[1])) / 2)
-    assert "a&lt;b" in svg and "<b" not in svg and "none: no pronoun" in svg
+    assert "a&lt;b" in svg and "a<b" not in svg and "none: no pronouns" in svg
+
+
+def test_the_chart_shows_its_values() -> None:
+    html = chart([System("a", 90.0, (80.0, 100.0), 1, 1, 1), System("b", 85.5, None, 1, 1, 1)])
+    rows = re.findall(r"<p><bdi title=\"(.)\">(.)</bdi> <span>(.*?)</span></p>", html)
+    assert rows == [("a", "a", "90.00 (80.00 to 100.00)"), ("b", "b", "85.50")]
+
+
+def test_paths_are_shown_by_the_part_that_tells_them_apart() -> None:
+    paths = ["/home/me/runs/first/out.txt", "/home/me/runs/second/out.txt"]
+    content = small()
+    systems = tuple(s._replace(name=n) for s, n in zip(content.result.systems, paths, strict=True))
+    text = page(replace(content, result=replace(content.result, systems=systems)), title="x")
+    assert data_of(text)["systems"] == [["first", paths[0]], ["second", paths[1]]]
+    assert text.count(f'<bdi title="{paths[0]}">first</bdi>') == 3  # chart, systems, pairs
+    assert f"<li>first is {paths[0]}" in text
+    assert re.findall(r">[^<]*/home/me[^<]*<", text.split('<script type="application/json"')[0]) == [
+        f">{label} is {path}<" for label, path in zip(("first", "second"), paths, strict=True)
+    ]
+
+
+def test_control_and_bidi_characters_are_made_visible() -> None:
+    name = "a\x1b[31m\t\u202eb"
+    text = page(small(text="She\x1b \u202eleft\u2069.", name=name), title=name)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    assert r"a\x1b[31m\t\u202eb</title>" in text and data_of(text)["docs"] == [r"a\x1b[31m\t\u202eb"]
+    assert "".join(data_of(text)["strings"][1]) == r"She\x1b \u202eleft\u2069."
 
 
 def test_two_systems_of_two_thousand_segments_stay_below_ten_megabytes() -> None:
