@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -166,6 +166,71 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
         forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
         raise InputError(f"expected {forms}, got {_shown(first)}", file=path, line=1)
     return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
+
+
+def holds_segments(path: str | Path) -> bool:
+    """Whether a file gives scores of segments: DA's segment scores, `.seg.score` by name, or a system twice.
+
+    Raises:
+        InputError: the file cannot be read, or is empty.
+    """
+    lines = _lines(path)
+    _, first = next(lines)
+    if first.split() == SEGMENT_HEAD or Path(path).name.removesuffix(".gz").endswith(".seg.score"):
+        return True
+    seen: set[str] = set()
+    for _, text in ((0, first), *lines):
+        fields = text.split("\t") if "\t" in text else text.split()
+        if len(fields) != 2:
+            return False
+        if fields[0] in seen:
+            return True
+        seen.add(fields[0])
+    return False
+
+
+def assessed_names(path: str | Path) -> set[str]:
+    """The names that the systems of a file of segment scores may have in another: with and without DA's number."""
+    if next(_lines(path))[1].split() != SEGMENT_HEAD:
+        return set(read_segment_scores(path))
+    ids = set(read_assessments(path))
+    return ids | {_INDEX.sub("", id) for id in ids}
+
+
+def read_human_segments(
+    path: str | Path, *, systems: Collection[str], segments: int, score: Literal["z", "raw"] = "z"
+) -> dict[str, list[float | None]]:
+    """People's score of each of `segments` segments of each system, None where there is none.
+
+    From `.seg.score`, which `score` does not concern, or DA's segment scores, whose SYSTEM.NUMBER is the one of
+    `systems` that it names without its number (`Alder.3` is Alder).
+
+    Raises:
+        InputError: with file and line, a line of another form, more or other segments, two names of one system.
+    """
+    if next(_lines(path))[1].split() != SEGMENT_HEAD:
+        scores = read_segment_scores(path)
+        found = len(next(iter(scores.values())))
+        if found != segments:
+            message = f"{found} segments of each system, but the metric has {segments}: expected the same text"
+            raise InputError(message, file=path)
+        return scores
+    by_name: dict[str, list[float | None]] = {}
+    for id, assessed in read_assessments(path).items():
+        bare = _INDEX.sub("", id)
+        name = bare if id not in systems and bare in systems else id
+        if name in by_name:
+            raise InputError(f"{id} is a second one of {name}: expected one of each", file=path)
+        if not 1 <= min(assessed) <= max(assessed) <= segments:
+            wrong = max(assessed) if max(assessed) > segments else min(assessed)
+            message = f"{id} has a segment {wrong}, but the metric has segments 1 to {segments}: expected the same text"
+            raise InputError(message, file=path)
+        by_name[name] = [None] * segments
+        for segment, one in assessed.items():
+            by_name[name][segment - 1] = one.z if score == "z" else one.raw
+    if not by_name:
+        raise InputError("no segment: expected lines after the head", file=path)
+    return by_name
 
 
 def is_human(system: str) -> bool:

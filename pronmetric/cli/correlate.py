@@ -1,60 +1,77 @@
-"""`pronmetric correlate`: scores of whole systems against people's scores of the same systems."""
+"""`pronmetric correlate`: metrics' scores of systems or segments against people's scores of the same."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from pronmetric import score_files, targets
-from pronmetric.cli import numbers, scoring, tables
+from pronmetric.cli import metric_scores, numbers, scoring, segment_level, tables, written
+from pronmetric.cli.metric_scores import Metric
 from pronmetric.errors import InputError
-from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correlations, correlate, correlate_segments
+from pronmetric.eval import permutation, segment_correlation
+from pronmetric.eval.correlation import (
+    MINIMUM,
+    RESAMPLES,
+    Correlation,
+    Correlations,
+    correlate,
+    correlate_segments,
+    kendall,
+    pairwise,
+    pearson,
+    spearman,
+)
 from pronmetric.eval.significance import Totals, totals
-from pronmetric.lines import iter_lines
-from pronmetric.report import result
 from pronmetric.report.result import Result
 
-DESCRIPTION = """Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy between a metric's scores of
-systems and people's, each with a 95 % interval. Higher is better on both sides.
+DESCRIPTION = """How far metrics' scores agree with people's: of whole systems, or of segments, as HUMAN has them.
+Higher is better on both sides.
 
-SCORES is mt-metrics-eval's .sys.score (SYSTEM, a tab, a score or None), or what `score` or `compare` wrote with
---to_json. HUMAN is such a .sys.score, or a ranking of WMT's direct assessment; of these the files
-ad-sys-ranking-SL-TL-z-names.csv are the ones to read, for they have the names of the outputs."""
+SCORES is mt-metrics-eval's .sys.score or .seg.score (SYSTEM, a tab, a score or None; a line for each system, or for
+each segment of each system in their order), or what `score` or `compare` wrote with --to_json. HUMAN is such a file,
+or one of WMT's direct assessment: a ranking of systems (of these ad-sys-ranking-SL-TL-z-names.csv has the names of the
+outputs) or scores of segments (ad-seg-scores-SL-TL.csv). Several SCORES are held against each other too."""
 EPILOG = """Systems that stand in one file only are counted and named, and so are those without a score. What has the
 name of a human translation (HUMAN, HUMAN-B, ref, refA ...) is left out and named too; --keep-references takes it in.
 A system of --to_json that has the name of a file is the one that people's file names: out/Alder.txt and
 newstest2021.de-en.hyp.Alder.en are Alder. What `score --also` put there stands in the same table.
 
-Pairwise accuracy (Kocmi et al. 2021): the share of the pairs of systems that people ordered which the metric orders
-alike; equal scores of the metric are wrong. The intervals draw systems anew (what other systems might have given), or
-with --resample segments whole documents, or segments where these are unknown (what another text might have given for
-these systems); they need five of what is drawn. Few systems give wide intervals. People's ranking is of whole
-translations: a score of pronouns alone need not follow it.
+Of systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), the share of the
+pairs of systems that people ordered which the metric orders alike; equal scores of the metric are wrong. The 95 %
+intervals draw systems anew (what other systems might have given), or with --resample segments whole documents, or
+segments where these are unknown (what another text might have given for these systems); they need five of what is
+drawn. Few systems give wide intervals. People's ranking is of whole translations: a score of pronouns alone need not
+follow it.
+
+Of segments: Pearson's r, Spearman's rho, Kendall's tau-b, tau-c, tau-10 (people's ties left out, the metric's wrong),
+tau-eq (ties on both sides right, on one wrong) and acc-eq, pairwise accuracy in which scores of the metric that differ
+by a threshold or less are tied; the threshold is the one that makes acc-eq greatest (Deutsch et al. 2023). --average
+names what is correlated: item, the systems' scores of each segment, then the mean over segments; sys, the segments of
+each system, then the mean over systems; none, all scores as one list. Only outputs count that people and all SCORES
+have a score of.
+
+With several SCORES a table of one-sided p values says whether the row's metric agrees better than the column's, in the
+figure that --test names: PERM-BOTH (Deutsch et al. 2021), in which the two metrics' scores of an output change places
+(of systems, of a system); for acc-eq and tau-eq their verdicts on a pair.
 
 examples:
   pronmetric correlate COMET.sys.score human.sys.score
   pronmetric score -d wmt22:cs-en --wmt-dir DIR --only_system --to_json result.json
-  pronmetric correlate result.json ad-sys-ranking-cs-en-z-names.csv --resample segments --to_sys_score mine.sys.score"""
+  pronmetric correlate result.json ad-sys-ranking-cs-en-z-names.csv --resample segments --to_sys_score mine.sys.score
+  pronmetric correlate result.json COMET.seg.score ad-seg-scores-cs-en.csv --average item"""
 _FIGURES = {
     "pearson": ("pearson", "Pearson's r"),
     "spearman": ("spearman", "Spearman's rho"),
     "kendall": ("kendall", "Kendall's tau-b"),
     "pairwise": ("pairwise_accuracy", "pairwise accuracy"),
 }
-_OUTPUT = re.compile(r"(?:.+\.)?hyp\.(?P<system>.+)\.[a-z]{2,3}(?:\.gz)?")
-_GZIP = ".gz"
-
-
-class Metric(NamedTuple):
-    """A metric's scores of systems; of a result also those of each segment."""
-
-    systems: dict[str, float | None]
-    result: Result | None
+_STATISTICS = {"pearson": pearson, "spearman": spearman, "kendall": kendall, "pairwise": pairwise}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +87,25 @@ class Left:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[args.scores, args.human])
+    targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[*args.scores, args.human])
     scoring.open_stdout()
+    if score_files.holds_segments(args.human):
+        return segment_level.run(args)
+    if args.average is not None:
+        raise InputError("has scores of systems, but --average is of segments: leave it out", file=args.human)
     people = score_files.read_human(args.human, score=args.human_score)
-    metric = _read(args.scores, people)
+    return _one(args, people) if len(args.scores) == 1 else _several(args, people)
+
+
+def _one(args: argparse.Namespace, people: Mapping[str, float | None]) -> int:
+    """One metric's systems."""
+    (path,) = args.scores
+    if args.test is not None:
+        raise InputError("is the only metric, but --test compares two or more: give several SCORES", file=path)
+    metric = metric_scores.read(path, people)
     if metric.result is None and (args.resample == "segments" or args.to_seg_score):
         flag = "--to_seg_score" if args.to_seg_score else "--resample segments"
-        raise InputError(f"holds no segments, which {flag} needs: give what score --to_json wrote", file=args.scores)
+        raise InputError(f"holds no segments, which {flag} needs: give what score --to_json wrote", file=path)
     left = _left(metric.systems, people, keep=args.keep_references)
     counted = [s for s in metric.systems if s in people and s not in (*left.unscored, *left.references)]
     if len(counted) < 2:
@@ -84,7 +113,7 @@ def main(argv: Sequence[str]) -> int:
             f"expected two or more systems with a score here and in {args.human}, found {len(counted)}: here are "
             f"{_listed(metric.systems)}; there are {_listed(people)}; name them alike"
             + (f" (human references are left out: {_listed(left.references)})" if left.references else ""),
-            file=args.scores,
+            file=path,
         )
     x, y = ({system: scores[system] for system in counted} for scores in (metric.systems, people))
     found = correlate(x, y, seed=args.seed)
@@ -94,8 +123,71 @@ def main(argv: Sequence[str]) -> int:
         found = correlate_segments({s: parts[s] for s in counted}, y, seed=args.seed)
         found = replace(found, resampled=unit)
         also = {name: _estimates(older) for name, older in also.items()}
-    _write(args, metric, _content(args, found, x, y, left, also))
+    written.write(args, metric)
+    written.write_json(args.to_json, _content(args, found, x, y, left, also))
     print(_text(args, found, left, also))
+    return 0
+
+
+def _several(args: argparse.Namespace, people: Mapping[str, float | None]) -> int:
+    """Several metrics, on the systems that all of them and people have a score of."""
+    for flag, given in (("--resample segments", args.resample == "segments"), *written.flags(args)):
+        if given:
+            raise InputError(f"is one of {len(args.scores)} SCORES, but {flag} takes one", file=args.scores[0])
+    figure = segment_level.tested(args, tuple(_FIGURES), default="pairwise")
+    found_in = [metric_scores.read(path, people) for path in args.scores]
+    metrics = dict(zip(metric_scores.labels(args.scores), found_in, strict=True))
+    names = list(dict.fromkeys([s for metric in metrics.values() for s in metric.systems] + list(people)))
+    references = [] if args.keep_references else [s for s in names if score_files.is_human(s)]
+    sides = [metric.systems for metric in metrics.values()] + [people]
+    counted = [s for s in names if s not in references and all(side.get(s) is not None for side in sides)]
+    left = [s for s in names if s not in counted and s not in references]
+    if len(counted) < 2:
+        told = "; ".join(f"{label} has {_listed(metric.systems)}" for label, metric in metrics.items())
+        message = f"expected two or more systems with a score here and in all SCORES, found {len(counted)}"
+        raise InputError(f"{message}: here are {_listed(people)}; {told}; name them alike", file=args.human)
+    y = {s: people[s] for s in counted}
+    found = {
+        label: correlate({s: metric.systems[s] for s in counted}, y, seed=args.seed)
+        for label, metric in metrics.items()
+    }
+    vectors = {label: np.array([m.systems[s] for s in counted], dtype=float) for label, m in metrics.items()}
+    human = np.array(list(y.values()), dtype=float)
+    statistic = _STATISTICS[figure]
+    p = permutation.matrix(
+        list(metrics),
+        lambda a, b: permutation.swap_scores(
+            vectors[a], vectors[b], human, lambda x, z: float(statistic(x, z)), seed=args.seed
+        ),
+    )
+    content = {
+        "level": "system",
+        "human": args.human,
+        "metrics": [
+            {"metric": path, **_figures(found[label])} for label, path in zip(metrics, args.scores, strict=True)
+        ],
+        "resampled": "systems",
+        "units": len(counted),
+        "resamples": RESAMPLES,
+        "seed": args.seed,
+        "significance": segment_level.significance(p, figure),
+        "systems": [
+            {"system": s, "metrics": [metric.systems[s] for metric in metrics.values()], "human": y[s]} for s in counted
+        ],
+        "left_out": {"not_scored_by_all": left, "references": references},
+    }
+    written.write_json(args.to_json, content)
+    lines = [f"{len(counted)} systems: {_listed(counted)}"]
+    told_left = {"without a score by all": left, "human references, left out": references}
+    lines += [f"{why}: {len(some)} ({', '.join(some)})" for why, some in told_left.items() if some]
+    rows = [(label, *(_number(getattr(one, name)) for name in _FIGURES)) for label, one in found.items()]
+    lines += [
+        "",
+        tables.table(("", *(label for _, label in _FIGURES.values())), rows),
+        "",
+        _drawn(next(iter(found.values()))),
+    ]
+    print("\n".join([*lines, "", *segment_level.matrix_lines(p, _FIGURES[figure][1], what="the scores of a system")]))
     return 0
 
 
@@ -107,10 +199,27 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("scores", metavar="SCORES", help="the metric's: .sys.score, or the JSON of score or compare")
-    parser.add_argument("human", metavar="HUMAN", help="people's: .sys.score, or a WMT ranking")
+    parser.add_argument(
+        "scores",
+        metavar="SCORES",
+        nargs="+",
+        help="a metric's: .sys.score, .seg.score, or the JSON of score or compare",
+    )
+    parser.add_argument("human", metavar="HUMAN", help="people's: .sys.score, .seg.score, or a file of WMT's DA")
     scoring.both(
-        parser, "human-score", choices=("z", "raw"), default="z", help="of a WMT ranking (default: %(default)s)"
+        parser, "human-score", choices=("z", "raw"), default="z", help="of a file of WMT's DA (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--average",
+        choices=segment_correlation.AVERAGES,
+        help=f"how segments are grouped (default, where HUMAN is of segments: {segment_level.AVERAGE})",
+    )
+    parser.add_argument(
+        "--test",
+        metavar="FIGURE",
+        choices=tuple(dict.fromkeys((*_FIGURES, *segment_level.FIGURES))),
+        help="what the p values of several SCORES are of: of systems pearson, spearman, kendall, pairwise (default); "
+        f"of segments {', '.join(segment_level.FIGURES)} (default)",
     )
     parser.add_argument(
         "--resample",
@@ -126,28 +235,6 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--seed", type=numbers.count, default=scoring.SEED, metavar="N", help="of the drawing (default: %(default)s)"
     )
     return parser.parse_args(argv)
-
-
-def _read(path: str, people: Collection[str]) -> Metric:
-    """The metric's scores, under people's names."""
-    if next((line.lstrip()[:1] for line in iter_lines(path)), "") not in ("{", "["):
-        return Metric(score_files.read_system_scores(path), None)
-    found = result.read(path)
-    systems: dict[str, float | None] = {}
-    for system in found.systems:
-        name = _named(system.name, people)
-        if name in systems:
-            raise InputError(f"{name} for the second time, of {system.name}: expected each system once", file=path)
-        systems[name] = system.score
-    return Metric(systems, found)
-
-
-def _named(name: str, people: Collection[str]) -> str:
-    """The system that a name stands for: itself, or the one whose output has this file name."""
-    file = Path(name).name.removesuffix(_GZIP)
-    output = _OUTPUT.fullmatch(file)
-    names = (name, file, output["system"] if output else file, Path(file).stem)
-    return next((one for one in names if one in people), name)
 
 
 def _left(metric: Mapping[str, float | None], people: Mapping[str, float | None], *, keep: bool) -> Left:
@@ -199,7 +286,7 @@ def _content(
 ) -> dict[str, Any]:
     """Everything, as --to_json has it."""
     return {
-        "metric": args.scores,
+        "metric": args.scores[0],
         "human": args.human,
         **_figures(found),
         "also": {name: _figures(older) for name, older in also.items()},
@@ -217,29 +304,11 @@ def _figures(found: Correlations) -> dict[str, dict[str, float | None]]:
     return {key: {"estimate": one.value, "ci_low": one.low, "ci_high": one.high} for key, one in figures.items()}
 
 
-def _write(args: argparse.Namespace, metric: Metric, content: Mapping[str, Any]) -> None:
-    """The files asked for."""
-    if args.to_sys_score is not None:
-        _write_lines(args.to_sys_score, score_files.system_score_lines(metric.systems))
-    if args.to_seg_score is not None and metric.result is not None:
-        segments = {
-            name: [segment.outputs[place].score for segment in metric.result.segments]
-            for place, name in enumerate(metric.systems)
-        }
-        _write_lines(args.to_seg_score, score_files.segment_score_lines(segments))
-    if args.to_json is not None:
-        _write_lines(args.to_json, [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])
-
-
-def _write_lines(path: str, lines: Iterable[str]) -> None:
-    with targets.AtomicFile(path) as file:
-        file.writelines(lines)
-
-
 def _text(args: argparse.Namespace, found: Correlations, left: Left, also: Mapping[str, Correlations]) -> str:
     """What a person reads."""
+    (path,) = args.scores
     told = {
-        f"only in {args.scores}": left.metric_only,
+        f"only in {path}": left.metric_only,
         f"only in {args.human}": left.human_only,
         "without a score": left.unscored,
         "human references, left out": left.references,
@@ -249,14 +318,18 @@ def _text(args: argparse.Namespace, found: Correlations, left: Left, also: Mappi
     lines += [f"{why}: {len(names)} ({', '.join(names)})" for why, names in told.items() if names]
     rows = [
         (name, *(_number(getattr(one, figure)) for figure in _FIGURES))
-        for name, one in ((Path(args.scores).name, found), *also.items())
+        for name, one in ((Path(path).name, found), *also.items())
     ]
     lines += ["", tables.table(("", *(label for _, label in _FIGURES.values())), rows), ""]
+    return "\n".join([*lines, _drawn(found)])
+
+
+def _drawn(found: Correlations) -> str:
     drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} drawn anew {RESAMPLES} times"
-    lines.append(drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}")
+    line = drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}"
     if len(found.systems) == 2:
-        lines.append("two systems: the first three figures are 1 or -1 whatever the scores")
-    return "\n".join(lines)
+        line += "\ntwo systems: the first three figures are 1 or -1 whatever the scores"
+    return line
 
 
 def _number(one: Correlation) -> str:

@@ -30,7 +30,7 @@ VERBS = {
     "align": "align the words of two line-parallel English texts",
     "evaluate": "hold a metric against people's answers, on pairs of texts or on single pronouns",
     "agree": "say how far raters agree with each other, and a metric with them",
-    "correlate": "hold scores of whole systems against people's ranking of them",
+    "correlate": "hold metrics' scores of systems or segments against people's",
     "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",

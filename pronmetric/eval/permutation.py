@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.kendall import Calibrated, calibrate, only_right
+from pronmetric.eval.kendall import calibrate, only_right
 from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, grouped, mean_figure
 
 RESAMPLES = 1000
+PAIRWISE = ("tau_eq", ACC_EQ)  # figures whose pairs are swapped
 
 _Array = NDArray[np.float64]
 _Statistic = Callable[[_Array, _Array], float]
@@ -121,18 +122,19 @@ def segment_matrix(
 ) -> Matrix:
     """One-sided p values of each two metrics, (systems, segments) with NaN at the same places (`common` sees to it).
 
-    figure: of `segment_correlation.FIGURES`, or "acc_eq", whose pairs are swapped; of the others the scores.
+    figure: of `segment_correlation.FIGURES`, or "acc_eq". The pairs of those of `PAIRWISE` are swapped, "tau_eq" at
+    threshold 0; of the others the scores.
 
     Raises:
         PronmetricError: another figure or average, or NaN at different places.
     """
     sides = {name: grouped(scores, average) for name, scores in metrics.items()}
     y = grouped(human, average)
-    if figure == ACC_EQ:
-        best: dict[str, Calibrated] = {name: calibrate(x, y, seed=seed) for name, x in sides.items()}
+    if figure in PAIRWISE:
+        best = {name: calibrate(x, y, seed=seed).threshold if figure == ACC_EQ else 0.0 for name, x in sides.items()}
 
         def test(a: str, b: str) -> Test:
-            thresholds = best[a].threshold, best[b].threshold
+            thresholds = best[a], best[b]
             return swap_pairs(sides[a], sides[b], y, thresholds, resamples=resamples, seed=seed)
 
         return matrix(list(sides), test)

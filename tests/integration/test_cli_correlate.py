@@ -284,7 +284,14 @@ def test_bad_input_is_one_line(name: str, bad: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "argv", [["metric"], ["a", "b", "c"], ["a", "b", "--seed", "-1"], ["a", "b", "--resample", "x"]]
+    "argv",
+    [
+        ["metric"],
+        ["a", "b", "--average", "x"],
+        ["a", "b", "--test", "x"],
+        ["a", "b", "--seed", "-1"],
+        ["a", "b", "--resample", "x"],
+    ],
 )
 def test_wrong_flags(argv: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:

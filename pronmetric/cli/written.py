@@ -1,0 +1,35 @@
+"""The files that `correlate` writes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pronmetric import score_files, targets
+from pronmetric.cli.metric_scores import Metric
+
+
+def flags(args: argparse.Namespace) -> tuple[tuple[str, bool], ...]:
+    """The flags that write one metric's scores, and whether they are given."""
+    return ("--to_sys_score", args.to_sys_score is not None), ("--to_seg_score", args.to_seg_score is not None)
+
+
+def write(args: argparse.Namespace, metric: Metric) -> None:
+    """The metric's scores in mt-metrics-eval's files, where asked for."""
+    if args.to_sys_score is not None:
+        _write_lines(args.to_sys_score, score_files.system_score_lines(metric.systems))
+    if args.to_seg_score is not None and metric.result is not None:
+        _write_lines(args.to_seg_score, score_files.segment_score_lines(metric.segments()))
+
+
+def write_json(path: str | None, content: Mapping[str, Any]) -> None:
+    """All figures, where asked for."""
+    if path is not None:
+        _write_lines(path, [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])
+
+
+def _write_lines(path: str, lines: Iterable[str]) -> None:
+    with targets.AtomicFile(path) as file:
+        file.writelines(lines)
