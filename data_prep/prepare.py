@@ -26,58 +26,63 @@ from data_prep.testset import TestSet
 def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
     """Prepare training data and write it to `settings.out`; returns the manifest.
 
-    `make_aligner` sets up another back end than the agreement EM; `settings.align_backend` is its name.
+    `make_aligner` sets up another back end than the agreement EM; `settings.align.backend` is its name.
 
     Raises:
         InputError: a missing folder, a fault in a file, a filter that leaves nothing, an `out` that is something else.
     """
     settings.check()
-    keep = agreement_filter(settings.agreement, min_agreement=settings.min_agreement)
-    found = wmt.discover(settings.wmt, years=settings.years, pairs=settings.pairs, exclude=settings.exclude)
+    keep = agreement_filter(settings.filter.agreement, min_agreement=settings.filter.min_agreement)
+    found = wmt.discover(
+        settings.data.wmt, years=settings.data.years, pairs=settings.data.pairs, exclude=settings.data.exclude
+    )
     for skipped in found.skipped:
         talk.note(f"skipped {skipped.id}: {skipped.reason}")
     plain = list(_plain(settings))
     surveyed = survey(
         talk.progress(found.testsets, "read", len(found.testsets), "test sets"),
         rule=settings.rule,
-        context_size=settings.context_size,
-        sample_size=settings.align_lines,
+        context_size=settings.context.size,
+        sample_size=settings.align.lines,
         development_lines=(line for split, doc in plain if split == DEVELOPMENT for line in doc.lines),
     )
     if surveyed.was_divided:
         talk.note(
             "no test set of train or none of development: documents are divided, "
-            f"splits.development_share={settings.rule.development_share} of them for development"
+            f"splits.development_share={settings.splits.development_share} of them for development"
         )
     inputs = _inputs(settings, found.testsets)
     stages = Stages(settings, inputs["wmt"], surveyed.sample, talk, make_aligner)
     shown = talk.progress(found.testsets, "align and compare", len(found.testsets), "test sets")
     files = [stages.of(testset) for testset in shown]
     stages.forget_others()
-    with replaced(settings.out) as folder:
+    with replaced(settings.folder) as folder:
         return Result(settings, folder, surveyed, keep).write(files, plain, inputs, talk)
 
 
 def _inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
     """The hashes of all files that the result is made from."""
-    found = {"wmt": manifest.hashes(settings.wmt, {path for testset in testsets for path in testset.paths})}
-    sources = {path for testset in wmt.find(settings.wmt) if testset.source == "en" for path in testset.paths}
-    found["wmt_english"] = manifest.hashes(settings.wmt, sources)
-    if settings.english:
-        found["english"] = manifest.hashes(settings.english, documents.files(settings.english))
-    if settings.agreement not in (GRAMMAR, NONE):
-        found["agreement"] = manifest.hashes(Path(settings.agreement), [Path(settings.agreement)])
+    folder = Path(settings.data.wmt)
+    found = {"wmt": manifest.hashes(folder, {path for testset in testsets for path in testset.paths})}
+    sources = {path for testset in wmt.find(folder) if testset.source == "en" for path in testset.paths}
+    found["wmt_english"] = manifest.hashes(folder, sources)
+    if settings.data.english is not None:
+        english = Path(settings.data.english)
+        found["english"] = manifest.hashes(english, documents.files(english))
+    if settings.filter.agreement not in (GRAMMAR, NONE):
+        table = Path(settings.filter.agreement)
+        found["agreement"] = manifest.hashes(table, [table])
     return found
 
 
 def _plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
     """All plain English documents with their split: `data.english`, then the English sources of WMT."""
-    if settings.english:
-        found = list(documents.read(settings.english))
-        held_out = draw([(doc.source, doc.doc) for doc in found], settings.english_share, settings.seed)
+    if settings.data.english is not None:
+        found = list(documents.read(Path(settings.data.english)))
+        held_out = draw([(doc.source, doc.doc) for doc in found], settings.splits.english_share, settings.seed)
         for doc in found:
             yield DEVELOPMENT if (doc.source, doc.doc) in held_out else TRAIN, doc
-    for doc in wmt.english_sources(settings.wmt, years=settings.years, exclude=settings.exclude):
+    for doc in wmt.english_sources(settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude):
         split = settings.rule.of(doc.source, None, "")
         if split != TEST:
             yield split, dataclasses.replace(doc, source="wmt", doc=f"{doc.source}/{doc.doc}")

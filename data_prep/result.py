@@ -92,7 +92,7 @@ class Result:
         return content
 
     def _notes(self) -> Iterator[str]:
-        if self._settings.align_backend != "embedding":
+        if self._settings.align.backend != "embedding":
             yield f"the aligner learned from {len(self._survey.sample)} lines of all splits, without any label"
         if self._survey.was_divided:
             yield "documents were divided between train and development"
@@ -166,11 +166,11 @@ class Result:
             raise InputError(
                 f"data.wmt: none of {total['compared.outputs']:,} system outputs has another pronoun than its "
                 f"reference, of inventory={self._settings.inventory}",
-                file=self._settings.wmt,
+                file=self._settings.data.wmt,
             )
         if total["dropped.noisy.agreement filter"]:
             raise InputError(
-                f"filter.agreement={self._settings.agreement} leaves none of {total['found.noisy']:,} pronoun "
+                f"filter.agreement={self._settings.filter.agreement} leaves none of {total['found.noisy']:,} pronoun "
                 "mismatches; choose another table, grammar or none"
             )
         raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy on another side")
@@ -184,12 +184,12 @@ class Result:
             name = f"passages_{split}"
             docs = [doc for where, doc in plain if where == split]
             docs += reference_documents(self._survey, split)
-            if split == TRAIN and self._settings.outputs:
+            if split == TRAIN and self._settings.passages.outputs:
                 docs += output_documents(
                     talk.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
                     self._survey,
                     split,
-                    systems=self._settings.outputs,
+                    systems=self._settings.passages.outputs,
                     seed=self._settings.seed,
                     counts=self._counts[name],
                 )
@@ -205,7 +205,7 @@ class Result:
         held_out = self._survey.held_out[split]
         for doc in docs:
             counts[f"documents.{doc.source}"] += 1
-            for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.pieces):
+            for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.passages.pieces):
                 if not passage.spans:
                     counts["dropped.no pronoun"] += 1
                 elif held_out.near(passage.text):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field
+
+from data_prep.filters import GRAMMAR, NONE
 from data_prep.manifest import NAME as MANIFEST
 from data_prep.splits import Rule
-from pronmetric import pronouns
+from pronmetric import pronouns, settings
 from pronmetric.errors import InputError
+from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
 
 STAGES = ".stages"
 INVENTORIES: Mapping[str, frozenset[str]] = {
@@ -20,54 +24,121 @@ INVENTORIES: Mapping[str, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a preparation needs to know; the values, and what they mean, stand in conf/prepare.yaml."""
+def _several(value: object) -> object:
+    """One value stands for a list of it (data.years=21)."""
+    return [value] if isinstance(value, str | int) and not isinstance(value, bool) else value
 
-    wmt: Path
-    out: Path
-    english: Path | None
-    years: tuple[int, ...] | None
-    pairs: tuple[str, ...] | None
-    exclude: tuple[str, ...]
-    inventory: str
-    context_size: int
-    align_backend: str
-    align_lines: int
-    agreement: str
-    min_agreement: float
-    rule: Rule
-    english_share: float
-    pieces: int
-    outputs: int
-    seed: int
+
+ONE = BeforeValidator(_several)
+Years = Annotated[list[Annotated[int, Field(ge=6, le=99)] | Annotated[int, Field(ge=2006, le=2099)]], ONE]
+Pairs = Annotated[list[Annotated[str, Field(pattern="^[a-z]{2,3}-[a-z]{2,3}$", examples=["de-en"])]], ONE]
+Names = Annotated[list[Text], ONE]
+
+
+class Data(Record):
+    """Group data."""
+
+    wmt: Text
+    english: Text | None
+    years: Years | None
+    pairs: Pairs | None
+    exclude: Names
+
+
+class Learned(Record):
+    """Group align: a back end that learns from the lines."""
+
+    backend: Literal["agreement", "eflomal"]
+    lines: Count
+
+
+class Embedding(Record):
+    """Group align: vectors of an encoder; nothing is learned."""
+
+    backend: Literal["embedding"]
+
+    @property
+    def lines(self) -> int:
+        """Lines to learn from."""
+        return 0
+
+
+class Context(Record):
+    """Group context."""
+
+    size: CountOrNone
+
+
+class Filter(Record):
+    """Group filter."""
+
+    agreement: Text
+    min_agreement: Share
+
+
+class Splits(Record):
+    """Group splits."""
+
+    test: Names
+    development: Names
+    development_share: Share
+    block: Count
+    english_share: Share
+
+
+class Passages(Record):
+    """Group passages."""
+
+    pieces: Count
+    outputs: CountOrNone
+
+
+class Settings(settings.Settings):
+    """The settings of `pronmetric prepare`, as conf/prepare.yaml composes them."""
+
+    out: Text
+    seed: Seed
+    inventory: Literal["all", "paper"]
+    data: Data
+    align: Annotated[Learned | Embedding, Field(discriminator="backend")]
+    context: Context
+    filter: Filter
+    splits: Splits
+    passages: Passages
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """See `pronmetric.settings.Settings`."""
+        if self.filter.agreement in (GRAMMAR, NONE):
+            yield (
+                "filter.min_agreement",
+                f"with filter.agreement={self.filter.agreement}: it is of a table, name its file or leave it out",
+            )
+        if self.data.english is None:
+            yield "splits.english_share", "without documents: add data.english=FOLDER or leave it out"
+
+    @property
+    def folder(self) -> Path:
+        """Where the result goes."""
+        return Path(self.out).resolve()
+
+    @property
+    def rule(self) -> Rule:
+        """Which test set goes where."""
+        return Rule(
+            development=tuple(self.splits.development),
+            test=tuple(self.splits.test),
+            development_share=self.splits.development_share,
+            block=self.splits.block,
+            seed=self.seed,
+        )
 
     def check(self) -> None:
-        """Refuse what cannot work before anything is read.
+        """Refuse an `out` that cannot be written, before anything is read.
 
         Raises:
-            InputError: a value that is none, or an `out` that is something else than a prepared folder.
+            InputError: `out` is something else than a prepared folder.
         """
-        if self.inventory not in INVENTORIES:
-            raise InputError(f"inventory={self.inventory}: expected one of {', '.join(INVENTORIES)}")
-        for key, value, least in (
-            ("context.size", self.context_size, 0),
-            ("align.lines", self.align_lines, 1),
-            ("splits.block", self.rule.block, 1),
-            ("passages.pieces", self.pieces, 1),
-            ("passages.outputs", self.outputs, 0),
-            ("seed", self.seed, 0),
-        ):
-            if not isinstance(value, int) or value < least:
-                raise InputError(f"{key}={value}: expected a whole number, {least} or more")
-        for key, share in (
-            ("splits.development_share", self.rule.development_share),
-            ("splits.english_share", self.english_share),
-            ("filter.min_agreement", self.min_agreement),
-        ):
-            if not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise InputError(f"{key}={share}: expected a number from 0 to 1")
-        out = self.out
+        out = self.folder
         if out.exists() and not out.is_dir():
             raise InputError("is a file; out= names the folder to write", file=out)
         if out.is_dir() and not (out / MANIFEST).is_file() and {path.name for path in out.iterdir()} - {STAGES}:
@@ -75,8 +146,20 @@ class Settings:
 
     def told(self) -> dict[str, Any]:
         """The settings for the manifest: all but where things stand on this machine."""
-        values = dataclasses.asdict(self)
-        return {name: value for name, value in values.items() if name not in ("wmt", "english", "out")}
+        return {
+            "years": self.data.years,
+            "pairs": self.data.pairs,
+            "exclude": self.data.exclude,
+            "inventory": self.inventory,
+            "context_size": self.context.size,
+            "align_backend": self.align.backend,
+            "align_lines": self.align.lines,
+            **self.filter.model_dump(),
+            "rule": dataclasses.asdict(self.rule),
+            "english_share": self.splits.english_share,
+            **self.passages.model_dump(),
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,10 @@ class Stages:
         make_aligner: MakeAligner | None,
     ) -> None:
         self._settings = settings
-        self._folder = settings.out / STAGES
+        self._folder = settings.folder / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
         self._used: set[str] = set()
-        align = [settings.align_backend, settings.align_lines, settings.seed]
+        align = [settings.align.backend, settings.align.lines, settings.seed]
         self._key = manifest.key([manifest.code(), dict(inputs), align])
         if make_aligner is None:
             self._aligner: Aligner = self._trained(sample, talk)
@@ -61,7 +61,7 @@ class Stages:
 
     def of(self, testset: TestSet) -> tuple[TestSet, Path]:
         """The file of a test set's pairs; its counts stand beside it as JSON, written last."""
-        named = [self._key, testset.id, self._settings.inventory, self._settings.context_size]
+        named = [self._key, testset.id, self._settings.inventory, self._settings.context.size]
         path = self._folder / f"{testset.id}-{manifest.key(named)}.arrow"
         counts_path = path.with_suffix(".json")
         self._used |= {path.name, counts_path.name}
@@ -80,7 +80,7 @@ class Stages:
             wmt.read(testset),
             self._aligner.align_all,
             forms=INVENTORIES[self._settings.inventory],
-            context_size=self._settings.context_size,
+            context_size=self._settings.context.size,
             counts=counts,
         )
         for pair in pairs:

@@ -13,16 +13,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError
+from pronmetric.settings import Settings
 
 if TYPE_CHECKING:
     from hydra.core.config_loader import ConfigLoader
+    from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.core.override_parser.types import Override
     from omegaconf import DictConfig
 
 MODULE = "pronmetric.conf"
+S = TypeVar("S", bound=Settings)
 
 # A sweep keeps its multirun.yaml in `out` and gives each job a folder in it, named by its number unless the config says
 # another `hydra.sweep.subdir`; a single run leaves no folder.
@@ -38,21 +41,23 @@ _RIM = (
 def run(
     verb: str,
     argv: Sequence[str],
-    job: Callable[[DictConfig], None],
+    job: Callable[[S], None],
     *,
+    settings: type[S],
     description: str,
-    before: Callable[[DictConfig, Sequence[Mapping[str, str]]], None] | None = None,
+    before: Callable[[S, Sequence[Mapping[str, str]]], None] | None = None,
 ) -> int:
-    """Run `job` on the config `VERB.yaml` with the overrides in `argv`; the exit code.
+    """Run `job` on the settings of `VERB.yaml` with the overrides in `argv`; the exit code.
 
     With `--cfg job` the resolved config is printed and nothing runs. With `--multirun` the job runs once for each
     combination of the values that are separated by commas, here or in the config's `hydra.sweeper.params`, and its
-    `cfg.out` is OUT/0, OUT/1, ...; `before` is called once before all of them, with the config of the first and with
+    `out` is OUT/0, OUT/1, ...; `before` is called once before all of them, with the settings of the first and with
     the overrides of each by their keys.
 
     Raises:
         PronmetricError: an override that cannot be read, an unknown key or group option (with the nearest right one),
-            a value still missing, or the first fault that a job raised.
+            a value that is missing, of the wrong type or out of range, a key given that the chosen options do not
+            read, or the first fault that a job raised.
     """
     from hydra import initialize_config_module
 
@@ -61,15 +66,52 @@ def run(
         if flags.help:
             print(_parser(verb, description).format_help() + "\n" + _groups(verb))
             return 0
-        config, jobs = _check(verb, flags.overrides, multirun=flags.multirun)
-    if flags.cfg:
-        print(_yaml(config), end="")
-        return 0
-    _refuse_missing(verb, config)
+        checked = _check(verb, flags.overrides, settings=settings, multirun=flags.multirun)
+        if flags.cfg:
+            print(_yaml(checked.config), end="")
+            return 0
+        _refuse_missing(verb, checked.config)
+        first = _read(settings, checked.config, checked.given)
+        for config in _others(verb, checked.jobs):
+            _read(settings, config, checked.given)
     if before is not None and flags.multirun:
-        before(config, jobs)
-    _run_hydra(verb, flags.overrides, job, multirun=flags.multirun)
+        before(first, [{key: line.partition("=")[2] for key, line in each.items()} for each in checked.jobs])
+    _run_hydra(verb, checked.overrides, job, settings=settings, multirun=flags.multirun)
     return 0
+
+
+class _Checked(NamedTuple):
+    """What was composed.
+
+    config: of the first job. overrides: as Hydra takes them. given: the keys that they name. jobs: the overrides of
+    each job, by their keys.
+    """
+
+    config: DictConfig
+    overrides: list[str]
+    given: list[str]
+    jobs: list[dict[str, str]]
+
+
+def _read(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
+    """The settings in a config; a key of `given` that they leave without effect is refused."""
+    found = settings.read(_resolved(config))
+    unread = dict(found.unread())
+    for key in given:
+        for prefix, why in unread.items():
+            if key == prefix or key.startswith(f"{prefix}."):
+                raise PronmetricError(f"{key} is not read {why}")
+    return found
+
+
+def _others(verb: str, jobs: Sequence[Mapping[str, str]]) -> Iterator[DictConfig]:
+    """The first job's config with one value exchanged for another of the sweep, for each such value."""
+    from hydra import compose
+
+    first = jobs[0]
+    for key, line in dict.fromkeys(item for job in jobs for item in job.items()):
+        if line != first[key]:
+            yield compose(verb, overrides=list({**first, key: line}.values()))
 
 
 def _parser(verb: str, description: str) -> argparse.ArgumentParser:
@@ -90,7 +132,9 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _run_hydra(verb: str, overrides: Sequence[str], job: Callable[[DictConfig], None], *, multirun: bool) -> None:
+def _run_hydra(
+    verb: str, overrides: Sequence[str], job: Callable[[S], None], *, settings: type[S], multirun: bool
+) -> None:
     import hydra
 
     faults: list[Exception] = []
@@ -103,7 +147,7 @@ def _run_hydra(verb: str, overrides: Sequence[str], job: Callable[[DictConfig], 
             config.out = HydraConfig.get().runtime.output_dir
         try:
             with _arguments(command):  # Lightning starts its further processes with this command line
-                job(config)
+                job(settings.read(_resolved(config)))
         except (PronmetricError, OSError) as fault:  # Hydra would print a traceback
             if os.getpid() != here:  # a launcher's process, of which Hydra tells
                 raise
@@ -125,11 +169,8 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
         sys.argv = before
 
 
-def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> tuple[DictConfig, list[dict[str, str]]]:
-    """Compose the config (of the first job of a sweep), or say in one line which override is wrong.
-
-    Beside it stand the overrides of each job, by their keys.
-    """
+def _check(verb: str, lines: Sequence[str], *, settings: type[Settings], multirun: bool) -> _Checked:
+    """Compose the config (of the first job of a sweep), or say in one line which override is wrong."""
     from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -147,9 +188,12 @@ def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> tuple[DictConf
                 f"cannot read {line!r}: expected KEY=VALUE, a VALUE with special characters in quotes of its own "
                 f"({_line(error)})"
             ) from None
+    overrides = [_freed(override, parser, settings.FREE) for override in overrides]
     groups = {group: loader.get_group_options(group) for group in _group_names(loader)}
     chosen = []
     for override in overrides:
+        if override.key_or_group in settings.REFUSED:
+            raise PronmetricError(f"{override.key_or_group}: {settings.REFUSED[override.key_or_group]}")
         if override.is_sweep_override() and not multirun:
             raise PronmetricError(f"{override.input_line!r} names several values: give one, or add --multirun")
         if override.key_or_group == "out" and override.is_sweep_override():
@@ -165,6 +209,7 @@ def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> tuple[DictConf
             if override.is_add() or override.is_force_add() or key.split(".")[0] == "hydra" or key.startswith("hydra/"):
                 continue
             if key not in keys:
+                _refuse_of_another_option(verb, key, groups, chosen)
                 raise PronmetricError(
                     f"unknown key {key!r}; did you mean {_nearest(key, keys)!r}? "
                     f"(pronmetric {verb} --cfg job prints all of them)"
@@ -173,10 +218,37 @@ def _check(verb: str, lines: Sequence[str], *, multirun: bool) -> tuple[DictConf
         swept = parser.parse_overrides([f"{key}={value}" for key, value in (params or {}).items()])
         values = {override.get_key_element(): _values(override) for override in [*swept, *overrides]}
         jobs = [dict(zip(values, job, strict=True)) for job in itertools.product(*values.values())]
-        told = [{key: line.partition("=")[2] for key, line in job.items()} for job in jobs]
-        return compose(verb, overrides=list(jobs[0].values())), told
+        return _Checked(
+            config=compose(verb, overrides=list(jobs[0].values())),
+            overrides=[str(override.input_line) for override in overrides],
+            given=[o.key_or_group for o in overrides if o.key_or_group not in groups and not o.is_delete()],
+            jobs=jobs,
+        )
     except (HydraException, OmegaConfBaseException) as error:
         raise PronmetricError(_line(error)) from None
+
+
+def _freed(override: Override, parser: OverridesParser, free: Sequence[str]) -> Override:
+    """The override, made one that adds its key where that is, or is in, a mapping that takes further keys."""
+    key, line = override.key_or_group, str(override.input_line)
+    if override.is_delete() or not any(key == name or key.startswith(f"{name}.") for name in free):
+        return override
+    return parser.parse_overrides([f"++{line.lstrip('+')}"])[0]
+
+
+def _refuse_of_another_option(verb: str, key: str, groups: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> None:
+    """Refuse a key that the chosen option of its group has not, and another option has."""
+    from hydra import compose
+
+    group = key.split(".")[0]
+    having = [
+        option
+        for option in groups.get(group, ())
+        if key in _keys(_tree(compose(verb, overrides=[*chosen, f"{group}={option}"])))
+    ]
+    if having:
+        mine = compose(verb, overrides=list(chosen), return_hydra_config=True).hydra.runtime.choices[group]
+        raise PronmetricError(f"{key} is not read with {group}={mine}; it belongs to {group}={' or '.join(having)}")
 
 
 def _refuse_unknown_option(override: Override, options: Sequence[str]) -> None:
@@ -196,6 +268,7 @@ def _refuse_unknown_option(override: Override, options: Sequence[str]) -> None:
 def _refuse_missing(verb: str, config: DictConfig) -> None:
     from omegaconf import OmegaConf
 
+    _refuse_unresolved(config)
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
         raise PronmetricError(f"pronmetric {verb} needs {' and '.join(f'{key}=...' for key in missing)}")
@@ -240,6 +313,25 @@ def _tree(config: DictConfig) -> Mapping[str, object]:
     return cast("Mapping[str, object]", OmegaConf.to_container(config))
 
 
+def _resolved(config: DictConfig) -> Mapping[str, object]:
+    from omegaconf import OmegaConf
+
+    return cast("Mapping[str, object]", OmegaConf.to_container(config, resolve=True))
+
+
+def _refuse_unresolved(config: DictConfig) -> None:
+    """Refuse an interpolation of what is not there; that of a value still missing is passed over."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import InterpolationToMissingValueError, OmegaConfBaseException
+
+    try:
+        OmegaConf.to_container(config, resolve=True)
+    except InterpolationToMissingValueError:
+        return
+    except OmegaConfBaseException as error:
+        raise PronmetricError(f"{error.full_key}: cannot be resolved ({str(error).splitlines()[0]})") from None
+
+
 def _keys(tree: Mapping[str, object], parent: str = "") -> Iterator[str]:
     for name, value in tree.items():
         yield f"{parent}{name}"
@@ -262,6 +354,7 @@ def _yaml(config: DictConfig) -> str:
     from omegaconf import OmegaConf
     from omegaconf.errors import InterpolationToMissingValueError
 
+    _refuse_unresolved(config)
     try:
         return OmegaConf.to_yaml(config, resolve=True)
     except InterpolationToMissingValueError:  # nothing to resolve to before out= and the like are given

@@ -6,16 +6,13 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from data_prep.settings import Settings, Talk
 from pronmetric import targets
 from pronmetric.cli import hydra_app
-from pronmetric.errors import InputError
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from data_prep.stages import MakeAligner
 
 DESCRIPTION = """Make training data of WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
@@ -28,42 +25,16 @@ _PAIRS = ("train", "development", "test")
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("prepare", argv, _job, description=DESCRIPTION)
+    return hydra_app.run("prepare", argv, _job, settings=Settings, description=DESCRIPTION)
 
 
-def _job(cfg: DictConfig) -> None:
+def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
-    from data_prep.settings import Settings, Talk
-    from data_prep.splits import Rule
 
-    settings = Settings(
-        wmt=Path(cfg.data.wmt),
-        out=Path(cfg.out).resolve(),
-        english=None if cfg.data.english is None else Path(cfg.data.english),
-        years=None if cfg.data.years is None else _several(cfg.data.years),
-        pairs=None if cfg.data.pairs is None else _several(cfg.data.pairs),
-        exclude=_several(cfg.data.exclude),
-        inventory=cfg.inventory,
-        context_size=cfg.context.size,
-        align_backend=cfg.align.backend,
-        align_lines=cfg.align.lines,
-        agreement=str(cfg.filter.agreement),
-        min_agreement=cfg.filter.min_agreement,
-        rule=Rule(
-            development=_several(cfg.splits.development),
-            test=_several(cfg.splits.test),
-            development_share=cfg.splits.development_share,
-            block=cfg.splits.block,
-            seed=cfg.seed,
-        ),
-        english_share=cfg.splits.english_share,
-        pieces=cfg.passages.pieces,
-        outputs=cfg.passages.outputs,
-        seed=cfg.seed,
-    )
-    targets.check([], read=[settings.wmt, settings.english, settings.agreement], folders=[settings.out])
-    content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(cfg.align.backend))
-    confusions = json.loads((settings.out / "confusion.json").read_text(encoding="utf-8"))
+    out = settings.folder
+    targets.check([], read=[settings.data.wmt, settings.data.english, settings.filter.agreement], folders=[out])
+    content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
+    confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))
 
 
@@ -76,19 +47,10 @@ def _backend(name: str) -> MakeAligner | None:
 
         EflomalAligner()  # is the program there?
         return lambda sample: EflomalAligner(train_on=sample)
-    if name == "embedding":
-        from pronmetric.cli.align import embedding
+    from pronmetric.cli.align import embedding
 
-        aligner = embedding()
-        return lambda _: aligner
-    raise InputError(f"align.backend={name}: expected agreement, eflomal or embedding")
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    """A list of the config as a tuple; one value stands for itself (data.years=21), null for none."""
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str | int) else tuple(value)
+    aligner = embedding()
+    return lambda _: aligner
 
 
 def _note(line: str) -> None:

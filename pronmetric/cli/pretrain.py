@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from pronmetric import targets
 from pronmetric.cli import hydra_app
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
+from pronmetric.training.settings import Pretrain
 
 DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR): it is not the official ELMo.
 
@@ -22,26 +19,23 @@ that was stopped goes on from last.ckpt when the same command is given again."""
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("pretrain", argv, _job, description=DESCRIPTION)
+    return hydra_app.run("pretrain", argv, _job, settings=Pretrain, description=DESCRIPTION)
 
 
-def _job(cfg: DictConfig) -> None:
-    from omegaconf import OmegaConf
-
+def _job(settings: Pretrain) -> None:
     from data_prep import documents, manifest
 
-    plain = OmegaConf.to_container(cfg, resolve=True)
-    assert isinstance(plain, dict)
-    options: dict[str, Any] = {str(key): value for key, value in plain.items()}
-    folder, out = Path(options["data"].pop("english")), Path(options.pop("out"))
+    folder, out = Path(settings.data.english), Path(settings.out)
     files = documents.files(folder)
     targets.check([], read=[folder, *files], folders=[out])
 
-    from pronmetric.training.pretrain import check, pretrain
+    from pronmetric.elmo_files import hdf5
+    from pronmetric.training.pretrain import pretrain
 
-    check(**options)
-    train, development = _texts(folder, options["data"], seed=options["seed"])
-    result = pretrain(out, train=train, development=development, inputs=manifest.hashes(folder, files), **options)
+    hdf5("to write an ELMo")
+    train, development = _texts(folder, settings)
+    inputs = manifest.hashes(folder, files)
+    result = pretrain(out, train=train, development=development, inputs=inputs, **settings.options())
     if result is None:  # the first process of several says it
         return
     record = result.record
@@ -53,17 +47,17 @@ def _job(cfg: DictConfig) -> None:
     _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
 
 
-def _texts(folder: Path, data: Mapping[str, Any], *, seed: int) -> tuple[list[str], list[str]]:
+def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
     """The rows of the documents to train on and of those held out."""
     from data_prep import documents, passages, splits
     from pronmetric.words import words
 
     found = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
-    held_out = splits.draw(list(found), data["development_share"], seed)
+    held_out = splits.draw(list(found), settings.data.development_share, settings.seed)
     train: list[str] = []
     development: list[str] = []
     for name, doc in found.items():
-        rows = passages.windows(doc.lines, pieces=data["row"], count=lambda text: len(words(text)))
+        rows = passages.windows(doc.lines, pieces=settings.data.row, count=lambda text: len(words(text)))
         (development if name in held_out else train).extend(rows)
     _note(
         f"{len(found) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "

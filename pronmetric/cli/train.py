@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pronmetric import targets
 from pronmetric.cli import hydra_app
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
+from pronmetric.training.settings import Table, Train
 
 DESCRIPTION = """Train the metric on what `pronmetric prepare` wrote (data.dir=DIR).
 
@@ -26,21 +24,19 @@ is finished is not run again, and `pronmetric report tables OUT` shows the figur
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("train", argv, _job, description=DESCRIPTION, before=_before)
+    return hydra_app.run("train", argv, _job, settings=Train, description=DESCRIPTION, before=_before)
 
 
-def _before(cfg: DictConfig, jobs: Sequence[Mapping[str, str]]) -> None:
+def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     """Of Table 4: draw the sample, and tell what will be run and how long it takes."""
-    if "table" not in cfg:
+    if settings.table is None:
         return
-    source, root = _prepared(cfg), Path(cfg.out)
+    source, root = _prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
-
-    from omegaconf import OmegaConf
 
     from pronmetric.training import grid, sample
 
-    table: Any = OmegaConf.to_container(cfg.table, resolve=True)
+    table = _table(settings.table)
     named = [grid.Cell(job["column"], job["context"], job["head"], int(job["seed"])) for job in jobs]
     cells = [cell for cell in dict.fromkeys(named) if grid.wanted(cell, table)]
     if not cells:
@@ -58,47 +54,47 @@ def _before(cfg: DictConfig, jobs: Sequence[Mapping[str, str]]) -> None:
     )
 
 
-def _job(cfg: DictConfig) -> None:
-    from omegaconf import OmegaConf
-
-    _prepared(cfg)
-    plain = OmegaConf.to_container(cfg, resolve=True)
-    assert isinstance(plain, dict)
+def _job(settings: Train) -> None:
+    _prepared(settings)
 
     from pronmetric import address
 
-    options = {str(key): value for key, value in plain.items() if key != "experiment"}
-    options["context"] = options["context"]["name"]
-    if options["init"] is not None:
-        options["init"] = address.locate(options["init"], allow_network=False).folder
-    out, encoder = Path(options["out"]), options["encoder"]
-    read = [options["data"]["dir"], options["data"].get("coreference"), options["init"]]
+    options = settings.options()
+    if settings.init is not None:
+        options["init"] = address.locate(settings.init, allow_network=False).folder
+    out, encoder = Path(settings.out), options["encoder"]
+    read = [settings.data.dir, settings.data.coreference, options["init"]]
     read += [encoder.get(name) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
-    if "table" in options:
-        _cell(options)
+    if settings.table is not None:
+        _cell(settings, settings.table, options)
         return
 
     from pronmetric.training.run import train
 
-    result = train(options.pop("out"), **options)
+    result = train(out, **options)
     if result is None:  # the first process of several says it
         return
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
-    if options["head"]["kind"] == "logit" and result.calibration is None:
+    if settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or nothing learned", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
 
 
-def _prepared(cfg: DictConfig) -> Path:
+def _prepared(settings: Train) -> Path:
     """The folder of prepared data, which is one."""
-    folder = Path(cfg.data.dir)
+    folder = Path(settings.data.dir)
     arrow.read_manifest(folder)
     return folder
 
 
-def _cell(options: dict[str, Any]) -> None:
+def _table(table: Table) -> dict[str, Any]:
+    """The node of the config; what a column leaves out stays out."""
+    return table.model_dump(exclude_unset=True)
+
+
+def _cell(settings: Train, node: Table, options: Mapping[str, Any]) -> None:
     """One setting of Table 4; one that is no cell of it is passed over."""
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
@@ -107,9 +103,9 @@ def _cell(options: dict[str, Any]) -> None:
 
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
-    table = options.pop("table")
-    cell = grid.Cell(table["column"], options["context"], options["head"]["kind"], options["seed"])
-    out = Path(options.pop("out"))
+    table = _table(node)
+    cell = grid.Cell(node.column, settings.context.name, settings.head.kind, settings.seed)
+    out = Path(settings.out)
     if not grid.wanted(cell, table):
         out.rmdir()  # Hydra made it
         return

@@ -18,7 +18,6 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from pronmetric import pronouns, slots
-from pronmetric.checkpoint_config import CONTEXTS
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
@@ -219,7 +218,7 @@ class PronounData(pl.LightningDataModule):
         corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
             are given to it, `adjusted` whether detection allows for what slot and form tell of a label
             (`pronmetric.training.adjust`), `swap` or `flip` above 0 needs the extra "train" (Faker);
-            `fresh` is that of `pronmetric.training.examples.pair`.
+            `fresh` is that of `pronmetric.training.examples.pair`. With a `pair_share` of 1 only `plain` and `fresh`.
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
         workers: processes that make batches; 0 makes them in the training process.
@@ -231,7 +230,8 @@ class PronounData(pl.LightningDataModule):
     number of steps that are done.
 
     Raises:
-        InputError: here or in `setup`, where there is nothing to train on or to validate with.
+        InputError: here or in `setup`, where there is nothing to train on or to validate with, or `source_weight` names
+            a source that no passage has.
     """
 
     def __init__(
@@ -256,25 +256,6 @@ class PronounData(pl.LightningDataModule):
         coreference: str | Path | None = None,
     ) -> None:
         super().__init__()
-        if context not in CONTEXTS:
-            raise InputError(f"expected context none, respective or common, got {context!r}")
-        if not 0 <= pair_share <= 1:
-            raise InputError(f"expected objective.pair_share from 0 to 1, got {pair_share}")
-        if system_share is not None and not 0 < system_share < 1:
-            raise InputError(f"expected objective.system_share between 0 and 1, or null for all, got {system_share}")
-        for key, weights in (("source_weight", source_weight), ("form_weight", form_weight)):
-            if weights is not None and not isinstance(weights, Mapping):
-                raise InputError(f"expected objective.{key} as {{NAME: WEIGHT, ...}} or null, got {weights!r}")
-            for name, weight in (weights or {}).items():
-                if not isinstance(weight, int | float) or not weight > 0:
-                    raise InputError(f"expected objective.{key}.{name} above 0, got {weight!r}")
-        for name in form_weight or {}:
-            if name not in inventory:
-                raise InputError(
-                    f"objective.form_weight.{name}: no form of the inventory, which has {sorted(inventory)}"
-                )
-        if batch is not None and not (isinstance(batch, int) and batch > 0):
-            raise InputError(f"expected data.batch of at least 1, or null to count pieces, got {batch!r}")
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator
@@ -312,6 +293,7 @@ class PronounData(pl.LightningDataModule):
             more = antecedents.read(self.coreference, known=passages["text"])
             self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
             passages = concatenate_datasets([passages, more])
+        self._refuse_other_sources(set(passages["source"]))
         some = [i for i, forms in enumerate(passages["forms"]) if len(forms)]
         self._passages = passages.select(some)
         self._pairs = pairs
@@ -319,7 +301,7 @@ class PronounData(pl.LightningDataModule):
         self._pair_lengths = [_pair_length(row, self.context) for row in pairs]
         if not self._lengths and self.pair_share < 1:
             raise InputError(
-                "no passages to train on: set objective.pair_share=1, or prepare with data.english", file=self.folder
+                "no passages to train on: add objective=pairs, or prepare with data.english", file=self.folder
             )
         if not self._pair_lengths and self.pair_share > 0:
             raise InputError(
@@ -332,14 +314,24 @@ class PronounData(pl.LightningDataModule):
         self._pair_weights = self._weights_by_kind()
         table = ConfusionTable.load(self.folder / "confusion.json")
         corruption = {key: value for key, value in self.corruption.items() if key not in ("balanced", "adjusted")}
-        corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
-        corruption["places"] = self.corruption["adjusted"]
-        if self.corruption["swap"] or self.corruption["flip"]:
-            corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
+        if self.pair_share < 1:
+            corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
+            corruption["places"] = self.corruption["adjusted"]
+            if self.corruption["swap"] or self.corruption["flip"]:
+                corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
         options = {"seed": self.seed, "context": self.context, "corruption": corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
-        if self.corruption["adjusted"]:
+        if self.pair_share < 1 and self.corruption["adjusted"]:
             self._sets.labeller = Labeller(self.collator, self._odds())
+
+    def _refuse_other_sources(self, known: set[str]) -> None:
+        """Refuse a weight of passages that there are none of."""
+        for source in sorted(self.source_weight.keys() - known):
+            raise InputError(
+                f"objective.source_weight.{source}: no passage to train on is of this source, expected one of "
+                f"{', '.join(sorted(known)) or 'none'}; ~objective.source_weight.{source} leaves the weight out",
+                file=self.folder,
+            )
 
     def steps(self) -> list[Step]:
         """The planned steps of the whole run, epoch after epoch, over all processes."""

@@ -89,9 +89,6 @@ def _adjust(encoder: Encoder, options: Mapping[str, Any]) -> None:
 
 
 def _glove(options: Mapping[str, Any], data: Path) -> Start:
-    for key in ("width", "hidden", "layers", "max_words", "min_count"):
-        if not isinstance(options[key], int) or options[key] < 1:
-            raise InputError(f"expected encoder.{key} of at least 1, got {options[key]!r}")
     counts = vocabulary.counted(data, lower=options["lower"])
     sizes = {"vector": options["width"], "hidden": options["hidden"], "layers": options["layers"]}
     if options["vectors"] is None:
@@ -111,9 +108,6 @@ def _glove(options: Mapping[str, Any], data: Path) -> Start:
 
 
 def _elmo(options: Mapping[str, Any]) -> Start:
-    for key in ("options", "weights"):
-        if options[key] is None:
-            raise InputError(f"encoder=elmo needs encoder.{key}=FILE, a local file or an http(s) address")
     elmo = elmo_files.read(options["options"], options["weights"])
     return Start(elmo, Characters(), {"options": _name(options["options"]), "weights": _name(options["weights"])})
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
@@ -39,9 +39,6 @@ class ScorerModule(pl.LightningModule):
         epoch: steps of one epoch, for the logs.
         seed: of the run; the dropout of each step depends on it and on the step alone.
 
-    Raises:
-        InputError: a loss or optimizer of another kind.
-
     `figures` are those of the last validation.
     """
 
@@ -57,9 +54,6 @@ class ScorerModule(pl.LightningModule):
         seed: int,
     ) -> None:
         super().__init__()
-        for group, given, known in (("loss", loss, ("logistic", "margin")), ("optim", optim, ("adamw", "sgd"))):
-            if given["kind"] not in known:
-                raise InputError(f"expected {group}.kind {' or '.join(known)}, got {given['kind']!r}")
         self.scorer = scorer
         self.loss = dict(loss)
         self.objective = dict(objective)

@@ -28,7 +28,7 @@ from pronmetric.nn.language_model import LanguageModel
 from pronmetric.training import vocabulary as words_of
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import NOT_FINITE_CURE, decayed, refuse_not_finite, scheduled
-from pronmetric.training.run import FREE, Goal, begun, check_trainer, fitted, refuse_other, run_length
+from pronmetric.training.run import FREE, Goal, begun, fitted, refuse_other, run_length
 from pronmetric.words import words
 
 RECORD = "pretrain.json"
@@ -122,7 +122,7 @@ def pretrain(
         development: the held-out texts.
         inputs: hashes of the files that they are from; a run goes on only with the same.
         elmo: its architecture, as AllenNLP's options.
-        data: the group `data` of `conf/pretrain.yaml`, of which `words` is used here.
+        data: the group `data` of `pronmetric.training.settings.Pretrain`, of which `words` is used here.
         vocabulary: likewise, and so are the others.
         dropout: of what the LSTMs and the softmax read.
         optim: the optimizer's settings.
@@ -132,11 +132,9 @@ def pretrain(
     None in the further processes of a run on several devices: the first one exports.
 
     Raises:
-        PronmetricError: a setting is wrong (see `check`), there is nothing to train on or to validate with, or `out`
-            holds a run of other settings.
+        PronmetricError: there is nothing to train on or to validate with, or `out` holds a run of other settings.
     """
     out = Path(out)
-    check(elmo=elmo, data=data, vocabulary=vocabulary, dropout=dropout, optim=optim, trainer=trainer, seed=seed)
     settings: dict[str, Any] = {
         "inputs": dict(inputs),
         "elmo": dict(elmo),
@@ -190,59 +188,8 @@ def pretrain(
     return Result(options, weights, record)
 
 
-def check(
-    *,
-    elmo: Mapping[str, Any],
-    data: Mapping[str, Any],
-    vocabulary: Mapping[str, Any],
-    dropout: float,
-    optim: Mapping[str, Any],
-    trainer: Mapping[str, Any],
-    seed: int,
-) -> None:
-    """Refuse settings that cannot work before anything is read.
-
-    Raises:
-        InputError: a value that is none.
-        MissingExtra: h5py is not installed.
-    """
-    _shape(elmo)
-    for name, value, least in (
-        ("data.row", data["row"], 1),
-        ("data.words", data["words"], 1),
-        ("vocabulary.max_words", vocabulary["max_words"], 1),
-        ("vocabulary.min_count", vocabulary["min_count"], 1),
-    ):
-        if not _whole(value) or value < least:
-            raise InputError(f"expected {name}, a whole number from {least}, got {value!r}")
-    cutoffs = vocabulary["cutoffs"]
-    if not isinstance(cutoffs, list) or not all(map(_whole, cutoffs)) or sorted({0, *cutoffs}) != [0, *cutoffs]:
-        raise InputError(f"expected vocabulary.cutoffs, ascending whole numbers from 1, got {cutoffs!r}")
-    for name, value in (
-        ("data.development_share", data["development_share"]),
-        ("dropout", dropout),
-        ("optim.beta2", optim["beta2"]),
-        ("optim.warmup", optim["warmup"]),
-    ):
-        if not _number(value) or not 0 <= value < 1:
-            raise InputError(f"expected {name} from 0 to below 1, got {value!r}")
-    for name in ("lr", "weight_decay"):
-        if not _number(optim[name]) or optim[name] < 0:
-            raise InputError(f"expected optim.{name} of at least 0, got {optim[name]!r}")
-    check_trainer(trainer, seed=seed)
-    elmo_files.hdf5("to write an ELMo")
-
-
 def _shape(elmo: Mapping[str, Any]) -> elmo_files.Shape:
     return elmo_files.shape(elmo, characters=1 + characters.PAD, file="elmo")
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, float) or _whole(value)
 
 
 def _counted(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:

@@ -95,7 +95,7 @@ def train(
 ) -> Result | None:
     """Train, keep the best weights by development pair accuracy, and export them to `out`/checkpoint.
 
-    The arguments are the groups of `conf/train.yaml`, as plain values. A run that was killed goes on from
+    The arguments are those of `pronmetric.training.settings.Train.options`. A run that was killed goes on from
     `out`/last.ckpt and ends with the weights it would have had. None in the further processes of a run on several
     devices: the first one exports. `states` is a folder that keeps what a frozen encoder says of the texts, for
     this run and others. `head_seed` is that of a head's first weights: only runs that began with the same ones average.
@@ -119,7 +119,7 @@ def train(
         "seed": seed,
         "head_seed": head_seed,
     }
-    _check(trainer, data=data, head=head, objective=objective, optim=optim, states=states, seeds=(seed, head_seed))
+    head = {"dropout": 0.0, "slots": 0, **head}  # a checkpoint's config has the keys of all kinds
     manifest = arrow.read_manifest(folder)
     rate = natural_rate(manifest)
     refuse_other(out, settings, results=(EXPORT,))
@@ -134,10 +134,10 @@ def train(
             inventory=FORMS,
             context=context,
             pieces=data["pieces"],
-            pair_share=objective["pair_share"],
+            pair_share=1.0 if objective["kind"] == "pairs" else objective["pair_share"],
             system_share=objective["system_share"],
-            source_weight=objective["source_weight"],
-            form_weight=objective["form_weight"],
+            source_weight=objective.get("source_weight"),
+            form_weight=objective.get("form_weight"),
             corruption=objective["corruption"],
             development=data["development"],
             agreeing=data["agreeing"],
@@ -288,7 +288,7 @@ def make_trainer(
             accelerator=options["accelerator"],
             devices=options["devices"],
             strategy=options["strategy"],
-            precision=PRECISION[str(options["precision"])],  # type: ignore[arg-type]
+            precision=PRECISION[options["precision"]],  # type: ignore[arg-type]
             max_epochs=1,  # all of ours
             max_steps=steps,
             gradient_clip_val=options["clip"],
@@ -305,45 +305,6 @@ def make_trainer(
         )
     except (MisconfigurationException, ValueError) as error:
         raise PronmetricError(f"trainer: {error}") from error
-
-
-def _check(
-    trainer: Mapping[str, Any],
-    *,
-    data: Mapping[str, Any],
-    head: Mapping[str, Any],
-    objective: Mapping[str, Any],
-    optim: Mapping[str, Any],
-    states: str | Path | None,
-    seeds: tuple[int, int],
-) -> None:
-    """Refuse settings that would only fail, or do nothing, once training runs."""
-    check_trainer(trainer, seed=seeds[0])
-    if seeds[1] < 0:
-        raise InputError(f"expected head_seed of at least 0, got {seeds[1]}")
-    if head["kind"] in ("paper", "average") and objective["pair_share"] < 1:
-        raise InputError(f"head={head['kind']} has no probabilities and learns from pairs alone: add objective=pairs")
-    if objective["antecedent"] and data["coreference"] is None:
-        raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
-    if data["coreference"] is not None and objective["pair_share"] == 1:
-        raise InputError("data.coreference gives passages, and objective.pair_share=1 trains on pairs alone")
-    if states is not None and not optim["frozen"]:
-        raise InputError("states= keeps what an encoder says that stays as it is: add optim.frozen=true")
-
-
-def check_trainer(trainer: Mapping[str, Any], *, seed: int) -> None:
-    """Refuse values of the group `trainer` that would only fail once training runs."""
-    if str(trainer["precision"]) not in PRECISION:
-        raise InputError(f"expected trainer.precision {', '.join(PRECISION)}, got {trainer['precision']!r}")
-    for key, least in (("max_epochs", 1), ("save_every", 1), ("workers", 0), ("patience", 0)):
-        if not isinstance(trainer[key], int) or trainer[key] < least:
-            raise InputError(f"expected trainer.{key} of at least {least}, got {trainer[key]!r}")
-    if trainer["max_steps"] != -1 and trainer["max_steps"] < 1:
-        raise InputError(f"expected trainer.max_steps of at least 1, or -1 for all, got {trainer['max_steps']!r}")
-    if trainer["validate_every"] <= 0:
-        raise InputError(f"expected trainer.validate_every above 0, got {trainer['validate_every']!r}")
-    if seed < 0:
-        raise InputError(f"expected seed of at least 0, got {seed}")
 
 
 def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[str]) -> None:
@@ -395,8 +356,6 @@ def begun(trainer: Mapping[str, Any], *, seed: int) -> Iterator[None]:
 def run_length(batches: int, trainer: Mapping[str, Any]) -> tuple[int, float]:
     """Optimizer steps of the whole run, and of an epoch, where all epochs together have so many batches."""
     devices = trainer["devices"]
-    if not isinstance(devices, int):
-        raise InputError(f"expected a number of trainer.devices, -1 for all GPUs, got {devices!r}")
     world = max(1, torch.cuda.device_count() if devices == -1 else devices)
     steps = batches // world
     if not steps:
@@ -462,4 +421,5 @@ def _store(scorer: PronounScorer, data: PronounData, root: Path, trainer: Mappin
 
 def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
     """Whether the head of a checkpoint's config has the weights that `head` describes."""
-    return all(config["head"][key] == head[key] for key in ("kind", "slots"))
+    kinds = config["head"]["kind"], head["kind"]
+    return kinds[0] == kinds[1] and (kinds[0] != "paper" or config["head"]["slots"] == head["slots"])

@@ -117,7 +117,7 @@ def test_training_starts_from_a_checkpoint_of_its_kind(
 ) -> None:
     folder = tiny_checkpoint(encoder="glove")
     still = [f"init={folder}", "optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
-    assert train(tmp_path / "out", *still, "encoder=glove", "head.slots=4") == 0
+    assert train(tmp_path / "out", *still, "encoder=glove") == 0
     found, source = (checkpoint.load(each).model.state_dict() for each in (tmp_path / "out" / "checkpoint", folder))
     assert found.keys() == source.keys() and all(torch.equal(found[key], source[key]) for key in source)
     assert (tmp_path / "out" / "checkpoint" / "vocabulary.txt").read_bytes() == (folder / "vocabulary.txt").read_bytes()

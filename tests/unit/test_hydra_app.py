@@ -3,20 +3,48 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import pytest
-from omegaconf import DictConfig
+from pydantic import Field
 
 from pronmetric.cli import hydra_app
 from pronmetric.errors import PronmetricError
+from pronmetric.settings import Record, Settings
 
 FILES = {
     "__init__.py": "",
-    "work.yaml": "defaults: [encoder: big, optim: adam, _self_]\nout: ???\nseed: 1\nyears: [21, 22]\n",
+    "work.yaml": "defaults: [encoder: big, optim: adam, _self_]\nout: ???\nseed: 1\nyears: [21, 22]\nweights: {a: 1}\n",
     "encoder/big.yaml": "width: 384\nlayers: 6\n",
     "encoder/small.yaml": "width: 8\nheads: 2\n",
     "optim/adam.yaml": "lr: 0.5\nfloor: ${.lr}\n",
 }
+
+
+class Encoder(Record):
+    width: int
+    layers: int | None = None
+    heads: int | None = None
+
+
+class Optim(Record):
+    lr: Annotated[float, Field(gt=0)]
+    floor: float
+
+
+class Work(Settings):
+    FREE: ClassVar = ("weights",)
+
+    out: str
+    seed: int
+    years: list[int]
+    weights: dict[str, int] | None
+    encoder: Encoder
+    optim: Optim
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        if self.encoder.width == 8:
+            yield "optim.floor", "with a small encoder: leave it out"
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +67,10 @@ class Job:
     """A job that keeps what it was given."""
 
     def __init__(self) -> None:
-        self.configs: list[DictConfig] = []
+        self.configs: list[Work] = []
         self.argv: list[list[str]] = []
 
-    def __call__(self, config: DictConfig) -> None:
+    def __call__(self, config: Work) -> None:
         self.configs.append(config)
         self.argv.append(sys.argv)
         if config.seed == 13:
@@ -51,23 +79,38 @@ class Job:
 
 def run(*argv: str) -> Job:
     job = Job()
-    assert hydra_app.run("work", argv, job, description="Work.") == 0
+    assert hydra_app.run("work", argv, job, settings=Work, description="Work.") == 0
     return job
 
 
 def test_the_job_gets_the_config_with_its_overrides() -> None:
     (config,) = run("out=o", "encoder=small", "optim.lr=2", "years=[23]").configs
-    assert config == {"encoder": {"width": 8, "heads": 2}, "optim": {"lr": 2, "floor": 2}} | {
-        "out": "o",
-        "seed": 1,
-        "years": [23],
-    }
+    assert config == Work.read(
+        {"encoder": {"width": 8, "heads": 2}, "optim": {"lr": 2, "floor": 2}}
+        | {"out": "o", "seed": 1, "years": [23], "weights": {"a": 1}}
+    )
 
 
 def test_a_run_leaves_nothing_behind_and_sees_its_own_command_line() -> None:
     job = run("out=o")
     assert job.argv == [["pronmetric", "work", "as", "typed"]] == [sys.argv]
     assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["weights={b:2}", "+weights={b:2}", "++weights={b:2}", "weights.b=2", "+weights.b=2", "++weights.b=2"],
+)
+def test_a_free_form_mapping_takes_any_key(line: str) -> None:
+    assert run("out=o", line).configs[0].weights == {"a": 1, "b": 2}
+    assert run("out=o", "weights=null").configs[0].weights is None
+    job = run("-m", "out=o", "weights={b:2},{c:3}")
+    assert [config.weights for config in job.configs] == [{"a": 1, "b": 2}, {"a": 1, "c": 3}]
+
+
+def test_a_name_that_is_not_free_stays_unknown() -> None:
+    with pytest.raises(PronmetricError, match=r"^unknown key 'weightss'"):
+        run("out=o", "weightss={b:2}")
 
 
 def test_cfg_prints_the_resolved_config_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +140,7 @@ def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
         (["lr=2"], "unknown key 'lr'; did you mean 'optim.lr'?"),
         (["optim.lrr=2"], "unknown key 'optim.lrr'; did you mean 'optim.lr'?"),
         (["encdoer=small"], "unknown key 'encdoer'; did you mean 'encoder'?"),
-        (["encoder=small", "encoder.layers=3"], "unknown key 'encoder.layers'"),
+        (["encoder=small", "encoder.layers=3"], "encoder.layers is not read with encoder=small"),
         (["encoder=smal"], "did you mean encoder=small? (there are: big, small)"),
         (["-m", "encoder=big,smal"], "did you mean encoder=small?"),
         (["seed"], "cannot read 'seed': expected KEY=VALUE"),
@@ -106,12 +149,24 @@ def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
         (["-m", "out=a,b"], "OUT/0, OUT/1"),
         (["seed=2"], "pronmetric work needs out=..."),
         (["+encoder=small"], "encoder"),
+        (["encoder.heads=3"], "encoder.heads is not read with encoder=big; it belongs to encoder=small"),
+        (["out=o", "optim.lr=fast"], "optim.lr=fast: expected a number above 0"),
+        (["out=o", "optim.lr=nan"], "optim.lr=nan: expected a number above 0"),
+        (["out=o", "seed=1.5"], "seed=1.5: expected a whole number"),
+        (["out=o", "+more=1"], "unknown key 'more': expected the keys out, seed, years, weights, encoder, optim"),
+        (["out=o", "+encoder._target_=os.system"], "unknown key 'encoder._target_'"),
+        (["out=o", "~optim"], "optim is missing: expected the keys lr, floor"),
+        (["out=${nope}"], "out: cannot be resolved (Interpolation key 'nope' not found)"),
+        (["--cfg", "job", "out=${nope}"], "out: cannot be resolved (Interpolation key 'nope' not found)"),
+        (["out=o", "weights={b:x}"], "weights.b=x: expected a whole number"),
+        (["-m", "out=o", "seed=1,x"], "seed=x: expected a whole number"),
+        (["out=o", "encoder=small", "optim.floor=1"], "optim.floor is not read with a small encoder: leave it out"),
     ],
 )
 def test_a_wrong_override_is_one_line_that_says_the_cure(argv: list[str], said: str) -> None:
     job = Job()
     with pytest.raises(PronmetricError) as error:
-        hydra_app.run("work", argv, job, description="Work.")
+        hydra_app.run("work", argv, job, settings=Work, description="Work.")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert not job.configs and list(Path.cwd().iterdir()) == []
@@ -136,11 +191,14 @@ encoder: {width: 9}
 
 def test_a_config_may_name_what_is_swept_and_the_folders(tmp_path: Path) -> None:
     (tmp_path / "path" / "scratch_conf" / "encoder" / "swept.yaml").write_text(SWEEP)
-    told: list[tuple[DictConfig, list[dict[str, str]]]] = []
+    told: list[tuple[Work, list[dict[str, str]]]] = []
 
     def start(*argv: str) -> Job:
         job = Job()
-        assert hydra_app.run("work", argv, job, description="W.", before=lambda *each: told.append(each)) == 0
+        assert (
+            hydra_app.run("work", argv, job, settings=Work, description="W.", before=lambda *each: told.append(each))
+            == 0
+        )
         return job
 
     job = start("-m", "out=o", "encoder=swept", "optim.lr=2,3")

@@ -1,0 +1,155 @@
+"""Typed settings of the Hydra verbs: read from a composed config, or refused in one line that names the key.
+
+What a key expects is written once, as the field's type: the messages are made from the model's JSON schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pronmetric.errors import InputError
+
+
+class Record(BaseModel):
+    """A frozen group of settings: each key has its type and range, and there are no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Settings(Record):
+    """The settings of a verb.
+
+    FREE: keys of mappings that take any further key. REFUSED: keys that a user may look for, and why there are none.
+    """
+
+    FREE: ClassVar[Sequence[str]] = ()
+    REFUSED: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any]) -> Self:
+        """The settings in a resolved config.
+
+        Raises:
+            InputError: a key that is missing, unknown, or of the wrong type or range.
+        """
+        try:
+            return cls.model_validate(config)
+        except ValidationError as error:
+            raise InputError(_told(error.errors()[0], cls.model_json_schema())) from None
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """The keys that these settings leave without effect, each with the reason and the cure."""
+        yield from ()
+
+
+def _named(value: object) -> object:
+    """A name made of digits, which a config reads as a number."""
+    return str(value) if type(value) is int else value
+
+
+DIGITS = BeforeValidator(_named)
+Text = Annotated[str, DIGITS, Field(min_length=1)]
+Count = Annotated[int, Field(ge=1)]
+CountOrNone = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Weight = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _told(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """One line on an error of pydantic: the key, what came, what is expected."""
+    definitions = schema.get("$defs", {})
+    name, place = "", schema
+    for part in error["loc"]:
+        if part in place.get("discriminator", {}).get("mapping", {}):
+            place = _resolved({"$ref": place["discriminator"]["mapping"][part]}, definitions)
+            continue
+        below = next((b for each in _forms(place, definitions) if (b := _below(each, part)) is not None), None)
+        if below is not None:
+            place = _resolved(below, definitions)
+            name += f"[{part}]" if isinstance(part, int) else f".{part}"
+        elif error["type"] == "extra_forbidden":
+            name += f".{part}"
+    name = name.lstrip(".")
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {name!r}: expected {_expected(place, definitions)}"
+    if error["type"] == "missing":
+        return f"{name} is missing: expected {_expected(place, definitions)}"
+    if error["type"].startswith("union_tag"):
+        key, tags = place["discriminator"]["propertyName"], _either(list(place["discriminator"]["mapping"]))
+        came = f"={_shown(error['input'][key])}" if key in error["input"] else " is missing"
+        return f"{name}.{key}{came}: expected {tags}"
+    return f"{name}={_shown(error['input'])}: expected {_expected(place, definitions)}"
+
+
+def _forms(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The alternatives of a schema."""
+    schema = _resolved(schema, definitions)
+    alternatives = schema.get("anyOf")
+    if alternatives is None:
+        yield schema
+    for each in alternatives or ():
+        yield from _forms(each, definitions)
+
+
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def _below(schema: Mapping[str, Any], part: str | int) -> Mapping[str, Any] | None:
+    """The schema of a key or an item; None where there is none."""
+    if part in schema.get("properties", {}):
+        return schema["properties"][part]
+    further = schema.get("items") if isinstance(part, int) else schema.get("additionalProperties")
+    return further if isinstance(further, Mapping) else None
+
+
+def _expected(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    schema = _resolved(schema, definitions)
+    if "anyOf" in schema:
+        return _either([_expected(each, definitions) for each in schema["anyOf"]])
+    if "oneOf" in schema:
+        return f"a group of kind {_either(list(schema['discriminator']['mapping']))}"
+    if "const" in schema:
+        return _shown(schema["const"])
+    if "enum" in schema:
+        return _either([_shown(value) for value in schema["enum"]])
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        return f"{'a whole number' if kind == 'integer' else 'a number'}{_range(schema)}"
+    if kind == "array":
+        size = schema.get("maxItems")
+        return f"a list{f' of {size}' if size else ''}, each item {_expected(schema['items'], definitions)}"
+    if kind == "object":
+        if "properties" in schema:
+            return f"the keys {', '.join(schema['properties'])}"
+        return f"{{NAME: VALUE, ...}}, each value {_expected(schema['additionalProperties'], definitions)}"
+    if kind == "string":
+        return f"text like {schema['examples'][0]}" if "examples" in schema else "text"
+    return {"boolean": "true or false", "null": "null"}[str(kind)]
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    least, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+    most, below = schema.get("maximum"), schema.get("exclusiveMaximum")
+    if most is None and below is None:
+        return f" of at least {least}" if least is not None else f" above {above}" if above is not None else ""
+    begin = f" from {least}" if least is not None else f" above {above}"
+    return f"{begin} to {most}" if most is not None else f"{begin} to below {below}"
+
+
+def _either(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _shown(value: object) -> str:
+    """A value as YAML writes it, as far as one line goes."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = " ".join(str(value).split()) if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,434 @@
+"""What training and pretraining need to know; the values, and what they mean, stand in conf/. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from pronmetric.errors import InputError
+from pronmetric.pronouns import FORMS
+from pronmetric.settings import (
+    DIGITS,
+    Count,
+    CountOrNone,
+    Fraction,
+    Positive,
+    Record,
+    Seed,
+    Settings,
+    Share,
+    Text,
+    Weight,
+)
+
+Context = Literal["none", "respective", "common"]
+
+
+class HuggingFace(Record):
+    """Group encoder: any Hugging Face encoder."""
+
+    kind: Literal["huggingface"]
+    name: Text
+    package: Text | None
+    dropout: Fraction
+    max_pieces: Count
+    allow_network: bool
+
+
+class Glove(Record):
+    """Group encoder: word vectors and a BiLSTM."""
+
+    kind: Literal["glove"]
+    vectors: Text | None
+    width: Count
+    lower: bool
+    max_words: Count
+    min_count: Count
+    trainable: bool
+    hidden: Count
+    layers: Count
+    dropout: Fraction
+    max_pieces: Count
+
+
+class Elmo(Record):
+    """Group encoder: ELMo's published files."""
+
+    kind: Literal["elmo"]
+    options: Text | None
+    weights: Text | None
+    trainable: bool
+    dropout: Fraction
+    max_pieces: Count
+
+
+class LogitHead(Record):
+    """Group head: ours."""
+
+    kind: Literal["logit"]
+    dropout: Fraction
+
+
+class PaperHead(Record):
+    """Group head: the paper's."""
+
+    kind: Literal["paper"]
+    slots: Count
+
+
+class AverageHead(Record):
+    """Group head: the paper's baseline."""
+
+    kind: Literal["average"]
+
+
+class Logistic(Record):
+    """Group loss: log(1 + exp(-difference))."""
+
+    kind: Literal["logistic"]
+
+
+class Margin(Record):
+    """Group loss: the paper's."""
+
+    kind: Literal["margin"]
+    margin: Weight
+
+
+class Corruption(Record):
+    """How pronouns of passages are replaced."""
+
+    rate: Share
+    power: Weight
+    smoothing: Weight
+    same_slot_share: Share
+    fitting: Share
+    balanced: bool
+    adjusted: bool
+    joint: Share
+    must_agree: Share
+    plain: Share
+    clean: Share
+    context: Share
+    flip: Share
+    swap: Share
+    fresh: Share
+    emphasis: dict[str, Weight] | None
+
+
+class Detection(Record):
+    """Group objective: detection on passages, with the pair loss."""
+
+    kind: Literal["detection"]
+    detection: Weight
+    antecedent: Weight
+    pair: Weight
+    pair_share: Fraction
+    system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    source_weight: dict[str, Positive] | None
+    form_weight: dict[str, Positive] | None
+    corruption: Corruption
+
+
+class PairCorruption(Record):
+    """How the texts of pairs are changed."""
+
+    plain: Share
+    fresh: Share
+
+
+class Pairs(Record):
+    """Group objective: pairs alone."""
+
+    kind: Literal["pairs"]
+    detection: Weight
+    pair: Weight
+    system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    corruption: PairCorruption
+
+
+class Optim(Record):
+    """What all optimizers have."""
+
+    lr: Weight
+    head_lr: Weight
+    layer_decay: Annotated[float, Field(gt=0, le=1)]
+    weight_decay: Weight
+    warmup: Share
+    halve_from: Count | None
+    frozen: bool
+
+    @model_validator(mode="after")
+    def _one_schedule(self) -> Self:
+        if self.halve_from is not None and self.warmup:
+            raise InputError(
+                f"optim.warmup={self.warmup:g} with optim.halve_from={self.halve_from}: the rate of each epoch is set "
+                "by halve_from alone, add optim.warmup=0"
+            )
+        return self
+
+
+class Adamw(Optim):
+    """Group optim: AdamW."""
+
+    kind: Literal["adamw"]
+    beta2: Fraction
+
+
+class Sgd(Optim):
+    """Group optim: plain SGD."""
+
+    kind: Literal["sgd"]
+
+
+class Trainer(Record):
+    """Group trainer, of both verbs."""
+
+    accelerator: Literal["cpu", "gpu", "cuda", "mps", "auto"]
+    devices: Annotated[int, Field(ge=1)] | Literal[-1]
+    strategy: Literal["auto", "ddp", "ddp_find_unused_parameters_true"]
+    precision: Annotated[Literal["32", "bf16", "16"], DIGITS]
+    threads: Count | None
+    workers: CountOrNone
+    max_epochs: Count
+    max_steps: Annotated[int, Field(ge=1)] | Literal[-1]
+    clip: Weight
+    validate_every: Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0)]
+    save_every: Count
+    patience: CountOrNone
+    progress: bool
+
+    @model_validator(mode="after")
+    def _devices_of_a_cpu(self) -> Self:
+        if self.accelerator == "cpu" and self.devices == -1:
+            raise InputError("trainer.devices=-1 takes all GPUs: expected trainer=gpu, or a whole number of at least 1")
+        return self
+
+
+class Data(Record):
+    """Group data of train."""
+
+    dir: Text
+    pieces: Count
+    batch: Count | None
+    development: CountOrNone
+    agreeing: bool
+    coreference: Text | None
+
+
+class In(Record):
+    """Group context."""
+
+    name: Context
+
+
+class Sample(Record):
+    """Pairs of each kind in each split of Table 4; null: all."""
+
+    train: Count | None
+    development: Count | None
+    test: Count | None
+
+
+class Cost(Record):
+    """What a column of Table 4 costs; see `pronmetric.training.grid.minutes`."""
+
+    cell: Weight
+    pair: Annotated[list[Weight], Field(min_length=2, max_length=2)]
+    text: Annotated[list[Weight], Field(min_length=2, max_length=2)]
+
+
+class Column(Record):
+    """A column of Table 4; `needs`, `rows` and `seeds` may be left out."""
+
+    name: Text
+    needs: Text | None = None
+    rows: list[str] | None = None
+    seeds: list[Seed] | None = None
+    epochs: Count
+    cost: Cost
+
+
+class Table(Record):
+    """What makes up Table 4."""
+
+    column: Text
+    elmo: Text | None
+    store: bool
+    keep: bool
+    rows: list[str]
+    losses: dict[str, Annotated[Logistic | Margin, Field(discriminator="kind")]]
+    columns: dict[str, Column]
+    sample: Sample
+    epochs: Count
+    tuned_epochs: Count
+
+
+class Train(Settings):
+    """The settings of `pronmetric train`, as conf/train.yaml composes them."""
+
+    FREE: ClassVar = ("objective.source_weight", "objective.form_weight", "objective.corruption.emphasis")
+    REFUSED: ClassVar = {
+        "encoder.stateful": "ELMo starts anew with each batch, since a score must not depend on what was scored before",
+    }
+
+    out: Text
+    seed: Seed
+    head_seed: Seed
+    init: Text | None
+    word_state: Literal["mean", "first"]
+    separator: bool
+    half: bool
+    states: Text | None
+    data: Data
+    encoder: Annotated[HuggingFace | Glove | Elmo, Field(discriminator="kind")]
+    head: Annotated[LogitHead | PaperHead | AverageHead, Field(discriminator="kind")]
+    loss: Annotated[Logistic | Margin, Field(discriminator="kind")]
+    objective: Annotated[Detection | Pairs, Field(discriminator="kind")]
+    context: In
+    optim: Annotated[Adamw | Sgd, Field(discriminator="kind")]
+    trainer: Trainer
+    table: Table | None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Refuse settings that would only fail, or do nothing, once training runs."""
+        if self.head.kind != "logit" and self.objective.kind != "pairs":
+            raise InputError(
+                f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
+            )
+        if self.objective.kind == "detection" and self.objective.antecedent and self.data.coreference is None:
+            raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
+        if self.data.coreference is not None and self.objective.kind == "pairs":
+            raise InputError("data.coreference gives passages, and objective=pairs trains on pairs alone")
+        if self.states is not None and not self.optim.frozen:
+            raise InputError("states= keeps what an encoder says that stays as it is: add optim.frozen=true")
+        if self.encoder.kind == "elmo" and self.init is None:
+            for key in ("options", "weights"):
+                if getattr(self.encoder, key) is None:
+                    raise InputError(f"encoder=elmo needs encoder.{key}=FILE, a local file or an http(s) address")
+        named = [("form_weight", self.objective.form_weight)] if self.objective.kind == "detection" else []
+        if self.objective.kind == "detection":
+            named.append(("corruption.emphasis", self.objective.corruption.emphasis))
+        for key, forms in named:
+            for form in sorted((forms or {}).keys() - set(FORMS)):
+                raise InputError(f"objective.{key}.{form}: expected a pronoun, one of {', '.join(sorted(FORMS))}")
+        return self
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """See `pronmetric.settings.Settings`."""
+        if self.init is not None:
+            for key in type(self.encoder).model_fields.keys() - {"kind", "dropout", "trainable", "max_pieces"}:
+                yield (
+                    f"encoder.{key}",
+                    "with init=, which brings its own encoder: leave it out, or train from an encoder without init=",
+                )
+        if self.optim.frozen:
+            for key in ("optim.lr", "optim.layer_decay", "encoder.trainable"):
+                yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
+        if self.states is not None:
+            yield "encoder.dropout", "with states=, which keeps what the encoder says without dropout: leave it out"
+        if self.objective.kind == "detection" and not self.objective.pair_share:
+            for key in ("objective.pair", "objective.system_share", "objective.corruption.fresh", "loss"):
+                yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments of `pronmetric.training.run.train`."""
+        told = self.model_dump(exclude={"out", "table", "context"})
+        return {**told, "context": self.context.name}
+
+
+class Embedding(Record):
+    """Width of a character's vector."""
+
+    dim: Count
+
+
+class CharCNN(Record):
+    """How an ELMo reads words; the keys are those of AllenNLP's options.json."""
+
+    embedding: Embedding
+    filters: Annotated[list[Annotated[list[Count], Field(min_length=2, max_length=2)]], Field(min_length=1)]
+    n_highway: CountOrNone
+    activation: Literal["relu", "tanh"]
+    n_characters: Literal[261]
+    max_characters_per_token: Literal[50]
+
+    @model_validator(mode="after")
+    def _spans(self) -> Self:
+        for span, _ in self.filters:
+            if span > self.max_characters_per_token:
+                raise InputError(
+                    f"elmo.char_cnn.filters: expected [SPAN, CHANNELS], a span from 1 to "
+                    f"{self.max_characters_per_token}, got {span}"
+                )
+        return self
+
+
+class LSTM(Record):
+    """The language model of an ELMo; the keys are those of AllenNLP's options.json."""
+
+    dim: Count
+    projection_dim: Count
+    n_layers: Count
+    cell_clip: Weight | None
+    proj_clip: Weight | None
+    use_skip_connections: bool
+
+
+class Architecture(Record):
+    """Group elmo."""
+
+    char_cnn: CharCNN
+    lstm: LSTM
+
+
+class English(Record):
+    """Group data of pretrain."""
+
+    english: Text
+    development_share: Fraction
+    row: Count
+    words: Count
+
+
+class Words(Record):
+    """Group vocabulary."""
+
+    max_words: Count
+    min_count: Count
+    cutoffs: list[Count]
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.cutoffs != sorted(set(self.cutoffs)):
+            raise InputError(f"vocabulary.cutoffs={self.cutoffs}: expected ascending whole numbers")
+        return self
+
+
+class Adam(Record):
+    """Group optim of pretrain."""
+
+    lr: Weight
+    weight_decay: Weight
+    beta2: Fraction
+    warmup: Share
+
+
+class Pretrain(Settings):
+    """The settings of `pronmetric pretrain`, as conf/pretrain.yaml composes them."""
+
+    out: Text
+    seed: Seed
+    dropout: Fraction
+    elmo: Architecture
+    data: English
+    vocabulary: Words
+    optim: Adam
+    trainer: Trainer
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments of `pronmetric.training.pretrain.pretrain` that are settings."""
+        return self.model_dump(exclude={"out": True, "data": {"english"}})

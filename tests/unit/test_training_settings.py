@@ -1,0 +1,214 @@
+"""The settings of the Hydra verbs: each preset and option binds, and what is none is refused before torch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
+
+from data_prep.settings import Settings as Prepare
+from pronmetric.cli.main import main
+from pronmetric.errors import InputError
+from pronmetric.settings import Settings
+from pronmetric.training.settings import Pretrain, Train
+
+CONF = Path(str(files("pronmetric.conf")))
+VERBS: dict[str, tuple[type[Settings], list[str]]] = {
+    "train": (Train, ["data.dir=d", "out=o"]),
+    "prepare": (Prepare, ["data.wmt=d", "out=o"]),
+    "pretrain": (Pretrain, ["data.english=d", "out=o"]),
+}
+# What an option needs beside it.
+NEEDS = {
+    "head=average": ["objective=pairs"],
+    "head=paper": ["objective=pairs"],
+    "encoder=huggingface": ["encoder.name=n"],
+    "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
+    "experiment=finish": ["init=c"],
+    "experiment=balanced": ["init=c"],
+    "experiment=antecedents": ["init=c", "data.coreference=c"],
+    **{f"size={size}": ["experiment=table4"] for size in ("full", "sample")},
+    **{f"column={column}": ["experiment=table4"] for column in ("glove", "minilm", "sgd", "tuned")},
+    "column=elmo": ["experiment=table4", "table.elmo=e"],
+}
+
+
+def chosen(verb: str) -> list[str]:
+    """Each option of each group of a verb's config, presets included."""
+    defaults = OmegaConf.to_container(OmegaConf.load(CONF / f"{verb}.yaml"))["defaults"]
+    groups = [key for entry in defaults if isinstance(entry, dict) for key in entry]
+    return [f"{group}={path.stem}" for group in groups for path in sorted((CONF / group).glob("*.yaml"))]
+
+
+def config(verb: str, *overrides: str) -> dict[str, Any]:
+    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+        found = OmegaConf.to_container(compose(verb, overrides=[*VERBS[verb][1], *overrides]), resolve=True)
+    assert isinstance(found, dict)
+    return found
+
+
+OPTIONS = [(verb, option) for verb in VERBS for option in chosen(verb)]
+
+
+@pytest.mark.parametrize(("verb", "option"), OPTIONS)
+def test_every_key_of_an_option_is_read_and_none_is_wanting(verb: str, option: str) -> None:
+    """The models forbid further keys and fill in none, so that the config and what is read of it are the same."""
+    given = config(verb, option, *NEEDS.get(option, ()))
+    assert plain(VERBS[verb][0].read(given).model_dump(exclude_unset=True)) == plain(given)
+
+
+def plain(tree: Any) -> Any:
+    """As JSON has it; names of digits, and a list for one value, as the settings have them."""
+    if isinstance(tree, Mapping):
+        return {key: str(value) if key == "precision" else plain(value) for key, value in tree.items()}
+    return json.loads(json.dumps(tree))
+
+
+@pytest.mark.parametrize("head", ["average", "paper", "logit"])
+def test_each_head_of_table_4_has_its_loss(head: str) -> None:
+    settings = Train.read(config("train", "experiment=table4", f"head={head}"))
+    assert settings.loss.kind == ("logistic" if head == "logit" else "margin")
+
+
+HOSTILE = [
+    ("train", "optim.lr=fast", "optim.lr=fast: expected a number of at least 0"),
+    ("train", "optim.lr=-1", "optim.lr=-1: expected a number of at least 0"),
+    ("train", "optim.lr=nan", "optim.lr=nan: expected a number of at least 0"),
+    ("train", "optim.lr=inf", "optim.lr=inf: expected a number of at least 0"),
+    ("train", "optim.lr=null", "optim.lr=null: expected a number of at least 0"),
+    ("train", "optim.lr=true", "optim.lr=true: expected a number of at least 0"),
+    ("train", "optim.warmup=5", "optim.warmup=5: expected a number from 0 to 1"),
+    ("train", "optim.layer_decay=0", "optim.layer_decay=0: expected a number above 0 to 1"),
+    ("train", "optim.kind=adam", "optim.kind=adam: expected adamw or sgd"),
+    ("train", "~optim", "optim is missing: expected a group of kind adamw or sgd"),
+    ("train", "~optim.lr", "optim.lr is missing: expected a number of at least 0"),
+    ("train", "~optim.kind", "optim.kind is missing: expected adamw or sgd"),
+    ("train", "optim.halve_from=2", "the rate of each epoch is set by halve_from alone, add optim.warmup=0"),
+    ("train", "loss.kind=hinge", "loss.kind=hinge: expected logistic or margin"),
+    ("train", "seed=x", "seed=x: expected a whole number from 0 to below 4294967296"),
+    ("train", "seed=-1", "seed=-1: expected a whole number from 0 to below 4294967296"),
+    ("train", "head_seed=1.5", "head_seed=1.5: expected a whole number from 0"),
+    ("train", "head.dropout=2", "head.dropout=2: expected a number from 0 to below 1"),
+    ("train", "separator=maybe", "separator=maybe: expected true or false"),
+    ("train", "context.name=all", "context.name=all: expected none, respective or common"),
+    ("train", "data.pieces=-1", "data.pieces=-1: expected a whole number of at least 1"),
+    ("train", "data.batch=0", "data.batch=0: expected a whole number of at least 1 or null"),
+    ("train", "data.dir=''", "data.dir=: expected text"),
+    ("train", "objective.pair_share=1", "objective.pair_share=1: expected a number from 0 to below 1"),
+    ("train", "objective.system_share=1", "system_share=1: expected a number above 0 to below 1 or null"),
+    ("train", "objective.corruption.rate=-1", "objective.corruption.rate=-1: expected a number from 0 to 1"),
+    ("train", "objective.corruption=null", "objective.corruption=null: expected the keys rate, power"),
+    ("train", "objective.source_weight=wmt:2", "source_weight=wmt:2: expected {NAME: VALUE, ...}, each value a number"),
+    ("train", "objective.form_weight={she:0}", "objective.form_weight.she=0: expected a number above 0"),
+    ("train", "objective.form_weight={shee:2}", "objective.form_weight.shee: expected a pronoun, one of he, her"),
+    ("train", "objective.corruption.emphasis={shee:2}", "emphasis.shee: expected a pronoun, one of he, her"),
+    ("train", "trainer.devices=-1", "trainer.devices=-1 takes all GPUs: expected trainer=gpu, or a whole number"),
+    ("train", "trainer.devices=auto", "trainer.devices=auto: expected a whole number of at least 1 or -1"),
+    ("train", "trainer.accelerator=abacus", "trainer.accelerator=abacus: expected cpu, gpu"),
+    ("train", "trainer.strategy=none", "trainer.strategy=none: expected auto, ddp"),
+    ("train", "trainer.precision=8", "trainer.precision=8: expected 32, bf16 or 16"),
+    ("train", "trainer.max_epochs=0", "trainer.max_epochs=0: expected a whole number of at least 1"),
+    ("train", "trainer.max_steps=0", "trainer.max_steps=0: expected a whole number of at least 1 or -1"),
+    (
+        "train",
+        "trainer.validate_every=0",
+        "validate_every=0: expected a whole number of at least 1 or a num",
+    ),
+    ("train", "trainer.save_every=0", "trainer.save_every=0: expected a whole number of at least 1"),
+    ("train", "+encoder._target_=os.system", "unknown key 'encoder._target_': expected the keys kind, name"),
+    ("train", "+foo=1", "unknown key 'foo': expected the keys out, seed"),
+    ("train", "++optim.betas=[0,1]", "unknown key 'optim.betas': expected the keys lr, head_lr"),
+    ("train", "out=${nope}", "out: cannot be resolved (Interpolation key 'nope' not found)"),
+    ("train", "states=s", "states= keeps what an encoder says that stays as it is: add optim.frozen=true"),
+    ("train", "head=paper", "learns from pairs alone: add objective=pairs"),
+    ("train", "encoder=elmo", "encoder=elmo needs encoder.options=FILE"),
+    (
+        "prepare",
+        "data.years=foo",
+        "data.years[0]=foo: expected a whole number from 6 to 99 or a whole",
+    ),
+    ("prepare", "data.pairs=[english]", "data.pairs[0]=english: expected text like de-en"),
+    ("prepare", "context.size=-1", "context.size=-1: expected a whole number of at least 0"),
+    ("prepare", "splits.english_share=nan", "splits.english_share=nan: expected a number from 0 to 1"),
+    ("prepare", "passages.pieces=0", "passages.pieces=0: expected a whole number of at least 1"),
+    ("prepare", "align.lines=many", "align.lines=many: expected a whole number of at least 1"),
+    ("pretrain", "elmo.char_cnn.filters=[[51,1]]", "elmo.char_cnn.filters: expected [SPAN, CHANNELS], a span from 1"),
+    (
+        "pretrain",
+        "elmo.char_cnn.filters=[[1]]",
+        "elmo.char_cnn.filters[0]=[1]: expected a list of 2, each item a",
+    ),
+    ("pretrain", "vocabulary.cutoffs=[5,2]", "vocabulary.cutoffs=[5, 2]: expected ascending whole numbers"),
+    ("pretrain", "trainer.clip=-1", "trainer.clip=-1: expected a number of at least 0"),
+]
+NOT_READ = [
+    ("train", ["loss.margin=0.2"], "loss.margin is not read with loss=logistic; it belongs to loss=margin"),
+    ("train", ["objective=pairs", "head=paper", "head.dropout=0.1"], "head.dropout is not read with head=paper; it"),
+    ("train", ["head.slots=3"], "head.slots is not read with head=logit; it belongs to head=paper"),
+    ("train", ["encoder.hidden=3"], "encoder.hidden is not read with encoder=minilm; it belongs to encoder=glove"),
+    ("train", ["optim=sgd", "optim.beta2=0.9"], "optim.beta2 is not read with optim=sgd; it belongs to optim=adamw"),
+    ("train", ["objective=pairs", "objective.corruption.rate=0.1"], "it belongs to objective=detection"),
+    ("train", ["init=c", "encoder.name=n"], "encoder.name is not read with init=, which brings its own encoder: leave"),
+    ("train", ["init=c", "encoder=glove", "encoder.width=3"], "encoder.width is not read with init="),
+    ("train", ["optim.frozen=true", "optim.lr=0.1"], "optim.lr is not read with optim.frozen=true"),
+    ("train", ["optim.frozen=true", "states=s", "encoder.dropout=0.1"], "encoder.dropout is not read with states="),
+    ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
+    ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
+    ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo starts anew with each batch, since"),
+    ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo starts anew with each batch, since"),
+    ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
+    ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
+    ("prepare", ["align=embedding", "align.lines=5"], "align.lines is not read with align=embedding; it belongs to"),
+]
+
+
+@pytest.mark.parametrize(
+    ("verb", "overrides", "said"),
+    [*((verb, [line], said) for verb, line, said in HOSTILE), *NOT_READ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_wrong_value_is_one_line(
+    verb: str, overrides: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given = VERBS[verb][1] if not any(line.startswith("out=") for line in overrides) else VERBS[verb][1][:1]
+    with contextlib.chdir(tmp_path):
+        assert main([verb, *given, *overrides]) == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and notes.count("\n") == 1 and notes.startswith("pronmetric: error: ") and said in notes, notes
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_it_is_refused_before_torch_is_there(verb: str) -> None:
+    code = (
+        "import sys; from pronmetric.cli.main import main; code = main(sys.argv[1:]); "
+        "print(code, sorted({'torch', 'transformers', 'pytorch_lightning', 'datasets'} & sys.modules.keys()))"
+    )
+    line = [sys.executable, "-c", code, verb, *VERBS[verb][1], "seed=x"]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.stdout == "1 []\n" and "seed=x: expected a whole number" in done.stderr
+
+
+def test_a_setting_that_training_can_do_something_with_is_taken() -> None:
+    given = ["init=c", "encoder=glove", "encoder.dropout=0.2", "encoder.trainable=false", "data.dir=2024"]
+    settings = Train.read(config("train", *given))
+    assert not {"encoder.dropout", "encoder.trainable"} & dict(settings.unread()).keys()
+    assert settings.data.dir == "2024"
+    assert Prepare.read(config("prepare", "data.years=21", "data.pairs=de-en")).data.years == [21]
+
+
+def test_settings_do_not_change() -> None:
+    settings = Train.read(config("train"))
+    with pytest.raises(ValueError, match="frozen"):
+        settings.seed = 2  # type: ignore[misc]
+    with pytest.raises(InputError):
+        Train.read({})
