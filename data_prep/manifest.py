@@ -11,6 +11,7 @@ from typing import Any
 
 import data_prep
 import pronmetric
+from pronmetric import strict_json
 from pronmetric.schema import SCHEMA_VERSION
 
 NAME = "manifest.json"
@@ -69,5 +70,5 @@ def manifest(
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
     """Write `manifest.json` into a folder."""
-    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = strict_json.dump(content, indent=1)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")

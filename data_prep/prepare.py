@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from data_prep import documents, manifest, wmt
+from data_prep import documents, manifest, wmt, wmt_jsonl
 from data_prep.documents import EnglishDocument
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.result import Result, replaced
@@ -46,6 +46,9 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
         sample_size=settings.align.lines,
         development_lines=(line for split, doc in plain if split == DEVELOPMENT for line in doc.lines),
     )
+    for name, counts in surveyed.counts.items():
+        if empty := counts[wmt_jsonl.EMPTY]:
+            talk.note(f"{name}: {empty} {wmt_jsonl.EMPTY}")
     if surveyed.was_divided:
         talk.note(
             "no test set of train or none of development: documents are divided, "

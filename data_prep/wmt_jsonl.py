@@ -12,7 +12,6 @@ Other JSONL files (ratings, metadata) are passed over. A system that lacks a who
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from data_prep.testset import Columns, Extent, Part, TestSet, joined, language, year_of
+from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.lines import iter_lines
 
@@ -29,6 +29,7 @@ ENDINGS = (".jsonl", ".jsonl.gz")
 SEPARATOR = "_#_"
 ID_PAIR = re.compile(r"(?P<source>[a-z]{2,3})(?:_[A-Za-z]+)*-(?P<target>[a-z]{2,3})(?:_[A-Za-z]+)*(?=_#_)")
 REFERENCE = re.compile(r"ref(?:erence)?[-_.]?[A-Za-z0-9]?")
+EMPTY = "systems whose file is empty"
 LFS = "version https://git-lfs"
 
 
@@ -61,7 +62,10 @@ def repeats(path: Path, other: Path) -> bool:
 
 def kind_of(path: Path) -> str | None:
     """What the first record tells of a file: "collection", "outputs" or None."""
-    _, record = next(records(path), (0, {}))
+    first = next(records(path), None)
+    if first is None:
+        return "outputs"  # of a system without any
+    _, record = first
     if not isinstance(record.get("doc_id"), str):
         return None
     if "refs" in record or isinstance(record.get("tgt_text"), dict):
@@ -86,20 +90,19 @@ def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[tuple[
 def parsed(text: str, *, file: Path, line: int) -> dict[str, Any]:
     """One line as a JSON object."""
     try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        record = strict_json.parse(text)
+    except ValueError as error:
         raise InputError(f"broken JSON: {error}", file=file, line=line) from None
     if not isinstance(record, dict):
         raise InputError(f"expected a JSON object, found {type(record).__name__}", file=file, line=line)
-    if "\\u" in text and not is_text(record):
-        raise InputError("a lone surrogate or a NUL (\\ud800, \\u0000), which is no text", file=file, line=line)
+    if "\\u0000" in text and holds_nul(record):
+        raise InputError("a NUL (\\u0000), which is no text", file=file, line=line)
     return record
 
 
-def is_text(record: dict[str, Any]) -> bool:
-    """Whether all texts of a record can be written as UTF-8 (no lone surrogate) and hold no NUL."""
-    dump = json.dumps(record, ensure_ascii=False)
-    return not re.search("[\ud800-\udfff]", dump) and r"\u0000" not in dump.replace(r"\\", "")
+def holds_nul(record: dict[str, Any]) -> bool:
+    """Whether a text of a record holds a NUL."""
+    return r"\u0000" in strict_json.dump(record).replace(r"\\", "")
 
 
 def text_of(record: dict[str, Any], key: str, *, file: Path, line: int) -> str:
@@ -215,11 +218,13 @@ def add_version(entry: Entry, key: tuple[str, str], rows: list[str], *, file: Pa
 
 def add_outputs(entries: dict[str, Entry], part: Part, *, tally: Counter[str]) -> None:
     """Add one system's outputs to the entries that they belong to."""
+    line = 0
     for line, record in records(part.path, tally=tally):
         entry = entries.get(text_of(record, "doc_id", file=part.path, line=line))
         if entry is not None:
             text = text_of(record, "hypothesis", file=part.path, line=line)
             add_version(entry, ("hyp", part.name), paragraphs(text), file=part.path, line=line)
+    tally[EMPTY] += not line
 
 
 def columns_of(entries: Sequence[Entry], *, file: Path, tally: Counter[str]) -> Columns:

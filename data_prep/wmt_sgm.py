@@ -19,16 +19,18 @@ from pathlib import Path
 
 from data_prep.testset import Columns, Extent, Part, TestSet, joined, language, year_of
 from pronmetric.errors import InputError
-from pronmetric.lines import iter_lines, open_bytes
+from pronmetric.lines import GZIP_ERRORS, broken_gzip, iter_lines, open_bytes
 
 ENDINGS = (".sgm", ".sgml", ".sgm.gz", ".sgml.gz")
 ROLES = {"refset": "ref", "srcset": "src", "tstset": "hyp"}
 HEAD = 1 << 14
-SET = re.compile(r"<\s*(?P<tag>refset|srcset|tstset)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
-TAG = re.compile(r"<\s*(?P<close>/?)\s*(?P<tag>refset|srcset|tstset|doc|seg)\b(?P<attributes>[^<>]*)(?P<end>>?)", re.I)
-SEGMENT_END = re.compile(r"<\s*/\s*seg\s*>", re.IGNORECASE)
+SET = re.compile(r"<\s*+(?P<tag>refset|srcset|tstset)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
+TAG = re.compile(
+    r"<\s*+(?P<close>/?)\s*+(?P<tag>refset|srcset|tstset|doc|seg)\b(?P<attributes>[^<>]*)(?P<end>>?)", re.I
+)
+SEGMENT_END = re.compile(r"<\s*+/\s*+seg\s*+>", re.IGNORECASE)
 ENTITY_DECLARATION = re.compile(r"<!ENTITY", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"([A-Za-z_:]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+ATTRIBUTE = re.compile(r"(?<![A-Za-z_:])([A-Za-z_:]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));", re.IGNORECASE)
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 PAIR = re.compile(r"(?<![A-Za-z])([a-z]{2})-([a-z]{2})(?![A-Za-z])|-([a-z]{2})([a-z]{2})-(?=src|ref)")
@@ -74,8 +76,11 @@ def testset(setid: str, lp: str, heads: Iterable[Head]) -> TestSet:
 
 def head_of(path: Path) -> Head | None:
     """The role, set, system and languages of a file; None where it holds no set."""
-    with open_bytes(path) as stream:
-        text = stream.read(HEAD).decode("utf-8", errors="replace")
+    try:
+        with open_bytes(path) as stream:
+            text = stream.read(HEAD).decode("utf-8", errors="replace")
+    except GZIP_ERRORS as error:
+        raise broken_gzip(error, path) from None
     found = SET.search(text)
     if found is None:
         return None

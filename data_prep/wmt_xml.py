@@ -21,11 +21,10 @@ from defusedxml.ElementTree import XMLParser
 
 from data_prep.testset import Columns, Extent, Part, TestSet, joined, language, year_of
 from pronmetric.errors import InputError
-from pronmetric.lines import GZIP_ERRORS, broken_gzip, open_bytes
+from pronmetric.lines import GZIP_ERRORS, broken_gzip, chunks, open_bytes
 
 NAME = re.compile(r"(?P<testset>[^.]+)\.(?P<lp>[a-z]{2,3}-[a-z]{2,3})(?:\..+)?\.xml(?:\.gz)?")
 HEAD = 1 << 16
-CHUNK = 1 << 20
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:
@@ -49,9 +48,9 @@ def testset_and_pair(path: Path) -> tuple[str, str] | None:
         return None
     if match := NAME.fullmatch(path.name):
         return match["testset"], match["lp"]
-    name = re.search(r"<dataset[^>]*\sid=[\"']([^\"']+)", head)
-    source = re.search(r"<src[^>]*\slang=[\"']([^\"']+)", head)
-    target = re.search(r"<(?:ref|hyp)[^>]*\slang=[\"']([^\"']+)", head)
+    name = re.search(r"<dataset[^<>]*\sid=[\"']([^\"']+)", head)
+    source = re.search(r"<src[^<>]*\slang=[\"']([^\"']+)", head)
+    target = re.search(r"<(?:ref|hyp)[^<>]*\slang=[\"']([^\"']+)", head)
     if not source or not target:
         return None
     return name[1] if name else path.name.split(".")[0], f"{language(source[1])}-{language(target[1])}"
@@ -100,11 +99,9 @@ def parse(path: Path) -> list[XmlDocument]:
     target.expat = parser.parser
     try:
         with open_bytes(path) as stream:
-            while chunk := stream.read(CHUNK):
+            for chunk in chunks(stream, file=path):
                 parser.feed(chunk)
         parser.close()
-    except GZIP_ERRORS as error:
-        raise broken_gzip(error, path) from None
     except DefusedXmlException:
         message = "a DTD or an entity declaration, which is not read for safety; take it out of the file"
         raise InputError(message, file=path, line=target.line) from None

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pronmetric import strict_json
 from pronmetric.errors import InputError
+from pronmetric.lines import read_text
 from pronmetric.pronouns import ENTRIES, FORMS, Occurrence
 from pronmetric.slots import agrees, grades, same_slot, slot
 from pronmetric.words import Word
@@ -53,7 +55,7 @@ class ConfusionTable:
     def load(cls, path: str | Path) -> ConfusionTable:
         """Read the JSON that `save` writes."""
         try:
-            return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+            return cls(strict_json.parse(read_text(path)))
         except (OSError, ValueError, AttributeError, TypeError, InputError) as error:
             raise InputError(
                 f"expected a confusion table (JSON: form -> wrong form -> count): {error}", file=path

@@ -20,7 +20,11 @@ class InputError(PronmetricError):
 
 
 class Terminated(BaseException):
-    """SIGTERM came: the stack unwinds as after Ctrl-C, so that nothing half-written stays. The command exits 143."""
+    """A signal (SIGTERM, SIGHUP) came: the stack unwinds as after Ctrl-C, so that nothing half-written stays."""
+
+    def __init__(self, number: int, message: str = "") -> None:
+        super().__init__(message)
+        self.number = number
 
 
 class MissingExtra(PronmetricError):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pronmetric.errors import InputError
-from pronmetric.lines import GZIP_ERRORS, broken_gzip, open_bytes
+from pronmetric.lines import open_bytes, raw_lines
 
 
 class Found(NamedTuple):
@@ -65,12 +65,9 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
 def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """Lines that are not empty, with their numbers, without the blank that word2vec leaves at their ends."""
     with open_bytes(path) as stream:
-        try:
-            for number, line in enumerate(stream, start=1):
-                if stripped := line.rstrip(b" \r\n"):
-                    yield number, stripped
-        except GZIP_ERRORS as error:
-            raise broken_gzip(error, path) from None
+        for number, line in enumerate(raw_lines(stream, file=path, kept=False), start=1):
+            if stripped := line.rstrip(b" \r\n"):
+                yield number, stripped
 
 
 def _header(line: bytes) -> tuple[int, int] | None:

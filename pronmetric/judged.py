@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.lines import iter_lines
 from pronmetric.records import refuse_unprintable
@@ -91,7 +92,7 @@ def to_line(pair: JudgedPair) -> str:
         "votes": dict(pair.votes) or None,
         **{name: getattr(pair, name) for name in _LABELS},
     }
-    return json.dumps({key: value for key, value in record.items() if value is not None}, ensure_ascii=False)
+    return strict_json.dump({key: value for key, value in record.items() if value is not None})
 
 
 def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]]:
@@ -157,9 +158,9 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            message = f"expected one JSON object on the line: {error or 'nested too deep'}"
+            record = strict_json.parse(line)
+        except ValueError as error:
+            message = f"expected one JSON object on the line: {error}"
             raise InputError(message, file=path, line=number) from None
         if not isinstance(record, dict):
             raise InputError(f"expected a JSON object, got {_kind(record)}", file=path, line=number)
@@ -289,18 +290,6 @@ def _study(record: _Record) -> JudgedPair:
         pronoun_b=record.label("noisy_pronoun"),
         judge=STUDY_JUDGE,
     )
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f'the key "{next(key for key in keys if keys.count(key) > 1)}" stands there twice')
-    return record
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number; write null where there is none")
 
 
 def _shown(value: object) -> str:

@@ -3,22 +3,31 @@ r"""Lines of UTF-8 text files, plain or gzip: the one way in which the project r
 A line ends at `\n` alone (never at U+2028, U+0085 or a lone `\r`, which stand inside WMT segments); the `\r` of a
 `\r\n` end is taken off, and so is a byte-order mark at the very start of the file. Both are counted in a tally where
 the caller gives one. A byte that is not UTF-8 and a NUL are refused with file and line.
+
+A line, and a file that is kept in memory, have a limit in bytes (of a gzip file: unpacked), so that a device, a broken
+file or a packed bomb is refused before it fills the memory. PRONMETRIC_MAX_LINE_BYTES and PRONMETRIC_MAX_FILE_BYTES
+give other limits.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
+MAX_LINE, MAX_FILE = "PRONMETRIC_MAX_LINE_BYTES", "PRONMETRIC_MAX_FILE_BYTES"
+LIMITS = {MAX_LINE: 10_000_000, MAX_FILE: 2_000_000_000}
+_CHUNK = 1 << 20
 
 
 def read_lines(path: str | Path, *, tally: Counter[str] | None = None) -> list[str]:
@@ -26,20 +35,32 @@ def read_lines(path: str | Path, *, tally: Counter[str] | None = None) -> list[s
     return list(iter_lines(path, tally=tally))
 
 
-def iter_lines(path: str | Path, *, tally: Counter[str] | None = None) -> Iterator[str]:
+def read_text(path: str | Path) -> str:
+    """The whole text of a UTF-8 file, plain or gzip, without a byte-order mark; errors as in `iter_lines`."""
+    with open_bytes(path) as stream:
+        raw = b"".join(chunks(stream, file=path)).removeprefix(BYTE_ORDER_MARK)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"byte 0x{raw[error.start]:02x} is not UTF-8; convert to UTF-8", file=path, line=line
+        ) from None
+
+
+def iter_lines(path: str | Path, *, tally: Counter[str] | None = None, kept: bool = True) -> Iterator[str]:
     """Each line of a UTF-8 file, plain or gzip (known by its first bytes), without its line end.
 
     The last line counts whether or not a line end follows it; an empty file has no line. `tally`, if given, counts
     `lines`, `bom` (byte-order marks removed), `crlf` (Windows line ends) and `empty` (lines without a character).
+    `kept` says that the lines stay in memory, so that the limit of files holds.
 
     Raises:
-        InputError: a missing or unreadable file, broken gzip, a byte that is not UTF-8, a NUL.
+        InputError: a missing or unreadable file, broken gzip, a byte that is not UTF-8, a NUL, a line or file above its
+            limit.
     """
     with open_bytes(path) as stream:
-        try:
-            yield from decode_lines(stream, file=path, tally=tally)
-        except GZIP_ERRORS as error:
-            raise broken_gzip(error, path) from None
+        yield from decode_lines(stream, file=path, tally=tally, kept=kept)
 
 
 def open_bytes(path: str | Path) -> BinaryIO:
@@ -63,13 +84,78 @@ def broken_gzip(error: Exception, path: str | Path) -> InputError:
     return InputError(f"broken gzip file ({error}); fetch or pack it again", file=path)
 
 
-def decode_lines(stream: Iterable[bytes], *, file: str | Path, tally: Counter[str] | None = None) -> Iterator[str]:
-    r"""The lines of a stream of bytes that is iterated at `\n` (an open file, `sys.stdin.buffer`).
+def limit(name: str) -> int:
+    """The limit in bytes that an environment variable gives, else its default.
+
+    Raises:
+        PronmetricError: the variable is no whole number above 0.
+    """
+    given = os.environ.get(name, "")
+    if given and not (given.isascii() and given.isdigit() and int(given[:30])):
+        raise PronmetricError(f"{name}={given[:40]}: expected a number of bytes above 0")
+    return int(given[:30]) if given else LIMITS[name]
+
+
+def raw_lines(stream: BinaryIO, *, file: str | Path, kept: bool = True) -> Iterator[bytes]:
+    r"""The lines of an open file with their `\n`; at most one line of it is read into memory here.
+
+    Raises:
+        InputError: a line above its limit, broken gzip, and where `kept`, a file above its limit.
+    """
+    most, left = limit(MAX_LINE), limit(MAX_FILE)
+    if kept:
+        _check_size(stream, left, file)
+    number = 0
+    try:
+        while raw := stream.readline(most + 1):
+            number += 1
+            left -= len(raw)
+            if len(raw) > most:
+                raise _too_long(f"a line of more than {most:,} bytes", MAX_LINE, file, number)
+            if kept and left < 0:
+                raise _too_long(f"more than {limit(MAX_FILE):,} bytes", MAX_FILE, file, number)
+            yield raw
+    except GZIP_ERRORS as error:
+        raise broken_gzip(error, file) from None
+
+
+def chunks(stream: BinaryIO, *, file: str | Path) -> Iterator[bytes]:
+    """The bytes of an open file, piece by piece, up to the limit of files; errors as in `raw_lines`."""
+    left = limit(MAX_FILE)
+    _check_size(stream, left, file)
+    try:
+        while chunk := stream.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise _too_long(f"more than {limit(MAX_FILE):,} bytes", MAX_FILE, file)
+            yield chunk
+    except GZIP_ERRORS as error:
+        raise broken_gzip(error, file) from None
+
+
+def _check_size(stream: BinaryIO, most: int, file: str | Path) -> None:
+    """Refuse a plain file by its size, before it is read."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:  # no file of the system
+        return
+    if stat.S_ISREG(found.st_mode) and found.st_size > most:
+        raise _too_long(f"{found.st_size:,} bytes, more than {most:,}", MAX_FILE, file)
+
+
+def _too_long(what: str, name: str, file: str | Path, line: int | None = None) -> InputError:
+    return InputError(f"{what}: give another file, or raise the limit with {name}=BYTES", file=file, line=line)
+
+
+def decode_lines(
+    stream: BinaryIO, *, file: str | Path, tally: Counter[str] | None = None, kept: bool = True
+) -> Iterator[str]:
+    """The lines of an open file or of `sys.stdin.buffer`.
 
     `file` is the name that errors give. Counts and errors as in `iter_lines`.
     """
     counts: Counter[str] = Counter() if tally is None else tally
-    for number, raw in enumerate(stream, start=1):
+    for number, raw in enumerate(raw_lines(stream, file=file, kept=kept), start=1):
         if number == 1 and raw.startswith(BYTE_ORDER_MARK):
             raw = raw[len(BYTE_ORDER_MARK) :]
             counts["bom"] += 1

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pronmetric import judged, targets
+from pronmetric import judged, strict_json, targets
 from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, scoring
 from pronmetric.errors import InputError, PronmetricError
@@ -50,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     content, text = _of_table(args) if args.ratings is not None else _of_pairs(args)
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
-            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            file.write(strict_json.dump(content, indent=1) + "\n")
     print(text)
     return 0
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Sequence
 
-from pronmetric import __version__, targets
+from pronmetric import __version__, strict_json, targets
 from pronmetric.baselines import apt
 from pronmetric.cli import apt_config, scoring
 from pronmetric.signature import Signature
@@ -62,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     with targets.AtomicFiles() as files:  # all of them or none
         if args.to_json is not None:
             found = _json(score, matrix, signature)
-            files.open(args.to_json).write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+            files.open(args.to_json).write(strict_json.dump(found, indent=1) + "\n")
         if score_file is not None and detail_file is not None:
             files.open(score_file).writelines(_lines([*_summary(score), "", *_table(matrix)]))
             files.open(detail_file).writelines(_lines(_detail(corpus.renderings, cases)))

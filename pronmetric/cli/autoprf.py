@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from pronmetric import targets
+from pronmetric import strict_json, targets
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.cli import scoring
@@ -48,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     if args.to_json is not None:
         content = _json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:
-            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            file.write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(_table(result, documents, compat=args.compat)))
     _say(reference, candidate, differing, scoring.Notes(quiet=args.quiet))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -172,9 +173,12 @@ def read_wmt(
     Without `references` each segment has the first reference that it has; with them each of those named, an empty one
     where it has none of that name.
     """
-    from data_prep import wmt
+    from data_prep import wmt, wmt_jsonl
 
-    documents = list(wmt.read(find_wmt(dataset, folder)))
+    tally: Counter[str] = Counter()
+    documents = list(wmt.read(find_wmt(dataset, folder), tally=tally))
+    if empty := tally[wmt_jsonl.EMPTY]:
+        note(f"{dataset}: {empty} {wmt_jsonl.EMPTY}, left out")
     segments = [segment for document in documents for segment in document.segments]
     there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
     chosen = list(there if systems is None else systems)

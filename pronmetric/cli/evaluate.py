@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 
-from pronmetric import address, judged, targets
+from pronmetric import address, judged, strict_json, targets
 from pronmetric.cli import also as older
 from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
@@ -168,8 +167,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
             "pairs": list(_rows(pairs, scored.of, also)),
         }
         with targets.AtomicFile(args.to_json) as file:
-            json.dump(content, file, ensure_ascii=False, indent=1)
-            file.write("\n")
+            file.write(strict_json.dump(content, indent=1) + "\n")
 
 
 def _named(parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
-from pronmetric import tsv
+from pronmetric import strict_json, tsv
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
 from pronmetric.targets import AtomicFiles
 
@@ -41,7 +41,7 @@ class Exports:
         """Add a segment: its JSON object, and its rows of the table."""
         if self._json is not None:
             self._json.write("\n" if self._first else ",\n")
-            self._json.write(json.dumps(content, ensure_ascii=False))
+            self._json.write(strict_json.dump(content))
             self._first = False
         if self._tsv is not None:
             for row in rows:
@@ -52,7 +52,7 @@ class Exports:
         if self._json is not None:
             self._json.write("\n]")
             for key, value in rest.items():
-                self._json.write(f",\n{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, indent=1)}")
+                self._json.write(f",\n{json.dumps(key)}: {strict_json.dump(value, indent=1)}")
             self._json.write("\n}\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -10,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pronmetric import strict_json
 from pronmetric.cli import streams
 from pronmetric.errors import InputError
 from pronmetric.lines import decode_lines, iter_lines
@@ -32,13 +32,13 @@ def read(name: str) -> tuple[Iterator[Record], int | None]:
     only once, the first thousands of records are.
     """
     if name != "-" and stat.S_ISREG(_mode(name)):
-        total = sum(1 for _ in _parsed(iter_lines(name), name))
+        total = sum(1 for _ in _parsed(iter_lines(name, kept=False), name))
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
-        return _parsed(iter_lines(name), name), total
+        return _parsed(iter_lines(name, kept=False), name), total
     stream = streams.stdin() if name == "-" else open(name, "rb")  # closed with the process
     told = streams.STDIN if name == "-" else name
-    records = _parsed(decode_lines(stream, file=told), told)
+    records = _parsed(decode_lines(stream, file=told, kept=False), told)
     ahead = list(islice(records, _AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=told)
@@ -56,13 +56,13 @@ def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
     seen: set[bytes] = set()
     for number, line in enumerate(lines, start=1):
         try:
-            value = json.loads(line, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
+            value = strict_json.parse(line)
+        except ValueError as error:
             raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
         text = text_of(value, file=file, line=number)
         if "id" not in value:
             raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
-        identity = json.dumps(value["id"], sort_keys=True, ensure_ascii=False)
+        identity = strict_json.dump(value["id"], sort_keys=True)
         refuse_unprintable(identity, "id", file=file, line=number)
         key = blake2b(identity.encode(), digest_size=16).digest()
         if key in seen:
@@ -71,7 +71,3 @@ def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
             )
         seen.add(key)
         yield Record(value["id"], text)
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")

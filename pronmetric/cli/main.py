@@ -35,12 +35,14 @@ VERBS = {
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
 }
+_STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, 1 after a fault of the input, 2 after wrong flags.
 
-    SIGINT (Ctrl-C) gives 130, SIGTERM 143 and a reader that went away (`| head`) 141, as for any other program.
+    SIGINT (Ctrl-C) gives 130, SIGTERM 143, SIGHUP 129 and a reader that went away (`| head`) 141, as for any
+    other program.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -53,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         return _stopped("interrupted", stop, code=130)
     except Terminated as stop:
-        return _stopped("terminated", stop, code=143)
+        return _stopped(_STOPS[stop.number], stop, code=128 + stop.number)
     except BrokenPipeError:
         streams.discard_stdout()
         return 141
@@ -91,19 +93,22 @@ def _parser() -> argparse.ArgumentParser:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM raise `Terminated`; only the main thread can, and a SIGTERM that is ignored stays so."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+    """Let SIGTERM and SIGHUP raise `Terminated`; only the main thread can, and what is ignored (`nohup`) stays so."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def terminate(*_: object) -> None:
-        raise Terminated
+    def terminate(number: int, _: object) -> None:
+        raise Terminated(number)
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    before = {number: signal.getsignal(number) for number in _STOPS if signal.getsignal(number) != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, terminate)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _flushed(code: int) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
 
-from pronmetric import mqm, targets
+from pronmetric import mqm, strict_json, targets
 from pronmetric.cli import numbers, scoring
 from pronmetric.errors import PronmetricError
 from pronmetric.judged import to_line
@@ -67,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
             tally = Counter()
             out = files.open(args.tokens)
             for token in mqm.tokens(judgements, context, longest=args.longest, tally=tally):
-                out.write(json.dumps(token, ensure_ascii=False) + "\n")
+                out.write(strict_json.dump(token) + "\n")
             told.append(f"{sum(tally.values())} pronouns ({_counts(tally)}) in {args.tokens}")
     errors = sum(len(one.errors) for one in judgements)
     texts = len({(one.system, one.doc, one.seg) for one in judgements})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pronmetric import judged
+from pronmetric import judged, strict_json
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.scoring import NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
@@ -258,4 +257,4 @@ def _parts(pairs: Iterable[Pair], references: References, note: Callable[[str], 
 
 def score_line(identity: str, scores: tuple[float | None, float | None]) -> str:
     """One pair's scores as `--scores` reads them, in full precision."""
-    return json.dumps({"id": identity, "score_a": scores[0], "score_b": scores[1]}, ensure_ascii=False)
+    return strict_json.dump({"id": identity, "score_a": scores[0], "score_b": scores[1]})

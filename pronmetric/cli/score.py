@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from pronmetric import strict_json
 from pronmetric.cli import also as older
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
@@ -200,7 +200,7 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
             identity = ids.popleft()
             tally.add(segment)
             if not args.only_system:
-                print(json.dumps({"id": identity, **files.scored(segment)}, ensure_ascii=False))
+                print(strict_json.dump({"id": identity, **files.scored(segment)}))
             _export(exports, {"id": identity}, {}, segment)
             bar.update()
             if not ids:  # a stretch is done; whoever reads the pipe may want it
@@ -223,9 +223,7 @@ def _export(
     each: Sequence[SegmentScore] = (),
 ) -> None:
     """Add a segment to the files; `each`: its score in the context of each of several references."""
-    cells = tuple(
-        json.dumps(v, ensure_ascii=False) if k == "id" and not isinstance(v, str) else v for k, v in head.items()
-    )
+    cells = tuple(strict_json.dump(v) if k == "id" and not isinstance(v, str) else v for k, v in head.items())
     empty: list[tuple[object, ...]] = [(None,) * (4 + len(each))]
     in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)
     rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from pronmetric import strict_json
 from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
@@ -79,7 +79,7 @@ def main(argv: Sequence[str]) -> int:
     note(f"context: {said}")
     with tqdm(total=total, unit=" texts", disable=True if args.quiet else None) as bar:
         for places in each:
-            print(json.dumps({"id": ids.popleft(), "pronouns": _listed(places, args.top)}, ensure_ascii=False))
+            print(strict_json.dump({"id": ids.popleft(), "pronouns": _listed(places, args.top)}))
             found.add(places)
             bar.update()
             if not ids:  # a stretch is done; whoever reads the pipe may want it

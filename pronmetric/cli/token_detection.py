@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from pronmetric import targets
+from pronmetric import strict_json, targets
 from pronmetric.cli import exports, scoring
 from pronmetric.cli.pair_sources import SHUFFLED, first_line
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
@@ -46,7 +45,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     if args.save_scores is not None:
         with targets.AtomicFile(args.save_scores) as file:
             for token, score in zip(tokens, scores, strict=True):
-                file.write(json.dumps({"id": token.id, "score": score}, ensure_ascii=False) + "\n")
+                file.write(strict_json.dump({"id": token.id, "score": score}) + "\n")
 
     wrong = [token.wrong for token in tokens]
     resampled, clusters = _clusters(tokens)
@@ -80,8 +79,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
             "by_pronoun": plain(by_pronoun),
         }
         with targets.AtomicFile(args.to_json) as file:
-            json.dump(content, file, ensure_ascii=False, indent=1)
-            file.write("\n")
+            file.write(strict_json.dump(content, indent=1) + "\n")
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pronmetric import score_files, targets
+from pronmetric import score_files, strict_json, targets
 from pronmetric.cli.metric_scores import Metric
 
 
@@ -27,7 +26,7 @@ def write(args: argparse.Namespace, metric: Metric) -> None:
 def write_json(path: str | None, content: Mapping[str, Any]) -> None:
     """All figures, where asked for."""
     if path is not None:
-        _write_lines(path, [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])
+        _write_lines(path, [strict_json.dump(content, indent=1) + "\n"])
 
 
 def _write_lines(path: str, lines: Iterable[str]) -> None:

@@ -6,13 +6,13 @@ One object a line: {"id", "text", "context": [sentences], "start", "end", "label
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.judged import check_ids, read_objects
 from pronmetric.records import Text, refuse_unprintable, text_of
@@ -44,8 +44,8 @@ class LabelledPronoun:
 def holds_tokens(line: str) -> bool:
     """Whether a file whose first line this is holds labelled pronouns."""
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        record = strict_json.parse(line)
+    except ValueError:
         return False
     return isinstance(record, dict) and record.keys() >= KEYS
 

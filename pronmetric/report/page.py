@@ -72,7 +72,7 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
 
 def dumped(value: Any) -> str:
     """JSON that may stand inside a script element: `<` and what else HTML reads is written as an escape."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
 
 def pieces(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
 from pronmetric.report.tables import Table, interval, number
@@ -281,8 +282,5 @@ def _percent(share: float | None) -> str:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"expected JSON ({error})", file=path) from None
+    content = strict_json.read(path, "expected what `agree`, `evaluate` or `train` wrote")
     return content if isinstance(content, dict) else {}

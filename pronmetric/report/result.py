@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.records import History
 from pronmetric.signature import Signature
@@ -114,19 +114,7 @@ def read(path: str) -> Result:
     Raises:
         InputError: no such file, broken JSON, or JSON that no `score` or `compare` wrote; says what is amiss where.
     """
-    try:
-        value = json.loads(Path(path).read_bytes().decode("utf-8"), parse_constant=_no_number)
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except IsADirectoryError:
-        raise InputError(f"is a folder; {_HOW}", file=path) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"broken JSON ({error}); {_HOW}", file=path) from None
-    return _Reader(path).result(value)
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    return _Reader(path).result(strict_json.read(path, _HOW, bytes_of_names=True))
 
 
 class _Reader:

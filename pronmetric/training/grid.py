@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 import pronmetric
-from pronmetric import checkpoint
+from pronmetric import checkpoint, strict_json
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import decide
@@ -125,7 +125,7 @@ def run(out: Path, *, cell: Cell, table: Mapping[str, Any], options: Mapping[str
         "settings": settings,
     }
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.write_text(strict_json.dump(told, indent=1) + "\n", encoding="utf-8")
     part.replace(path)
     if not table["keep"]:
         shutil.rmtree(out / EXPORT)

@@ -254,8 +254,8 @@ def _stoppable(trainer: pl.Trainer, going_on: Path) -> Iterator[None]:
         if isinstance(end, SystemExit) and not isinstance(end.__context__, KeyboardInterrupt):
             raise
         cure = f"the same command goes on from {going_on}" if going_on.is_file() else "nothing was kept yet"
-        kind = Terminated if isinstance(end, Terminated) else KeyboardInterrupt
-        raise kind(f"after step {trainer.global_step} of {trainer.max_steps}; {cure}") from None
+        told = f"after step {trainer.global_step} of {trainer.max_steps}; {cure}"
+        raise (Terminated(end.number, told) if isinstance(end, Terminated) else KeyboardInterrupt(told)) from None
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)  # Lightning leaves it ignored

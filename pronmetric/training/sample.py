@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric import checkpoint
+from pronmetric import checkpoint, strict_json
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.schema import Pair
@@ -94,4 +94,4 @@ def _splits(rows: Mapping[str, int], chosen: Mapping[str, Sequence[Pair]]) -> di
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(strict_json.dump(content, indent=1) + "\n", encoding="utf-8")

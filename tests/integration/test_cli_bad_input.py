@@ -97,10 +97,10 @@ BAD = {
     "text no string": (["score", "--jsonl", "text-number.jsonl"], '"text" must be a string, got a number'),
     "context a string": (["score", "--jsonl", "context-string.jsonl"], '"context" must be a list of strings'),
     "context of numbers": (["score", "--jsonl", "context-numbers.jsonl"], '"context" must be a list of strings'),
-    "NaN": (["score", "--jsonl", "nan.jsonl"], "nan.jsonl:1: broken JSON (NaN is no JSON)"),
+    "NaN": (["score", "--jsonl", "nan.jsonl"], "nan.jsonl:1: broken JSON (NaN is no number"),
     "half a surrogate pair": (
         ["score", "--jsonl", "surrogate.jsonl"],
-        "surrogate.jsonl:1: \"text\" holds half a surrogate",
+        "surrogate.jsonl:1: broken JSON (\"text\" holds half a surrogate pair",
     ),
     "escaped NUL": (["score", "--jsonl", "escaped-nul.jsonl"], "escaped-nul.jsonl:1: \"text\" holds a NUL"),
     "too deep": (["score", "--jsonl", "deep.jsonl"], "deep.jsonl:1: broken JSON"),

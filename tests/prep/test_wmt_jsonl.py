@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from data_prep import wmt, wmt_jsonl
+from pronmetric.cli.corpus import read_wmt
 from pronmetric.errors import InputError
 from pronmetric.schema import Segment
 
@@ -89,9 +90,9 @@ def test_gzip_and_missing_source(tmp_path: Path) -> None:
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": {"refA": {}}}, ':2: expected a text under "refs": "refA"'),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": "Jedna."}, ":2: .*has 2 paragraphs, src '' has 1"),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": None}, "some records have src_text and some have none"),
-        ('{"doc_id": "\\ud83d!"}', ":2: a lone surrogate or a NUL"),
-        ('{"doc_id": "\\\\\\ude00"}', ":2: a lone surrogate or a NUL"),
-        ('{"doc_id": "\\u0000"}', ":2: a lone surrogate or a NUL"),
+        ('{"doc_id": "\\ud83d!"}', ':2: broken JSON: "doc_id" holds half a surrogate pair'),
+        ('{"doc_id": "\\\\\\ude00"}', ':2: broken JSON: "doc_id" holds half a surrogate pair'),
+        ('{"doc_id": "\\u0000"}', ":2: a NUL"),
         ("version https://git-lfs.github.com/spec/v1", "a Git LFS pointer, not the data"),
     ],
 )
@@ -126,3 +127,23 @@ def test_escapes_that_are_text(tmp_path: Path, text: str) -> None:
     line = json.dumps(RECORD | {"domain": "here"}).replace('"here"', f'"{text}"')
     write(tmp_path / "wmt35.jsonl", line)
     assert len(read(tmp_path)) == 2
+
+
+def test_a_system_whose_file_is_empty_is_counted_and_told(tmp_path: Path) -> None:
+    write(tmp_path / "wmt35.jsonl", RECORD)
+    write(tmp_path / "outputs" / "Empty.jsonl")
+    (testset,) = wmt.discover(tmp_path).testsets
+    tally: Counter[str] = Counter()
+    assert [segment.hyps.keys() for doc in wmt.read(testset, tally=tally) for segment in doc.segments] == [
+        {"North"}
+    ] * 2
+    assert tally[wmt_jsonl.EMPTY] == 1
+    told: list[str] = []
+    read_wmt("wmt35:cs-en", str(tmp_path), None, told.append)
+    assert told[0] == "wmt35:cs-en: 1 systems whose file is empty, left out"
+
+
+def test_a_folder_of_empty_files_is_no_test_set(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl")
+    with pytest.raises(InputError, match="holds no WMT test set"):
+        wmt.discover(tmp_path)

@@ -134,7 +134,7 @@ def test_what_has_nothing_to_show_is_refused(tmp_path: Path, capsys: pytest.Capt
         paper.read([str(tmp_path / "x.json")])
     (tmp_path / "x.json").write_text("{", encoding="utf-8")
     assert main(["report", "tables", str(tmp_path)]) == 1
-    assert "expected JSON" in capsys.readouterr().err
+    assert "broken JSON" in capsys.readouterr().err
     assert main(["report", "tables", str(tmp_path / "none")]) == 1
     assert "no such file or folder" in capsys.readouterr().err
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -92,4 +93,35 @@ def test_a_full_disk_leaves_no_file_and_is_one_line(here: Path, size: int) -> No
     done = subprocess.run([sys.executable, "-c", FULL.format(size=size)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "pronmetric: error: big: File too large\n"
+    assert list(here.iterdir()) == []
+
+
+STOPPED = """
+import sys, time
+from pronmetric import targets
+from pronmetric.cli import main
+def slow(argv):
+    with targets.AtomicFiles() as files:
+        files.open("one").write("x" * 100_000)
+        files.open("two").write("x")
+        print("ready", flush=True)
+        time.sleep(60)
+main._run = slow
+sys.exit(main.main([]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("signum", "code", "said"),
+    [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted"), (signal.SIGHUP, 129, "hung up")],
+    ids=["SIGTERM", "SIGINT", "SIGHUP"],
+)
+def test_a_stopped_run_leaves_no_file_and_one_line(here: Path, signum: int, code: int, said: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.send_signal(signum)
+    _, told = process.communicate()
+    assert (process.returncode, told) == (code, f"pronmetric: {said}\n")
     assert list(here.iterdir()) == []

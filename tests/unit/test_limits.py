@@ -1,0 +1,138 @@
+"""What is too large is refused with file, line and cure, before it is in memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data_prep import documents, wmt_sgm, wmt_xml
+from pronmetric import glove_files, judged, score_files, strict_json
+from pronmetric.cli import apt_config, corpus
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval import coreference, gap, rating_table
+from pronmetric.lines import MAX_FILE, MAX_LINE, decode_lines, iter_lines, limit, read_lines
+
+READERS: dict[str, Callable[[str], object]] = {
+    "lines": read_lines,
+    "texts": lambda path: list(corpus.TextFile(path)),
+    "jsonl": lambda path: list(judged.read_objects(path)),
+    "json": lambda path: strict_json.read(path, "expected a number"),
+    "scores": score_files.read_system_scores,
+    "csv": rating_table.read,
+    "gap": gap.read,
+    "conll": lambda path: coreference.read(Path(path)),
+    "ini": apt_config.Config,
+    "sgm": lambda path: wmt_sgm.parse(Path(path)),
+    "xml": lambda path: wmt_xml.parse(Path(path)),
+    "documents": lambda path: list(documents.read_file(Path(path), source="")),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_every_reader_has_the_limit_of_files(
+    name: str, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MAX_FILE, "1000")
+    path = tmp_path / "large"
+    content = b"\n" * 2000
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(InputError, match=rf"large(:\d+)?: .*1,000.*raise the limit with {MAX_FILE}=BYTES"):
+        READERS[name](str(path))
+
+
+@pytest.mark.parametrize("name", sorted(READERS.keys() - {"json", "xml"}))  # which know no lines
+def test_every_reader_of_lines_has_the_limit_of_lines(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MAX_LINE, "1000")
+    path = tmp_path / "long"
+    path.write_bytes(b" " * 2000)
+    with pytest.raises(InputError, match=rf"long:1: a line of more than 1,000 bytes.*{MAX_LINE}=BYTES"):
+        READERS[name](str(path))
+
+
+def test_vectors_are_read_at_any_size_but_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_FILE, "10")
+    path = tmp_path / "vectors"
+    path.write_text("she 1 2\nhe 3 4\n")
+    assert np.array_equal(glove_files.read(path, ["he"], width=2).vectors["he"], [3, 4])
+    monkeypatch.setenv(MAX_LINE, "7")
+    with pytest.raises(InputError, match="vectors:1: a line of more than 7 bytes"):
+        glove_files.read(path, ["he"], width=2)
+
+
+def test_a_line_at_its_limit_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_LINE, "4")
+    (tmp_path / "a").write_text("abc\nabcd")
+    assert read_lines(tmp_path / "a") == ["abc", "abcd"]
+
+
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(InputError, match=r"/dev/zero:1: a line of more than 10,000,000 bytes"):
+        list(iter_lines("/dev/zero"))
+    with pytest.raises(InputError, match=r"/dev/zero:1: a line of more than 10,000,000 bytes"):
+        corpus.TextFile("/dev/zero")
+
+
+def test_a_stream_that_is_not_kept_has_no_end_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_FILE, "3")
+    assert list(decode_lines(io.BytesIO(b"a\nb\nc\n"), file="-", kept=False)) == ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"-:2: more than 3 bytes"):
+        list(decode_lines(io.BytesIO(b"a\nb\nc\n"), file="-"))
+
+
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"one\ntwo",))
+    writer.start()
+    assert read_lines(pipe) == ["one", "two"]
+    writer.join()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "x", "1e9", "\u0663"])
+def test_a_limit_is_a_number_above_0(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_LINE, value)
+    with pytest.raises(PronmetricError, match=f"{MAX_LINE}={value}: expected a number of bytes above 0"):
+        limit(MAX_LINE)
+
+
+SLOW = {
+    "a tag of blanks": "<" + " " * 80_000,
+    "an end of blanks": "<tstset><doc docid='1'><seg id='1'>x</" + " " * 80_000,
+    "a name without end": "<doc " + "a" * 200_000 + ">",
+    "a name and blanks": "<doc a" + " " * 80_000 + ">",
+    "open quotes": "<doc " + "a='" * 50_000 + ">",
+    "open tags": "<doc" * 100_000,
+}
+TIMED = """
+import resource, sys
+from pathlib import Path
+from data_prep import wmt_sgm
+from pronmetric.errors import InputError
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+for name in sys.argv[1:]:
+    try:
+        wmt_sgm.head_of(Path(name))
+        wmt_sgm.parse(Path(name))
+    except InputError:
+        pass
+print("done")
+"""
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_sgm_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sgm").write_text(SLOW[name])
+    done = subprocess.run([sys.executable, "-c", TIMED, str(tmp_path / "a.sgm")], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("done\n", "")
