@@ -1,9 +1,10 @@
-"""How near bf16 scores are to fp32 ones: segment scores, and the decisions between two systems."""
+"""What each precision costs and how exact it is: CPU time, scores in other batches, bf16 against fp32 (the default)."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -45,21 +46,43 @@ def measure(
     }
 
 
+def largest_move(first: Sequence[SegmentScore], second: Sequence[SegmentScore]) -> float:
+    """The largest difference between two scores of one pronoun."""
+    moves = [
+        abs(p.score - q.score)
+        for x, y in zip(first, second, strict=True)
+        for p, q in zip(x.pronouns, y.pronouns, strict=True)
+    ]
+    return max(moves, default=0.0)
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpora.add_flags(parser)
     parser.add_argument("--segments", type=int, default=2000, help="scored segments (default: %(default)s)")
+    parser.add_argument(
+        "--alone", type=int, default=300, help="segments scored again one by one (default: %(default)s)"
+    )
     parser.add_argument("--systems", type=int, default=3, help="systems to compare (default: %(default)s)")
     options = parser.parse_args()
     outputs = corpora.read(options)
     outputs = corpora.take(outputs, list(outputs.systems)[: options.systems])
-    found = {}
+    names, found, cost = list(outputs.systems), {}, {}
     for precision in ("32", "bf16"):
         metric = PronounMetric.from_pretrained(options.model, precision=precision, gpus=0)
-        found[precision] = [metric.predict(outputs.records(name), progress=True).segments for name in outputs.systems]
-    figures = {"outputs": outputs.name, **measure(found["32"], found["bf16"], options.segments)}
-    figures["signature"] = str(metric.signature(context="common"))
+        begun = time.process_time()
+        found[precision] = [metric.predict(outputs.records(name), progress=True).segments for name in names]
+        seconds = time.process_time() - begun
+        alone = metric.predict(outputs.records(names[0])[: options.alone], batch_size=1).segments
+        cost[precision] = {
+            "cpu_seconds": seconds,
+            "largest_move_of_a_pronoun_scored_in_batches_of_its_own": largest_move(
+                found[precision][0][: options.alone], alone
+            ),
+            "signature": str(metric.signature(context="common")),
+        }
+    figures = {"outputs": outputs.name, **cost, **measure(found["32"], found["bf16"], options.segments)}
     print(json.dumps(figures, indent=1))
     if options.out is not None:
         options.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 from pronmetric.errors import InputError
 from pronmetric.lines import iter_lines
 
-DIGITS = 6
+DIGITS = 5  # those that hold in fp32 whatever the batch and the hardware
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
 _TABLE = str.maketrans(_ESCAPES)
 _PLAIN = {escaped: plain for plain, escaped in _ESCAPES.items()}
@@ -24,10 +24,10 @@ _FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # the last four are full-width forms,
 
 
 def cell(value: object) -> str:
-    r"""One cell: a text escaped, a float with six decimals, None as nothing.
+    r"""One cell: a text escaped, a float with five decimals, None as nothing.
 
     >>> [cell(value) for value in ("=1+1", "it's\ta", -0.5, "-0.5", None)]
-    ["'=1+1", "it's\\ta", '-0.500000', '-0.5', '']
+    ["'=1+1", "it's\\ta", '-0.50000', '-0.5', '']
     """
     if value is None:
         return ""

@@ -57,7 +57,7 @@ class Exports:
 
 
 def rounded(value: float | None) -> float | None:
-    """A score as files give it: six decimals."""
+    """A score as files give it: five decimals."""
     return None if value is None else round(value, tsv.DIGITS)
 
 

@@ -1,9 +1,10 @@
-"""BERT for scoring on the CPU in bf16: its matrix products in bf16 with weights laid out once, the rest in fp32.
+"""BERT for scoring on the CPU: its matrix products in fp32 or bf16 with weights laid out once, the rest in fp32.
 
-Against the same model cast to bf16 as a whole it is faster (PyTorch else lays the weights out anew in every call; the
-three maps of the attention are one product; GELU is taken in with the product before it) and nearer to fp32 (residual
-sums, layer norms, GELU, the attention's scores and their softmax are not rounded). The linear operators are those that
-PyTorch's own compiler emits for frozen models; where this PyTorch, this CPU or this architecture has none of it, `pack`
+It is faster than the model that it is made of: PyTorch otherwise lays the weights out in every call; the three maps of
+the attention are one product; GELU is fused with the product before it. In fp32 its states are those of the model up
+to the order of sums. In bf16 they are nearer to fp32 than those of the model cast to bf16 as a whole: residual sums,
+layer norms, GELU, the attention's scores and their softmax are not rounded. The linear operators are those that
+PyTorch's own compiler emits for frozen models; where this PyTorch, this CPU or this architecture lacks them, `pack`
 gives None.
 """
 
@@ -22,22 +23,30 @@ _ROWS = 1024  # the layout is chosen for about so many pieces a batch; others wo
 
 
 class PackedLinear:
-    """A linear map in bf16, without gradients; `gelu`: with the activation after it."""
+    """A linear map in `dtype`, without gradients; `gelu`: with the activation after it."""
 
-    def __init__(self, weight: Float[Tensor, "out width"], bias: Float[Tensor, " out"], *, gelu: bool = False) -> None:
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16().contiguous(), _ROWS)
-        self._bias = bias.bfloat16()
+    def __init__(
+        self,
+        weight: Float[Tensor, "out width"],
+        bias: Float[Tensor, " out"],
+        *,
+        dtype: torch.dtype,
+        gelu: bool = False,
+    ) -> None:
+        self._dtype = dtype
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.to(dtype).contiguous(), _ROWS)
+        self._bias = bias.to(dtype)
         self._after: tuple[str, list[float], str] = ("gelu", [], "none") if gelu else ("none", [], "")
 
     def __call__(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch out"]:
-        """The map of `x`, in bf16."""
-        return torch.ops.mkldnn._linear_pointwise(x.bfloat16(), self._weight, self._bias, *self._after)
+        """The map of `x`, in `dtype`."""
+        return torch.ops.mkldnn._linear_pointwise(x.to(self._dtype), self._weight, self._bias, *self._after)
 
 
 class PackedLayer:
     """One layer of BERT: attention, then feed-forward, each with its residual sum and layer norm."""
 
-    def __init__(self, layer: Any, heads: int) -> None:
+    def __init__(self, layer: Any, heads: int, dtype: torch.dtype) -> None:
         own, out, inner, outer = layer.attention.self, layer.attention.output, layer.intermediate, layer.output
         width = own.query.weight.shape[1]
         scale = 1 / math.sqrt(width // heads)
@@ -45,10 +54,11 @@ class PackedLayer:
         self.maps = PackedLinear(
             torch.cat([scale * own.query.weight, own.key.weight, own.value.weight]),
             torch.cat([scale * own.query.bias, own.key.bias, own.value.bias]),
+            dtype=dtype,
         )
-        self.out = PackedLinear(out.dense.weight, out.dense.bias)
-        self.inner = PackedLinear(inner.dense.weight, inner.dense.bias, gelu=True)
-        self.outer = PackedLinear(outer.dense.weight, outer.dense.bias)
+        self.out = PackedLinear(out.dense.weight, out.dense.bias, dtype=dtype)
+        self.inner = PackedLinear(inner.dense.weight, inner.dense.bias, dtype=dtype, gelu=True)
+        self.outer = PackedLinear(outer.dense.weight, outer.dense.bias, dtype=dtype)
         self.norms = out.LayerNorm, outer.LayerNorm
 
     def __call__(
@@ -67,12 +77,13 @@ class PackedLayer:
 class PackedBert(nn.Module):
     """An encoder for scoring only: it has no weights to train or to save."""
 
-    def __init__(self, model: Any, *, max_pieces: int) -> None:
+    def __init__(self, model: Any, *, max_pieces: int, dtype: torch.dtype) -> None:
         super().__init__()
         self.width: int = model.config.hidden_size
         self.max_pieces = max_pieces
         self.embeddings = model.embeddings
-        self._layers = [PackedLayer(layer, model.config.num_attention_heads) for layer in model.encoder.layer]
+        heads = model.config.num_attention_heads
+        self._layers = [PackedLayer(layer, heads, dtype) for layer in model.encoder.layer]
 
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
@@ -84,15 +95,21 @@ class PackedBert(nn.Module):
         return x
 
 
-def pack(encoder: Encoder) -> PackedBert | None:
-    """The fp32 `encoder` made ready for scoring in bf16 on this CPU; None where that can't be done."""
+def pack(encoder: Encoder, dtype: torch.dtype) -> PackedBert | None:
+    """The fp32 `encoder` made ready for scoring in `dtype` on this CPU; None where that can't be done."""
     model: Any = getattr(encoder, "model", None)
     config: Any = getattr(model, "config", None)
     known = {"model_type": "bert", "hidden_act": "gelu", "is_decoder": False, "position_embedding_type": "absolute"}
     if any(getattr(config, key, value) != value for key, value in known.items()) or config is None:
         return None
+    return PackedBert(model, max_pieces=encoder.max_pieces, dtype=dtype) if _can_pack(dtype) else None
+
+
+def _can_pack(dtype: torch.dtype) -> bool:
+    """Whether this PyTorch and this CPU have the linear operators, and `dtype` in hardware."""
     ops = torch.ops.mkldnn
-    has = all(hasattr(ops, name) for name in ("_reorder_linear_weight", "_linear_pointwise"))
-    if not has or not torch.backends.mkldnn.is_available() or not ops._is_mkldnn_bf16_supported():
-        return None
-    return PackedBert(model, max_pieces=encoder.max_pieces)
+    if not all(hasattr(ops, name) for name in ("_reorder_linear_weight", "_linear_pointwise")):
+        return False
+    if not torch.backends.mkldnn.is_available():
+        return False
+    return dtype == torch.float32 or (dtype == torch.bfloat16 and ops._is_mkldnn_bf16_supported())

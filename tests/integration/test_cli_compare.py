@@ -61,7 +61,7 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     assert (pair["wins"], pair["losses"], pair["ties"]) == (seen["a"], seen["b"], seen["tie"])
     assert pair["one_sided"] + pair["unscored"] == seen[None]
     assert seen["a"] and seen["b"]
-    assert pair["difference"] == pytest.approx(pair["a"]["score"] - pair["b"]["score"], abs=1e-5)
+    assert pair["difference"] == pytest.approx(pair["a"]["score"] - pair["b"]["score"], abs=2e-5)
     assert pair["interval"][0] < pair["difference"] < pair["interval"][1]
     assert (pair["resampled"], pair["units"]) == ("documents", 5)
     assert "|context:common|" in content["signature"] and content["tie"] == 0.02

@@ -133,7 +133,7 @@ def test_a_given_score_is_weighed(
         scores = [c["score"] for c in segment["candidates"]]
         known = [0 if s is None or scores[0] is None else s - scores[0] for s in scores]
         gains = [0.6 * k + 0.4 * (g - row[0]) for k, g in zip(known, row, strict=True)]
-        assert [c["gain"] for c in segment["candidates"]] == pytest.approx(gains, abs=1e-5)
+        assert [c["gain"] for c in segment["candidates"]] == pytest.approx(gains, abs=2e-5)
         assert segment["chosen"] == max(range(3), key=[c["gain"] for c in segment["candidates"]].__getitem__)
     assert (content["weight"], content["margin"], content["pronouns_by"]) == (0.6, 0.0, "model")
     plain = write(tmp_path / "plain", [text for texts in candidates for text in texts])
@@ -161,7 +161,7 @@ def test_by_agreement(run: Run, systems: list[Path], candidates: list[tuple[str,
     assert out != read(systems[0]) and "signature" not in err and "context" not in err
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     found = [[c["score"] for c in segment["candidates"]] for segment in content["segments"]]
-    assert found == [pytest.approx(a, abs=1e-6) for a in agreed] and content["signature"] is None
+    assert found == [pytest.approx(a, abs=1e-5) for a in agreed] and content["signature"] is None
 
 
 def test_unbounded_heads_choose_too(

@@ -24,7 +24,7 @@ Checkpoints = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
-    return PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
+    return PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)  # in the default precision
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,16 @@ def test_other_texts_change_nothing(metric: PronounMetric, records: list[dict[st
     close(metric.predict(records).scores[:37], alone)
     one_by_one = [metric.predict([record]).scores[0] for record in records[:37]]
     close(alone, one_by_one)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+def test_nothing_moves_the_scores_of_the_shipped_checkpoint(records: list[dict[str, Any]], batch_size: int) -> None:
+    shipped = PronounMetric.from_pretrained(gpus=0)
+    alone = shipped.predict(records[:37]).pronouns
+    order = random.Random(batch_size).sample(range(len(records)), len(records))
+    found = shipped.predict([records[i] for i in order], batch_size=batch_size).pronouns
+    back = dict(zip(order, found, strict=True))
+    close([p.score for each in alone for p in each], [p.score for i in range(37) for p in back[i]])
 
 
 @pytest.mark.parametrize(("window", "remembered"), [(1, 0), (2, 3), (10, 10)])

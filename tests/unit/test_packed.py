@@ -29,12 +29,16 @@ def encoder() -> HuggingFaceEncoder:
     return made.eval().requires_grad_(False)
 
 
+def pack(encoder: HuggingFaceEncoder, dtype: torch.dtype) -> packed.PackedBert:
+    made = packed.pack(encoder, dtype)
+    if made is None:
+        pytest.skip(f"this CPU or PyTorch has no packed products in {dtype}")
+    return made
+
+
 @pytest.fixture
 def made(encoder: HuggingFaceEncoder) -> packed.PackedBert:
-    made = packed.pack(encoder)
-    if made is None:
-        pytest.skip("this CPU or PyTorch has no packed bf16 products")
-    return made
+    return pack(encoder, torch.bfloat16)
 
 
 def batch(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -55,6 +59,22 @@ def test_states_are_near_and_nearer_than_a_cast(encoder: HuggingFaceEncoder, mad
     assert 0 < gap < gap_of_cast < 0.05
 
 
+def test_in_fp32_the_states_are_the_encoders(encoder: HuggingFaceEncoder) -> None:
+    ids, mask = batch([5, 30, 1, 17])
+    with torch.inference_mode():
+        exact, found = encoder(ids, mask)[mask], pack(encoder, torch.float32)(ids, mask)[mask]
+    assert exact.abs().mean() > 0.5
+    assert (found - exact).abs().max() < 2e-5
+
+
+def test_in_fp32_padding_and_other_rows_change_nothing(encoder: HuggingFaceEncoder) -> None:
+    made = pack(encoder, torch.float32)
+    ids, mask = batch([12, 40, 3])
+    with torch.inference_mode():
+        together, alone = made(ids, mask)[0, :12], made(ids[:1, :12], mask[:1, :12])[0]
+    assert (together - alone).abs().max() < 2e-5
+
+
 def test_padding_changes_nothing(made: packed.PackedBert) -> None:
     ids, mask = batch([12, 40])
     with torch.inference_mode():
@@ -69,9 +89,13 @@ def test_the_encoder_stays_as_it_was(encoder: HuggingFaceEncoder, made: packed.P
 
 @pytest.mark.parametrize("other", [{"model_type": "roberta"}, {"hidden_act": "relu"}, {"is_decoder": True}])
 def test_other_architectures_are_left_alone(other: dict[str, object]) -> None:
-    assert packed.pack(HuggingFaceEncoder.from_config({**CONFIG, **other})) is None
+    assert packed.pack(HuggingFaceEncoder.from_config({**CONFIG, **other}), torch.float32) is None
 
 
-def test_without_the_operators_nothing_is_packed(encoder: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bf16_in_hardware_only_fp32_is_packed(
+    encoder: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
-    assert packed.pack(encoder) is None
+    assert packed.pack(encoder, torch.bfloat16) is None and packed.pack(encoder, torch.float16) is None
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    assert packed.pack(encoder, torch.float32) is None
