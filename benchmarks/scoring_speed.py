@@ -149,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpora.add_flags(parser)
     parser.add_argument("--systems", type=int, default=4, metavar="N", help="number of systems (default: %(default)s)")
-    parser.add_argument("--precision", choices=["32", "bf16", "16"], default="bf16")
+    parser.add_argument("--precision", choices=["32", "bf16", "16"], default="bf16", help="default: %(default)s")
     options = parser.parse_args()
     outputs = corpora.read(options)
     outputs = corpora.take(outputs, list(outputs.systems)[: options.systems])
