@@ -24,7 +24,7 @@ def test_plain_texts_and_numbers_stay(text: str) -> None:
 
 
 def test_numbers_are_written_as_numbers() -> None:
-    assert [tsv.cell(value) for value in (-0.25, -3, 0, None)] == ["-0.250000", "-3", "0", ""]
+    assert [tsv.cell(value) for value in (-0.25, -3, 0, None)] == ["-0.25000", "-3", "0", ""]
 
 
 def test_every_text_is_read_back() -> None:
@@ -40,9 +40,9 @@ def test_a_table_is_read_back(tmp_path: Path) -> None:
     path, name = tmp_path / "o.tsv", "=cmd\t|\nx\\y"
     with Exports(json_path=None, tsv_path=str(path), columns=("system", "=column", "score")) as exports:
         exports.segment({}, [(name, "'=x", -0.5), ("plain", None, 1)])
-    assert path.read_text(encoding="utf-8").splitlines()[1] == "'=cmd\\t|\\nx\\\\y\t''=x\t-0.500000"
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "'=cmd\\t|\\nx\\\\y\t''=x\t-0.50000"
     assert list(tsv.read(path)) == [
-        {"system": name, "=column": "'=x", "score": "-0.500000"},
+        {"system": name, "=column": "'=x", "score": "-0.50000"},
         {"system": "plain", "=column": "", "score": "1"},
     ]
 
