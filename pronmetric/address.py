@@ -20,10 +20,13 @@ class Address(NamedTuple):
     folder: Path
 
 
-def locate(model: str | Path | None = None, *, allow_network: bool = False) -> Address:
+def locate(
+    model: str | Path | None = None, *, allow_network: bool = False, storage: str | Path | None = None
+) -> Address:
     """Find the checkpoint `model`: None is the shipped default; else a shipped name, a folder or a hub name.
 
-    A hub name is read from the local cache, and fetched only where `allow_network` is given.
+    A hub name is read from the local cache (the folder `storage`, None is the hub's own), and fetched only where
+    `allow_network` is given.
 
     Raises:
         PronmetricError: there is no such checkpoint, or the folder is none.
@@ -35,10 +38,16 @@ def locate(model: str | Path | None = None, *, allow_network: bool = False) -> A
         return Address(name, _checked(shelf / name))
     if Path(name).exists():
         return Address(Path(name).resolve().name, _checked(Path(name)))
-    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name):
-        return Address(name, _checked(_fetch(name, allow_network=allow_network)))
+    if of_hub(name):
+        return Address(name, _checked(_fetch(name, allow_network=allow_network, storage=storage)))
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+
+
+def of_hub(model: str | Path | None) -> bool:
+    """Whether this is a name of the Hugging Face hub, OWNER/NAME, and no folder here."""
+    name = "" if model is None else str(model)
+    return re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None and not Path(name).exists()
 
 
 def refuse_taken(folder: Path) -> None:
@@ -61,13 +70,14 @@ def _checked(folder: Path) -> Path:
     return folder
 
 
-def _fetch(name: str, *, allow_network: bool) -> Path:
+def _fetch(name: str, *, allow_network: bool, storage: str | Path | None) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
         return Path(
             snapshot_download(
                 name,
+                cache_dir=storage,
                 local_files_only=not allow_network,
                 allow_patterns=["*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors"],
             )

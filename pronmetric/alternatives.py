@@ -17,7 +17,8 @@ from pronmetric.score import PronounScore, SegmentScore
 from pronmetric.slots import agrees, same_slot
 from pronmetric.words import words as split
 
-Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
+Stream = Callable[..., Iterator[SegmentScore]]
+"""Scores texts, in order; `PronounMetric.stream`, with its flags bound."""
 
 _BEGIN = Text("", "")  # has no pronoun, so it costs nothing; stands before the variants of each text
 
@@ -76,7 +77,13 @@ def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
     )
 
 
-def weigh(texts: Iterable[Text], stream: Stream, *, below: float | None = None) -> Iterator[tuple[Place, ...]]:
+def weigh(
+    texts: Iterable[Text],
+    stream: Stream,
+    *,
+    below: float | None = None,
+    advance: Callable[[int], object] | None = None,
+) -> Iterator[tuple[Place, ...]]:
     """For each text, in order, its pronouns with their alternatives; in bounded memory if `stream` is.
 
     A form that is not scored in that place, because the finder would not read it as a pronoun there or the checkpoint
@@ -87,9 +94,12 @@ def weigh(texts: Iterable[Text], stream: Stream, *, below: float | None = None) 
         stream: scores texts, in order, with probabilities; called once for the texts and once for all variants, so
             that each distinct one is encoded once.
         below: only pronouns of a lower probability are looked at; None is all of them.
+        advance: is called with the number of texts whose variants were scored since the last call.
     """
     waiting: deque[Text] = deque()
     asked: deque[list[tuple[PronounScore, tuple[Variant, ...]]]] = deque()
+    sizes: deque[int] = deque()
+    scored_ahead = 0
 
     def originals() -> Iterator[Text]:
         for text in texts:
@@ -102,10 +112,19 @@ def weigh(texts: Iterable[Text], stream: Stream, *, below: float | None = None) 
             doubtful = [p for p in segment.pronouns if below is None or p.score < below]
             made = [(p, variants(text, p.start, p.end)) for p in doubtful]
             asked.append(made)
+            sizes.append(1 + sum(len(found) for _, found in made))
             yield _BEGIN
             yield from (variant.text for _, found in made for variant in found)
 
-    scored = stream(replaced())
+    def told(number: int) -> None:
+        nonlocal scored_ahead
+        scored_ahead += number
+        while sizes and scored_ahead >= sizes[0]:
+            scored_ahead -= sizes.popleft()
+            assert advance is not None
+            advance(1)
+
+    scored = stream(replaced()) if advance is None else stream(replaced(), advance=told)
     for _ in scored:  # a beginning; then come the variants of that text
         yield tuple(_place(p, found, islice(scored, len(found))) for p, found in asked.popleft())
 

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from math import fsum
 from typing import NamedTuple
 
-from pronmetric.eval.significance import paired_bootstrap, randomisation
+from pronmetric.eval.significance import RESAMPLES, paired_bootstrap, randomisation
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
 
@@ -87,11 +87,11 @@ class Duel:
         self.unscored += not a.pronouns and not b.pronouns
         return decision
 
-    def outcome(self, *, seed: int) -> Outcome:
-        """The systems so far; the seed draws the resamples."""
+    def outcome(self, *, seed: int, resamples: int = RESAMPLES) -> Outcome:
+        """The systems so far; the seed draws the resamples of their difference."""
         resampled, a_totals = self.a.totals()
         _, b_totals = self.b.totals()
-        bootstrap = paired_bootstrap(a_totals, b_totals, seed=seed)
+        bootstrap = paired_bootstrap(a_totals, b_totals, resamples=resamples, seed=seed)
         a, b = self.a.score(seed=seed), self.b.score(seed=seed)
         return Outcome(
             a=a,
@@ -102,7 +102,7 @@ class Duel:
             else (bootstrap.low, bootstrap.high),
             a_ahead=None if bootstrap is None else bootstrap.a_better,
             p_bootstrap=None if bootstrap is None else bootstrap.p,
-            p_randomisation=randomisation(a_totals, b_totals, seed=seed),
+            p_randomisation=randomisation(a_totals, b_totals, resamples=resamples, seed=seed),
             wins=self.seen[A],
             ties=self.seen[TIE],
             losses=self.seen[B],

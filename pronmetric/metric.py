@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from array import array
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import blake2b
@@ -108,13 +108,16 @@ class PronounMetric:
         precision: str | None = None,
         gpus: int | None = None,
         allow_network: bool = False,
+        storage: str | Path | None = None,
     ) -> PronounMetric:
         """Load the shipped checkpoint, that of a folder, or that of a hub name; nothing is unpickled.
+
+        `storage`: the folder that keeps checkpoints of the hub; None is the hub's own cache.
 
         Raises:
             PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs.
         """
-        place = address.locate(model, allow_network=allow_network)
+        place = address.locate(model, allow_network=allow_network, storage=storage)
         return cls(checkpoint.load(place.folder), place, precision=precision, gpus=gpus)
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -175,8 +178,8 @@ class PronounMetric:
         """
         texts = _texts(records)
         counts = Counts()
-        bar = tqdm(texts, unit=" texts", disable=not progress)
-        segments = tuple(self.stream(bar, batch_size=batch_size, counts=counts))
+        with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
+            segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
         system = tallied(segments, docs).score(seed=seed)
         return Prediction(segments, system, counts, self.signature(seed=seed))
 
@@ -216,23 +219,40 @@ class PronounMetric:
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         band = band_of(self.config, name=self.name) if tie == "auto" else float(tie)
         duel, counts = Duel(tie=band), Counts()
-        rows = tqdm(zip(left, right, strict=True), unit=" segments", total=len(left), disable=not progress)
+        size = 2 if context == "respective" else 4  # texts of a segment
         if context == "respective":
-            texts = (text for pair in rows for text in pair)
+            given = (text for pair in zip(left, right, strict=True) for text in pair)
         else:
-            texts = (Text(c.context, t.text) for pair in rows for t in pair for c in pair)
-        scored = chunks(self.stream(texts, batch_size=batch_size, counts=counts), 2 if context == "respective" else 4)
-        sides = ((average(*s[: len(s) // 2]), average(*s[len(s) // 2 :])) for s in scored)
-        decisions = tuple(duel.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
+            given = (Text(c.context, t.text) for pair in zip(left, right, strict=True) for t in pair for c in pair)
+        with tqdm(total=size * len(left), unit=" texts", disable=not progress) as bar:
+            scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
+            sides = ((average(*s[: size // 2]), average(*s[size // 2 :])) for s in scored)
+            decisions = tuple(duel.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
         signature = self.signature(context=context, seed=seed).plus(tie=f"{band:g}")
         return Comparison(decisions, duel.outcome(seed=seed), counts, signature)
 
     def stream(
-        self, texts: Iterable[Text], *, batch_size: int | None = None, counts: Counts | None = None
+        self,
+        texts: Iterable[Text],
+        *,
+        batch_size: int | None = None,
+        counts: Counts | None = None,
+        advance: Callable[[int], object] | None = None,
+        length_batching: bool = True,
+        cache: bool = True,
     ) -> Iterator[SegmentScore]:
         """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
 
-        A text comes out when some thousands of them have gone in, or `texts` has ended. `counts` is added to.
+        A text comes out when some thousands of them have gone in, or `texts` has ended.
+
+        Args:
+            texts: the texts, with their contexts.
+            batch_size: as for `predict`.
+            counts: is added to.
+            advance: is called after each batch with the number of texts done since the last call; these add up to the
+                number of texts, in proportion to the pieces encoded.
+            length_batching: texts of like length share a batch; otherwise texts that follow one another do.
+            cache: a text that came before is not encoded again.
         """
         batch_size = BATCH_SIZE[self._device.type] if batch_size is None else batch_size
         if batch_size < 1:
@@ -243,16 +263,28 @@ class PronounMetric:
         waiting: list[tuple[bytes, tuple[Occurrence, ...]]] = []
 
         def score() -> Iterator[SegmentScore]:
-            known.update(zip(new, self._encode(list(new.values()), batch_size, counts), strict=True))
+            told = 0
+
+            def tell(share: float) -> None:
+                nonlocal told
+                done = int(share * len(waiting))
+                if advance is not None and done > told:
+                    advance(done - told)
+                told = done
+
+            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
+            known.update(zip(new, encoded, strict=True))
+            tell(1.0)
             yield from (self._segment(found, known[key]) if found else SegmentScore(None, ()) for key, found in waiting)
             new.clear()
             waiting.clear()
-            for key in list(islice(known, max(0, len(known) - _REMEMBERED))):
+            for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
                 del known[key]
 
-        for context, text in texts:
+        for number, (context, text) in enumerate(texts):
             found = tuple(p for p in pronouns.find(text) if p.form in self._forms)
-            key = blake2b(f"{context}\0{text}".encode(), digest_size=16).digest()
+            identity = f"{context}\0{text}" if cache else str(number)
+            key = blake2b(identity.encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
             waiting.append((key, found))
@@ -267,11 +299,13 @@ class PronounMetric:
         below: float | None = None,
         batch_size: int | None = None,
         counts: Counts | None = None,
+        advance: Callable[[int], object] | None = None,
     ) -> Iterator[tuple[Place, ...]]:
         """For each of `texts`, in order, its pronouns, and how probable each other form of the slot is in their place.
 
         See `pronmetric.alternatives`: one pronoun is replaced at a time, and the source is not seen. `below` takes only
-        pronouns of a lower probability; the rest is as for `stream`.
+        pronouns of a lower probability; `advance` is called with the number of texts done since the last call; the rest
+        is as for `stream`.
 
         Raises:
             PronmetricError: the checkpoint's head gives no probabilities.
@@ -282,7 +316,7 @@ class PronounMetric:
                 f"alternatives need probabilities; the head {kind!r} of {self.name} gives unbounded scores: "
                 "give a checkpoint with head 'logit'"
             )
-        return weigh(texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below)
+        return weigh(texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below, advance=advance)
 
     def attention(self, texts: Iterable[Text], *, batch_size: int | None = None) -> Iterator[tuple[Look, ...]]:
         """For each of `texts`, in order, what its pronouns attend to (the paper's Figures 5 and 6), in bounded memory.
@@ -312,8 +346,15 @@ class PronounMetric:
         for spans, each in zip(found, weights, strict=True):
             yield tuple(Look(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))
 
-    def _encode(self, examples: Sequence[Example], batch_size: int, counts: Counts) -> list[_Known]:
-        """What there is to know of each example, which has a pronoun or more."""
+    def _encode(
+        self,
+        examples: Sequence[Example],
+        batch_size: int,
+        counts: Counts,
+        tell: Callable[[float], None],
+        by_length: bool,
+    ) -> list[_Known]:
+        """What there is to know of each example, which has a pronoun or more; `tell` is told the share that is done."""
         rows = self._collator.encode(examples)
         first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
         counts.encoded += len(examples)
@@ -323,10 +364,14 @@ class PronounMetric:
         sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
         counts.surplus += int((sizes > getattr(self._replicas[0].head, "slots", np.inf)).sum())
         raw = np.zeros((len(examples), sizes.max(initial=0)), dtype=np.float32)
-        batches = list(_batches([row for row in rows if len(row.pronouns)], batch_size * _BATCH_PIECES))
+        kept = [row for row in rows if len(row.pronouns)]
+        batches = list(_batches(kept, batch_size * _BATCH_PIECES, by_length=by_length))
+        pieces, done = sum(len(row.ids) for row in kept), 0
         for batch, out in zip(batches, self._forward(batches), strict=True):
             for row, values in zip(batch, out, strict=True):
                 raw[row.example, row.pronouns] = values[: len(row.pronouns)]
+                done += len(row.ids)
+            tell(done / pieces)
         segments, scores = self._judge(raw, np.arange(raw.shape[1]) < sizes[:, None])
         return [
             _Known(segment, array("f", line[:size]))
@@ -381,14 +426,18 @@ def _attended(model: PronounScorer, collator: Collator, rows: Sequence[Encoded])
     return None if weights is None else weights.float().cpu().numpy()
 
 
-def _batches(rows: Sequence[Encoded], pieces: int) -> Iterator[Sequence[Encoded]]:
-    """Batches of rows of like length, longest first, of at most `pieces` pieces with their padding."""
-    rows = sorted(rows, key=lambda row: -len(row.ids))
-    start = 0
-    while start < len(rows):
-        end = start + max(1, pieces // len(rows[start].ids))
-        yield rows[start:end]
-        start = end
+def _batches(rows: Sequence[Encoded], pieces: int, *, by_length: bool = True) -> Iterator[Sequence[Encoded]]:
+    """Batches of at most `pieces` pieces with padding: of rows of like length, longest first, or in their order."""
+    batch: list[Encoded] = []
+    longest = 0
+    for row in sorted(rows, key=lambda row: -len(row.ids)) if by_length else rows:
+        longest = max(longest, len(row.ids))
+        if batch and longest * (len(batch) + 1) > pieces:
+            yield batch
+            batch, longest = [], len(row.ids)
+        batch.append(row)
+    if batch:
+        yield batch
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:

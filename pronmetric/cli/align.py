@@ -7,12 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from data_prep.links import METHODS, Symmetrize, to_pharaoh
 from pronmetric import targets
 from pronmetric.errors import InputError
 from pronmetric.lines import read_lines
+from pronmetric.progress import progress
 
 if TYPE_CHECKING:
     from data_prep.align import AgreementAligner, Aligner, TokenPair
@@ -48,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     pairs = _read(args.a, args.b)
     more = _read(*args.train_on) if args.train_on else []
     aligner = _aligner(args, pairs, more)
-    found = tqdm(aligner.align_all(pairs), desc="align", total=len(pairs), unit=" lines", disable=None)
+    found = progress(aligner.align_all(pairs), label="align", total=len(pairs), unit="lines")
     lines = [to_pharaoh(links) for links in found]  # all of them before the first is printed: an error leaves no half
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
@@ -124,7 +123,7 @@ def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAli
         return AgreementAligner.load(args.table, symmetrize=how)
     aligner = AgreementAligner(symmetrize=how)
     total = len(pairs) * aligner.iterations
-    with tqdm(desc="learn", total=total, unit=" lines", disable=None) as bar:
+    with progress(label="learn", total=total, unit="lines") as bar:
         aligner.train(pairs, progress=bar.update)
     if args.save_table is not None:
         aligner.save(args.save_table)

@@ -5,24 +5,21 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
+from pronmetric.alternatives import Stream
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import scoring, tie
+from pronmetric.cli import numbers, scoring, tie
 from pronmetric.cli.scoring import COMMON, CROSSED
 from pronmetric.comparison import Decision, Duel, Outcome, average
 from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.significance import MINIMUM, holm
+from pronmetric.eval.significance import FEWEST, MINIMUM, RESAMPLES, holm
 from pronmetric.records import Text
 from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
-
-if TYPE_CHECKING:
-    from pronmetric.metric import PronounMetric
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, segment by segment and as a whole.
 
@@ -69,6 +66,9 @@ def main(argv: Sequence[str]) -> int:
         "which ties the same share of its development pairs as were ties among the answers published with the paper "
         "(1.7 %%); people may tie far more often on your texts (default: %(default)s)",
     )
+    parser.add_argument(
+        "--num_splits", type=_splits, metavar="N", help=f"number of resamples of both tests (default: {RESAMPLES})"
+    )
     args = parser.parse_args(argv)
     scoring.check_flags(parser, args)
     scoring.check_targets(args)
@@ -76,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"
         )
-    band = tie.band(args.tie, args.model, allow_network=args.allow_network)
+    band = tie.band(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)
     note = scoring.Notes(quiet=args.quiet)
     scoring.open_stdout()
     corpus = corpora.read(args, note)
@@ -90,11 +90,22 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
+def _splits(text: str) -> int:
+    """The value of --num_splits."""
+    if numbers.positive(text) < FEWEST:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {FEWEST}, got {text!r}")
+    return int(text)
+
+
 def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: float, note: scoring.Notes) -> None:
     metric = scoring.load(args, note)
     counts = Counts()
     signature = tie.signed(scoring.signed(metric.signature(context=kind, seed=args.seed), kind, corpus, args), band)
+    if args.num_splits is not None:
+        signature = signature.plus(resamples=args.num_splits)
+    resamples = RESAMPLES if args.num_splits is None else args.num_splits
     references = scoring.many(kind, corpus)
+    texts_a_row = len(corpus.systems) * (len(corpus.systems) if kind == CROSSED else max(1, len(references)))
     pairs = [
         Pair(a, b, Duel(tie=band), tuple(Duel(tie=band) for _ in references))
         for a, b in combinations(range(len(corpus.systems)), 2)
@@ -102,9 +113,10 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
     columns = (*_COLUMNS, *(f"difference with {name}" for name in references))
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
-        tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
+        scoring.bar(args, total=corpus.segments * texts_a_row) as bar,
     ):
-        for number, (row, scores) in enumerate(_scored(metric, corpus, kind, args.batch_size, counts)):
+        stream = partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update)
+        for number, (row, scores) in enumerate(_scored(corpus, kind, stream)):
             for a, b, duel, by_reference in pairs:
                 decision = duel.add(average(*scores[a, b]), average(*scores[b, a]), row.doc)
                 each = [
@@ -115,10 +127,12 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
                     print(_line(names, number, decision))
                 in_each = dict(zip(references, each, strict=True))
                 _export(exports, names, number, row, (row.texts[a], row.texts[b]), decision, in_each)
-            bar.update()
-        outcomes = [pair.duel.outcome(seed=args.seed) for pair in pairs]
+        outcomes = [pair.duel.outcome(seed=args.seed, resamples=resamples) for pair in pairs]
         parts = [
-            {ref: one.outcome(seed=args.seed) for ref, one in zip(references, pair.by_reference, strict=True)}
+            {
+                ref: one.outcome(seed=args.seed, resamples=resamples)
+                for ref, one in zip(references, pair.by_reference, strict=True)
+            }
             for pair in pairs
         ]
         adjusted = _adjusted(outcomes)
@@ -139,7 +153,7 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
 
 
 def _scored(
-    metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
+    corpus: corpora.Corpus, kind: str, stream: Stream
 ) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], tuple[SegmentScore, ...]]]]:
     """Rows, with the scores of each system x as it stands against each other one y, under (x, y).
 
@@ -157,8 +171,8 @@ def _scored(
             waiting.append(row)
             yield from (Text(contexts[owner][k], row.texts[x]) for x in systems for owner, k in owners[x])
 
-    stream = metric.stream(texts(), batch_size=batch_size, counts=counts)
-    while waiting_scores := list(islice(stream, sum(map(len, owners.values())))):
+    found = stream(texts())
+    while waiting_scores := list(islice(found, sum(map(len, owners.values())))):
         scores = iter(waiting_scores)
         in_context = {(x, owner): next(scores) for x in systems for owner in owners[x]}
         yield (

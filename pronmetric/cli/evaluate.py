@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tqdm import tqdm
-
 from pronmetric import address, judged, strict_json, targets
 from pronmetric.cli import also as older
 from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
@@ -232,12 +230,11 @@ def _scored(pairs: Pairs, args: argparse.Namespace, note: scoring.Notes) -> Scor
     texts = list(pairs.texts(kind, seed=args.seed))
     metric: PronounMetric = scoring.load(args, note)
     counts = Counts()
-    with tqdm(total=len(texts) // 2, unit=" pairs", disable=True if args.quiet else None) as bar:
+    with scoring.bar(args, total=len(texts)) as bar:
 
         def found() -> Iterator[tuple[float | None, float | None]]:
-            stream = metric.stream(texts, batch_size=args.batch_size, counts=counts)
+            stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
             while both := tuple(islice(stream, 2)):
-                bar.update()
                 yield both[0].score, both[1].score
 
         scores = dict(zip((pair.id for pair in pairs), found(), strict=True))

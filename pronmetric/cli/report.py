@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from tqdm import tqdm
 
 from pronmetric import targets
 from pronmetric.cli import numbers, scoring
@@ -149,18 +148,20 @@ def _ask(
     tell(_compared(str(metric.signature()), result.signature))
     texts = _texts(result, listed)
     looks = metric.attention(texts, batch_size=args.batch_size)
-    places = metric.alternatives(texts, batch_size=args.batch_size) if metric.probability else ((),) * len(texts)
     if not metric.probability:
         tell("the scores of this model are not probabilities: alternative pronouns are not shown")
     outputs = [output for place in listed for output in result.segments[place].outputs]
     answers = []
-    bar = tqdm(total=len(texts), desc="attention, alternatives", unit=" texts", disable=True if args.quiet else None)
-    with bar:
+    with scoring.bar(args, total=len(texts), label="attention, alternatives") as bar:
+        places = (
+            metric.alternatives(texts, batch_size=args.batch_size, advance=bar.update)
+            if metric.probability
+            else ((),) * len(texts)
+        )
         for output, look, found in zip(outputs, looks, places, strict=True):
             weights = {item.start: item.weights for item in look}
             others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others) for p in found}
             answers.append(_said(output, weights, others))
-            bar.update()
     size = len(result.systems)
     return {place: tuple(answers[k * size : (k + 1) * size]) for k, place in enumerate(listed)}
 

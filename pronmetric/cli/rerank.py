@@ -10,8 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from tqdm import tqdm
-
 from pronmetric import targets
 from pronmetric.choice import Choice, Rule, consensus, rerank
 from pronmetric.cli import corpus as corpora
@@ -95,8 +93,12 @@ def _agreeing(
     candidates: Candidates, given: Sequence[Sequence[float]] | None, rule: Rule, args: argparse.Namespace
 ) -> list[Choice]:
     """The choices by agreement with the other candidates."""
-    bar = tqdm(candidates, unit=" lines", disable=True if args.quiet else None)
-    return [rule.choose(consensus(texts), None if given is None else given[i]) for i, texts in enumerate(bar)]
+    chosen = []
+    with scoring.bar(args, total=len(candidates), label="rerank", unit="lines") as bar:
+        for i, texts in enumerate(candidates):
+            chosen.append(rule.choose(consensus(texts), None if given is None else given[i]))
+            bar.update()
+    return chosen
 
 
 def _scored(
@@ -121,15 +123,13 @@ def _scored(
     metric = scoring.load(args, note)
 
     counts = Counts()
-    stream = partial(metric.stream, batch_size=args.batch_size, counts=counts)
     where = "of the same document" if docs is not None else "of the file; document bounds are unknown"
     note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}"))
-    made = rerank(
-        candidates, stream, rule=rule, given=given, contexts=contexts, docs=None if docs is None else list(docs)
-    )
-    choices: dict[int, Choice] = {}
-    for line, choice in tqdm(made, total=len(candidates), unit=" lines", disable=True if args.quiet else None):
-        choices[line] = choice
+    with scoring.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
+        stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)
+        by_document = None if docs is None else list(docs)
+        made = rerank(candidates, stream, rule=rule, given=given, contexts=contexts, docs=by_document)
+        choices: dict[int, Choice] = dict(made)
     note.lengths(counts)
     return [choices[line] for line in range(len(candidates))], str(metric.signature(context=kind))
 

@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any
-
-from tqdm import tqdm
+from typing import Any
 
 from pronmetric import strict_json
+from pronmetric.alternatives import Stream
 from pronmetric.cli import also as older
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
@@ -22,9 +22,6 @@ from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 from pronmetric.records import Text
 from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
-
-if TYPE_CHECKING:
-    from pronmetric.metric import PronounMetric
 
 DESCRIPTION = """Score the pronouns of English translations, each in its context.
 
@@ -88,9 +85,9 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
     columns = (*_COLUMNS, *(f"score with {name}" for name in references), *(args.also or ()))
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
-        tqdm(total=corpus.segments, unit=" segments", disable=True if args.quiet else None) as bar,
+        scoring.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
     ):
-        scored = _scored(metric, corpus, kind, args.batch_size, counts)
+        scored = _scored(corpus, kind, partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update))
         beside = _beside(also, corpus)
         for number, ((row, contexts, segments), others) in enumerate(zip(scored, beside, strict=False)):
             for name, text, context, each, tally, parts, other in zip(
@@ -110,7 +107,6 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
                         for ref, line, before, one in zip(references, row.references, context, each, strict=True)
                     ]
                 _export(exports, head, given, segment, other, each if references else ())
-            bar.update()
         scores = [tally.score(seed=args.seed) for tally in tallies]
         systems = [files.system(name, score) for name, score in zip(corpus.systems, scores, strict=True)]
         parts_of = [[part.score(seed=args.seed) for part in parts] for parts in by_reference]
@@ -161,7 +157,7 @@ def _lines(corpus: corpora.Corpus) -> Iterator[older.Line]:
 
 
 def _scored(
-    metric: PronounMetric, corpus: corpora.Corpus, kind: str, batch_size: int | None, counts: Counts
+    corpus: corpora.Corpus, kind: str, stream: Stream
 ) -> Iterator[tuple[corpora.Row, tuple[tuple[str, ...], ...], list[tuple[SegmentScore, ...]]]]:
     """Rows with the contexts of their texts and the score in each, as they come out of the metric."""
     waiting: deque[tuple[corpora.Row, tuple[tuple[str, ...], ...]]] = deque()
@@ -171,7 +167,7 @@ def _scored(
             waiting.append((row, contexts))
             yield from (Text(context, text) for text, each in zip(row.texts, contexts, strict=True) for context in each)
 
-    scores = metric.stream(texts(), batch_size=batch_size, counts=counts)
+    scores = stream(texts())
     for first in scores:
         row, contexts = waiting.popleft()
         found = chain([first], scores)
@@ -194,15 +190,14 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
 
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=("id", *_COLUMNS[3:])) as exports,
-        tqdm(total=total, unit=" records", disable=True if args.quiet else None) as bar,
+        scoring.bar(args, total=total, unit="records") as bar,
     ):
-        for segment in metric.stream(texts(), batch_size=args.batch_size, counts=counts):
+        for segment in scoring.stream(metric, texts(), args, counts=counts, advance=bar.update):
             identity = ids.popleft()
             tally.add(segment)
             if not args.only_system:
                 print(strict_json.dump({"id": identity, **files.scored(segment)}))
             _export(exports, {"id": identity}, {}, segment)
-            bar.update()
             if not ids:  # a stretch is done; whoever reads the pipe may want it
                 sys.stdout.flush()
         score = tally.score(seed=args.seed)

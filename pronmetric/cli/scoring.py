@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from pronmetric import address, targets
-from pronmetric.cli import numbers
+from pronmetric.cli import comet_flags, numbers
 from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
+from pronmetric.progress import progress
 
 if TYPE_CHECKING:
     from pronmetric.cli.corpus import Corpus
     from pronmetric.metric import PronounMetric
-    from pronmetric.score import Counts
+    from pronmetric.records import Text
+    from pronmetric.score import Counts, SegmentScore
     from pronmetric.signature import Signature
 
 SEED = 12345
@@ -31,7 +36,7 @@ _SAID = {
 
 def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse.ArgumentParser:
     """A parser with the flags that both verbs take; `jsonl`: and with --jsonl."""
-    made = argparse.ArgumentParser(
+    made = comet_flags.Parser(
         prog=f"pronmetric {verb}",
         description=description,
         epilog=epilog,
@@ -62,6 +67,7 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     both(output, "to-tsv", metavar="FILE", help="write a flat table, one pronoun a line")
     both(output, "only-system", action="store_true", help="print no segments")
     output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    comet_flags.add(made, compare=verb == "compare")
     return made
 
 
@@ -102,7 +108,12 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
     )
     if seed:
         model.add_argument(
-            "--seed", type=numbers.count, default=SEED, metavar="N", help="of the resampling (default: %(default)s)"
+            "--seed",
+            "--seed_everything",
+            type=numbers.count,
+            default=SEED,
+            metavar="N",
+            help="of the resampling (default: %(default)s)",
         )
 
 
@@ -119,6 +130,8 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     if chosen != ["-t"] and extra:
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
     check_dataset(made, args)
+    if args.model_storage_path is not None and not address.of_hub(args.model):
+        made.error("--model_storage_path is where a model of the hub is kept; give --model OWNER/NAME too")
     if args.refs is not None and args.dataset is None:
         made.error("--refs names references of -d; those of -t are files: give -r")
     if args.refs is not None and args.context not in (None, COMMON):
@@ -150,15 +163,42 @@ def check_targets(args: argparse.Namespace) -> None:
 
 def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
     """The metric, after which notes may be said; a folder that is no checkpoint is refused before torch is loaded."""
+    storage = getattr(args, "model_storage_path", None)
     if not args.allow_network:
-        address.locate(args.model)
+        address.locate(args.model, storage=storage)
     from pronmetric.metric import PronounMetric
 
     metric = PronounMetric.from_pretrained(
-        args.model, precision=args.precision, gpus=args.gpus, allow_network=args.allow_network
+        args.model, precision=args.precision, gpus=args.gpus, allow_network=args.allow_network, storage=storage
     )
     note.begin()
     return metric
+
+
+def stream(
+    metric: PronounMetric,
+    texts: Iterable[Text],
+    args: argparse.Namespace,
+    *,
+    counts: Counts,
+    advance: Callable[[int], object],
+) -> Iterator[SegmentScore]:
+    """The scores of `texts`, as the flags of `score` and `compare` say."""
+    return metric.stream(
+        texts,
+        batch_size=args.batch_size,
+        counts=counts,
+        advance=advance,
+        length_batching=not args.disable_length_batching,
+        cache=not args.disable_cache,
+    )
+
+
+def bar(args: argparse.Namespace, *, total: int | None, label: str = "score", unit: str = "texts") -> tqdm:
+    """Progress on stderr; none with --quiet or --disable_bar."""
+    if args.quiet or getattr(args, "disable_bar", False):
+        return tqdm(disable=True)
+    return progress(label=label, total=total, unit=unit)
 
 
 def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes) -> None:

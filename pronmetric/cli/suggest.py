@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from pronmetric import strict_json
 from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
@@ -75,13 +73,12 @@ def main(argv: Sequence[str]) -> int:
             yield record.text._replace(context="") if kind == NONE else record.text
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
-    each = metric.alternatives(texts(), below=threshold, batch_size=args.batch_size, counts=counts)
     note(f"context: {said}")
-    with tqdm(total=total, unit=" texts", disable=True if args.quiet else None) as bar:
-        for places in each:
+    with scoring.bar(args, total=total, label="suggest") as bar:
+        flags = {"batch_size": args.batch_size, "counts": counts, "advance": bar.update}
+        for places in metric.alternatives(texts(), below=threshold, **flags):
             print(strict_json.dump({"id": ids.popleft(), "pronouns": _listed(places, args.top)}))
             found.add(places)
-            bar.update()
             if not ids:  # a stretch is done; whoever reads the pipe may want it
                 sys.stdout.flush()
     asked = "pronouns" if threshold is None else f"pronouns below {threshold:g}"

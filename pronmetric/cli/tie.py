@@ -19,14 +19,14 @@ def argument(text: str) -> float | str:
     return AUTO if text == AUTO else numbers.from_zero(text, other="auto or ")
 
 
-def band(tie: float | str, model: str | None, *, allow_network: bool = False) -> float:
+def band(tie: float | str, model: str | None, *, allow_network: bool = False, storage: str | None = None) -> float:
     """The band that the flag asks for; "auto" is that of the checkpoint `model`.
 
     Raises:
         PronmetricError: there is no such checkpoint, or it has no band.
     """
     if isinstance(tie, str):
-        place = address.locate(model, allow_network=allow_network)
+        place = address.locate(model, allow_network=allow_network, storage=storage)
         return band_of(config(place), name=place.name)
     return tie
 

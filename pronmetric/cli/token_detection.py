@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from pronmetric import strict_json, targets
 from pronmetric.cli import exports, scoring
 from pronmetric.cli.pair_sources import SHUFFLED, first_line
@@ -119,10 +117,9 @@ def _scored(
     if not metric.probability and args.threshold is None:
         raise PronmetricError("this checkpoint's scores are no probabilities; say with --threshold X what is too low")
     counts = Counts()
-    stream = metric.stream(
-        tqdm(texts, unit=" pronouns", disable=True if args.quiet else None), batch_size=args.batch_size, counts=counts
-    )
-    scores = [_at(segment, token) for segment, token in zip(stream, tokens, strict=True)]
+    with scoring.bar(args, total=len(texts)) as bar:
+        stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
+        scores = [_at(segment, token) for segment, token in zip(stream, tokens, strict=True)]
     return scores, str(metric.signature(context=kind, seed=args.seed)), counts
 
 

@@ -1,0 +1,67 @@
+"""Flags of `comet-score` and `comet-compare`: those that mean something here, and why the others do not."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+_REFUSED = {
+    "--num_workers": "one process reads and prepares the texts, there are no workers; --gpus N takes several GPUs",
+    "--accelerator": "several GPUs share the batches of one process; --gpus N says how many",
+    "--mc_dropout": "scores are computed without dropout and have no variance",
+    "--print_cache_info": "how many distinct texts were encoded stands in --to_json, under counts",
+    "--enable-context": "every text is read in its context; --context says in which",
+    "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
+}
+_REFUSED_BY_COMPARE = {
+    "--sample_ratio": "a bootstrap sample has as many documents as the test set; a smaller one would give the interval "
+    "and p value of a smaller test set",
+    "--t_test_alternative": "there is no t test; the tests resample documents and are two-sided",
+}
+
+
+class _Refusal(argparse.Action):
+    """A usage error that gives the reason."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Refuse the flag."""
+        parser.error(f"{option} of COMET has no meaning here: {self.const}")
+
+
+def add(made: argparse.ArgumentParser, *, compare: bool) -> None:
+    """The flags, for `score` or for `compare`."""
+    group = made.add_argument_group("as in COMET")
+    group.add_argument(
+        "--model_storage_path", metavar="DIR", help="where a --model of the hub is kept (default: the hub's cache)"
+    )
+    group.add_argument(
+        "--disable_cache",
+        action="store_true",
+        help="encode a text again each time it comes: slower, less memory; scores stay",
+    )
+    group.add_argument(
+        "--disable_length_batching",
+        action="store_true",
+        help="make batches in the order of the texts: slower; scores stay",
+    )
+    group.add_argument("--disable_bar", action="store_true", help="no progress on stderr, but notes")
+    for flag, reason in (_REFUSED | (_REFUSED_BY_COMPARE if compare else {})).items():
+        made.add_argument(flag, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says where a stray file name belongs."""
+
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        """Parse; a usage error (exit code 2) where something is left over."""
+        found, rest = self.parse_known_args(args, namespace)
+        if rest and not any(word.startswith("-") for word in rest):
+            self.error(f"system outputs stand after -t; expected -t {' '.join(rest)}")
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found

@@ -1,0 +1,119 @@
+"""Flags of COMET: those that mean something here, those that are refused, and what a stray file name gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pronmetric import address
+from pronmetric.cli.main import main
+
+Run = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def run(tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a verb with the tiny checkpoint in fp32; gives stdout and stderr."""
+
+    def call(*argv: str | Path) -> tuple[str, str]:
+        fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+        assert main([*map(str, argv), *fixed]) == 0
+        return capsys.readouterr()
+
+    return call
+
+
+def usage_error(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    with pytest.raises(SystemExit) as end:
+        main(list(argv))
+    assert end.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("verb", ["score", "compare"])
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--num_workers", "2"], "one process reads and prepares the texts"),
+        (["--accelerator", "ddp"], "--gpus N says how many"),
+        (["--mc_dropout", "30"], "without dropout"),
+        (["--print_cache_info"], "stands in --to_json, under counts"),
+        (["--enable-context"], "--context says in which"),
+        (["--sacrebleu_dataset", "wmt20:de-en"], "give -d NAME:LP with --wmt-dir DIR"),
+    ],
+)
+def test_flags_without_a_meaning_are_refused(
+    verb: str, flags: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = usage_error(capsys, verb, "-t", "a", "b", *flags)
+    assert said.startswith(f"pronmetric {verb}: error: {flags[0]} of COMET has no meaning here: ") and reason in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--sample_ratio", "0.4"], "a bootstrap sample has as many documents as the test set"),
+        (["--t_test_alternative", "less"], "there is no t test"),
+    ],
+)
+def test_flags_of_its_compare_are_refused(flags: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reason in usage_error(capsys, "compare", "-t", "a", "b", *flags)
+
+
+def test_cache_and_length_batching_change_no_score(run: Run, sample: Path, tmp_path: Path) -> None:
+    a = sample / "system-a.txt"
+    found: dict[str, Any] = {}
+    for flag in ("", "--disable_cache", "--disable_length_batching"):
+        run("score", "-t", a, a, "-r", sample / "ref.txt", *filter(None, [flag]), "--to_json", tmp_path / "o.json")
+        found[flag] = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    plain = found[""]
+    with_pronoun = sum(segment["score"] is not None for segment in plain["segments"])
+    assert plain["counts"]["encoded"] == with_pronoun // 2  # the second system is the first
+    assert found["--disable_cache"]["counts"]["encoded"] == with_pronoun
+    for other in found.values():
+        assert other["signature"] == plain["signature"]
+        for one, another in zip(plain["segments"], other["segments"], strict=True):
+            assert one["score"] == pytest.approx(another["score"], abs=1e-5)
+
+
+def test_number_of_resamples(run: Run, sample: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    base = ["compare", "-t", str(sample / "system-a.txt"), str(sample / "system-c.txt")]
+    run(*base, "--num_splits", "39", "--to_json", tmp_path / "o.json")
+    found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert found["signature"].endswith("|resamples:39")
+    for key in ("p_bootstrap", "p_randomisation"):
+        assert found["pairs"][0][key] * 40 == pytest.approx(round(found["pairs"][0][key] * 40), abs=1e-4)
+    said = usage_error(capsys, *base, "--num_splits", "19")
+    assert "--num_splits: expected a whole number from 20, got '19'" in said
+
+
+def test_storage_is_that_of_hub_models(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    import huggingface_hub
+
+    asked: list[Any] = []
+
+    def download(name: str, **options: Any) -> str:
+        asked.append((name, options["cache_dir"]))
+        raise OSError("not there")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    text = tmp_path / "a.txt"
+    text.write_text("She left.\n")
+    flags = ["score", "-t", str(text), "--model_storage_path", str(tmp_path)]
+    assert main([*flags, "--model", "some/model"]) == 1
+    assert asked == [("some/model", str(tmp_path))]
+    assert "give --model OWNER/NAME too" in usage_error(capsys, *flags)
+    assert not address.of_hub(tmp_path) and not address.of_hub(None) and address.of_hub("some/model")
+
+
+@pytest.mark.parametrize("verb", ["score", "compare"])
+def test_a_stray_file_name_is_told_its_place(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = usage_error(capsys, verb, "own.txt")
+    assert said == f"pronmetric {verb}: error: system outputs stand after -t; expected -t own.txt"
+    assert usage_error(capsys, verb, "-t", "a", "--bogus").endswith("unrecognized arguments: --bogus")
