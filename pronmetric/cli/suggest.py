@@ -73,10 +73,11 @@ def main(argv: Sequence[str]) -> int:
             yield record.text._replace(context="") if kind == NONE else record.text
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
-    note(f"context: {said}")
     with scoring.bar(args, total=total, label="suggest") as bar:
         flags = {"batch_size": args.batch_size, "counts": counts, "advance": bar.update}
-        for places in metric.alternatives(texts(), below=threshold, **flags):
+        each = metric.alternatives(texts(), below=threshold, **flags)
+        note(f"context: {said}")
+        for places in each:
             print(strict_json.dump({"id": ids.popleft(), "pronouns": _listed(places, args.top)}))
             found.add(places)
             if not ids:  # a stretch is done; whoever reads the pipe may want it
