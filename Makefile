@@ -2,6 +2,7 @@
 # make test   run the tests
 # make lint   ruff, mypy, import-linter
 # make bench  measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
+# make notebooks  run the notebooks and write docs/notebooks, their pages with output
 # make wheel  build the wheel into dist/
 #
 # Each makes VENV first. On Linux without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu saves
@@ -14,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test lint bench notebooks wheel clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
@@ -32,6 +33,9 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.scoring_speed
 	$(BIN)/python -m benchmarks.precision
 	$(BIN)/python -m benchmarks.systems
+
+notebooks: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.render_notebooks
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .

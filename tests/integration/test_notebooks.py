@@ -1,13 +1,17 @@
-"""The notebooks run from first cell to last, hold no output and define no logic."""
+"""The notebooks run from first cell to last, hold no output and define no logic; their pages show the output."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbformat import v4
+
+from benchmarks.render_notebooks import PAGES, digest, rendered
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
@@ -30,3 +34,51 @@ def test_a_notebook_runs(path: Path) -> None:
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
     assert all(output.output_type != "error" for cell in notebook.cells for output in cell.get("outputs", []))
     assert notebook.cells[-1].outputs, "the last cell shows something"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_page_with_output_is_of_the_present_notebook(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    page = (PAGES / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert f"cells {digest(notebook)} -->" in page.splitlines()[0], "the notebook has changed: run `make notebooks`"
+    assert all(cell.source in page for cell in notebook.cells) and "```text\n" in page
+    images = re.findall(r"!\[output\]\((.*?)\)", page)
+    assert sorted(images) == sorted(found.name for found in PAGES.glob(f"{path.stem}-*"))
+    assert all((PAGES / name).stat().st_size < 100_000 for name in images)
+
+
+def test_each_notebook_has_a_page_and_a_link() -> None:
+    assert [path.stem for path in sorted(PAGES.glob("*.md"))] == [path.stem for path in NOTEBOOKS]
+    index = (PAGES.parents[1] / "notebooks" / "README.md").read_text(encoding="utf-8")
+    readme = (PAGES.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert all(f"docs/notebooks/{path.stem}.md" in text for path in NOTEBOOKS for text in (index, readme))
+
+
+def test_each_kind_of_output_is_rendered() -> None:
+    outputs = [
+        v4.new_output("stream", name="stderr", text="a warning"),
+        v4.new_output("stream", name="stdout", text="said ``` so\n"),
+        v4.new_output("execute_result", data={"text/plain": "<M>", "text/markdown": "| a |\n"}),
+        v4.new_output("display_data", data={"text/plain": "<S>", "image/svg+xml": "<svg/>"}),
+        v4.new_output("display_data", data={"text/plain": "<P>", "image/png": "aGk="}),
+        v4.new_output("execute_result", data={"text/plain": "<H>", "text/html": "<iframe>"}),
+        v4.new_output("execute_result", data={"text/plain": "42"}),
+    ]
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("# Title"), v4.new_code_cell("x = 1", outputs=outputs)])
+    page, images = rendered(notebook, "09_any")
+    head, link, *parts = page.rstrip("\n").split("\n\n")
+    assert digest(notebook) in head and "(../../notebooks/09_any.ipynb)" in link
+    assert parts == [
+        "# Title",
+        "```python\nx = 1\n```",
+        "````text\nsaid ``` so\n````",
+        "| a |",
+        "![output](09_any-1.svg)",
+        "![output](09_any-2.png)",
+        "*(An interactive page; run the notebook to open it.)*",
+        "```text\n42\n```",
+    ]
+    assert images == {"09_any-1.svg": b"<svg/>", "09_any-2.png": b"hi"}
+    before = digest(notebook)
+    notebook.cells[1].source = "x = 2"
+    assert digest(notebook) != before
