@@ -328,7 +328,7 @@ class Train(Settings):
         if self.optim.frozen:
             for key in ("optim.lr", "optim.layer_decay", "encoder.trainable"):
                 yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
-        if self.states is not None:
+        if self.states is not None and self.encoder.dropout:
             yield "encoder.dropout", "with states=, which keeps what the encoder says without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:
             for key in ("objective.pair", "objective.system_share", "objective.corruption.fresh", "loss"):

@@ -132,7 +132,8 @@ def test_what_is_no_sweep_or_no_cell_is_refused(
     assert "add --multirun" in capsys.readouterr().err
     assert run(tmp_path / "none", "head=logit", "context=respective") == 1
     assert "no cell of the table" in capsys.readouterr().err
-    assert run(tmp_path / "elmo", "column=elmo") == 1
+    elmo = [f"data.dir={prepared}", f"out={tmp_path / 'elmo'}", "column=elmo", "head=paper", "seed=1"]
+    assert main(["train", "-m", "experiment=table4", *elmo]) == 1
     assert "table.elmo=" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

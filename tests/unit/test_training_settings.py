@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import subprocess
 import sys
@@ -190,12 +191,13 @@ def test_a_wrong_value_is_one_line(
 @pytest.mark.parametrize("verb", VERBS)
 def test_it_is_refused_before_torch_is_there(verb: str) -> None:
     code = (
-        "import sys; from pronmetric.cli.main import main; code = main(sys.argv[1:]); "
-        "print(code, sorted({'torch', 'transformers', 'pytorch_lightning', 'datasets'} & sys.modules.keys()))"
+        "import sys, time; from pronmetric.cli.main import main; code = main(sys.argv[1:]); "
+        "heavy = {'torch', 'transformers', 'pytorch_lightning', 'datasets'} & sys.modules.keys(); "
+        "print(code, time.process_time() < 2, sorted(heavy))"
     )
     line = [sys.executable, "-c", code, verb, *VERBS[verb][1], "seed=x"]
     done = subprocess.run(line, capture_output=True, text=True)
-    assert done.stdout == "1 []\n" and "seed=x: expected a whole number" in done.stderr
+    assert done.stdout == "1 True []\n" and "seed=x: expected a whole number" in done.stderr
 
 
 def test_a_setting_that_training_can_do_something_with_is_taken() -> None:
@@ -212,3 +214,32 @@ def test_settings_do_not_change() -> None:
         settings.seed = 2  # type: ignore[misc]
     with pytest.raises(InputError):
         Train.read({})
+
+
+@pytest.mark.parametrize(("verb", "option"), [(verb, option) for verb, option in OPTIONS if verb != "prepare"])
+def test_what_is_read_binds_to_what_takes_it(verb: str, option: str) -> None:
+    """Each key has its argument, and each argument its key."""
+    from pronmetric.training import examples
+    from pronmetric.training.pretrain import pretrain
+    from pronmetric.training.run import train
+
+    settings = VERBS[verb][0].read(config(verb, option, *NEEDS.get(option, ())))
+    if isinstance(settings, Pretrain):
+        inputs: dict[str, Any] = {"train": [], "development": [], "inputs": {}}
+        inspect.signature(pretrain).bind("out", **inputs, **settings.options())
+        return
+    assert isinstance(settings, Train)
+    options = settings.options()
+    inspect.signature(train).bind("out", **options)
+    corruption = options["objective"]["corruption"]
+    of_pair = {key: corruption.pop(key) for key in ("fresh",)}
+    inspect.signature(examples.pair).bind({}, None, context="none", plain=corruption["plain"], **of_pair)
+    if settings.objective.kind == "pairs":
+        assert corruption.keys() == {"plain"}
+    else:
+        frequency = None if corruption.pop("balanced") else {}
+        places = corruption.pop("adjusted")
+        bound = inspect.signature(examples.passage).bind(
+            {}, None, table=None, frequency=frequency, places=places, names=None, **corruption
+        )
+        assert bound.arguments.keys() == inspect.signature(examples.passage).parameters.keys()
