@@ -233,7 +233,7 @@ def page(content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
         verdict = "A heat map of this attention is a better guess at antecedents than the nearest noun."
     return f"""# Attention and antecedents
 
-Weights `{content["weights"]}`, {content["date"]}. Written by
+Weights `{content["weights"]}`, {content["date"]}; JSON: `antecedents.json`. Written by
 
 ```
 {content["command"]}
@@ -300,7 +300,7 @@ def main() -> None:
     content = scoring.report("antecedents", options, counting, figures)
     print(show(figures))
     if options.page is not None:
-        options.page.write_text(page(content, figures), encoding="utf-8")
+        scoring.write_page(options.page, page(content, figures), content)
 
 
 if __name__ == "__main__":

@@ -15,20 +15,26 @@ from typing import Any
 from benchmarks import scoring
 from benchmarks.people_page import UNTOUCHED, raters, study
 from pronmetric.report import paper
-from pronmetric.report.tables import markdown
+from pronmetric.report.tables import Table, markdown
 
 PAGE = scoring.BENCHMARKS / "paper-tables.md"
 Figures = Mapping[str, Any]
 
 
+def tables(found: paper.Found) -> list[Table]:
+    """Table 4 in both measures, and the paper's findings in these cells."""
+    grid = [paper.table4(found.cells, measure) for measure in paper.MEASURES]
+    return [*grid, paper.findings(found.cells, found.sources)]
+
+
 def page(found: paper.Found, people: Figures, *, command: str, date: str, minutes: float, how: str) -> str:
     """The page as Markdown; people: a report of `benchmarks.people`."""
-    grid = [paper.table4(found.cells, measure) for measure in paper.MEASURES]
-    findings = paper.findings(found.cells, found.sources)
     figures = people["figures"]
     french, german = paper.STUDY["french"], paper.STUDY["german"]
     sets = {name: part for name, part in figures["sets"].items() if name != UNTOUCHED}
     return f"""# The paper's tables
+
+Weights: of Table 5 `{people["weights"]}`, Table 4 trains its own; JSON: `paper-tables.json`.
 
 Jwalapuram et al., EMNLP-IJCNLP 2019, on our data and encoders. {date}; written by
 
@@ -39,7 +45,7 @@ Jwalapuram et al., EMNLP-IJCNLP 2019, on our data and encoders. {date}; written 
 {len(found.cells)} cells in {minutes:.0f} minutes, {how}. {" ".join(f"{note}." for note in paper.notes(found)[1:])}
 README, "The paper's tables", tells what the rows and columns are; `table4-sample.json` names the pairs.
 
-{markdown([*grid, findings])}
+{markdown(tables(found))}
 The interval resamples source sentences, the standard error is over the settings; where the interval has 0 in it, a
 finding is open. In the respective context what precedes the reference is the reference, and what precedes an output is
 the output: a model can tell the texts apart by that alone, their pronouns unread.
@@ -70,7 +76,8 @@ def main() -> None:
     if options.page is None:
         print(text)
     else:
-        options.page.write_text(text, encoding="utf-8")
+        content = {**made, "tables": [one._asdict() for one in tables(paper.read([options.grid]))], "people": people}
+        scoring.write_page(options.page, text, content)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 Test data: nothing is chosen by it. A rater who judged two systems' translations of a segment votes for the one with
 the lower penalty, counting only errors that touch a pronoun (`pronmetric mqm`). The model runs on these texts alone;
 of the study set, whose runs are counted, only the figures that `python -m benchmarks.study --out FILE.json` left are
-taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md.
+taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md, and the JSON beside it.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def main() -> None:
     content = scoring.report("people", options, scorer, figures)
     text = people_page.page(content)
     if options.page is not None:
-        options.page.write_text(text, encoding="utf-8")
+        scoring.write_page(options.page, text, content)
     print(text)
 
 

@@ -39,7 +39,7 @@ def _head(content: Figures) -> str:
     )
     return f"""# Against people's judgements
 
-Weights `{content["weights"]}`, {content["date"]}. Test data: nothing is chosen by it. Written by
+Weights `{content["weights"]}`, {content["date"]}; JSON: `people.json`. Test data: nothing is chosen by it. Written by
 
 ```
 {content["command"]}

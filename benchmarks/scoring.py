@@ -239,6 +239,12 @@ def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Ma
     return content
 
 
+def write_page(path: Path, text: str, content: Mapping[str, Any]) -> None:
+    """Write a page and, under the same name, the JSON that it was written from."""
+    path.write_text(text, encoding="utf-8")
+    path.with_suffix(".json").write_text(json.dumps(plain(content), indent=1) + "\n", encoding="utf-8")
+
+
 def read_report(path: Path, name: str) -> dict[str, Any]:
     """What the script `name` wrote to its `--out` (see `report`).
 

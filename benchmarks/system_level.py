@@ -32,11 +32,11 @@ from benchmarks.corpora import Outputs
 from pronmetric.baselines import peers
 from pronmetric.baselines.peers import BLEU, CHRF, EXACT
 from pronmetric.cli.also import Also
-from pronmetric.cli.exports import AtomicFile
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
 from pronmetric.score_files import is_human, read_ranking
+from pronmetric.targets import AtomicFile
 
 PRONMETRIC = "pronmetric"
 METRICS = (PRONMETRIC, EXACT, BLEU, CHRF)
@@ -52,6 +52,7 @@ HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
 
 _AGAINST = ("kendall", "pairwise")  # the figures whose difference from BLEU's is told
 _RANKING = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-en-z-names\.csv")
+_HASH = re.compile(r"\|(?:hash|weights):([0-9a-f]{8})")
 _OWN = re.compile(r"\|(learned|lines):[^|]*")  # the fields of a signature that name a test set's own lines
 _SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
 
@@ -229,7 +230,14 @@ def markdown(
     sets = [ranked for ranked in sets if scores.get(ranked.dataset)]
     metrics = [m for m in METRICS if any(m in scores[ranked.dataset] for ranked in sets)]
     kept = [ranked for ranked in sets if ranked.dataset in held_out]
-    parts = [_head(command), "## Averages over test sets", _averages(sets, scores, metrics, seed)]
+    weights = sorted(
+        {
+            found[1]
+            for file in files.values()
+            if PRONMETRIC in file["metrics"] and (found := _HASH.search(file["metrics"][PRONMETRIC]["signature"]))
+        }
+    )
+    parts = [_head(command, weights), "## Averages over test sets", _averages(sets, scores, metrics, seed)]
     if lacking := [NAMES[m] for m in METRICS if m not in metrics]:
         parts.append(f"Not measured yet: {', '.join(lacking)}.")
     if kept:
@@ -255,9 +263,11 @@ def markdown(
     return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
 
 
-def _head(command: str) -> str:
+def _head(command: str, weights: Sequence[str]) -> str:
     date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     return f"""# System-level correlation with people, WMT21 and WMT22 into English
+
+Weights {", ".join(f"`{one}`" for one in weights) or "none"}; JSON: `system-level.json`.
 
 How far scores of whole systems agree with the z scores of WMT's direct assessment (DA), test set by test set. In
 brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems. {date}, last written by
@@ -347,9 +357,8 @@ def main() -> None:
             measure(ranked, read, {m: measures[m] for m in wanted}, files[ranked.dataset], _tell)
     found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
     command = " ".join(["python -m benchmarks.system_level", *map(scoring.portable, sys.argv[1:])])
-    options.table.write_text(
-        markdown(sets, found, held_out=options.held_out, seed=options.seed, command=command), encoding="utf-8"
-    )
+    text = markdown(sets, found, held_out=options.held_out, seed=options.seed, command=command)
+    scoring.write_page(options.table, text, found)
     _tell(f"wrote {options.table}")
 
 

@@ -39,3 +39,6 @@ def test_the_page_has_table_4_the_findings_and_table_5(
     monkeypatch.setattr("sys.argv", ["paper_tables", str(tmp_path / "grid"), *flags, "--page", str(tmp_path / "x.md")])
     paper_tables.main()
     assert (tmp_path / "x.md").read_text(encoding="utf-8").startswith("# The paper's tables")
+    kept = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert kept["people"]["weights"] == "01234567" and "JSON: `paper-tables.json`" in page
+    assert any("75.0" in row for table in kept["tables"] for row in table["rows"])

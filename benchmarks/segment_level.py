@@ -1,0 +1,85 @@
+"""The page benchmarks/segment-level.md: segment scores against WMT's direct assessment, from what `correlate` wrote.
+
+    python -m benchmarks.segment_level FIGURES.json --title NAME:LP --weights HASH --how "..." [--page [FILE.md]]
+
+FIGURES.json is what `pronmetric correlate SCORES ... ad-seg-scores-SL-TL.csv --to_json` wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import scoring
+from pronmetric.report.tables import Table, markdown
+
+PAGE = scoring.BENCHMARKS / "segment-level.md"
+_FIGURES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "tau_b": "tau-b",
+    "tau_c": "tau-c",
+    "tau_10": "tau-10",
+    "tau_eq": "tau-eq",
+    "acc_eq": "acc-eq",
+}
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The page as Markdown; no figure on it is typed by hand."""
+    found = content["figures"]
+    rows = [
+        (Path(one["metric"]).name, *(_number(one[name]["value"]) for name in _FIGURES), f"{one['threshold']:.3g}")
+        for one in found["metrics"]
+    ]
+    test = found["significance"]
+    p = [(name, *map(_number, row)) for name, row in zip(test["metrics"], test["p"], strict=True)]
+    figures = Table("Figures", ("metric", *_FIGURES.values(), "threshold"), tuple(rows))
+    values = Table(
+        "One-sided p: the row's metric agrees better than the column's", ("metric", *test["metrics"]), tuple(p)
+    )
+    first = found["metrics"][0]
+    return f"""# Segment-level correlation with people, {content["title"]}
+
+Weights `{content["weights"]}`, {content["date"]}; JSON: `segment-level.json`.
+
+{content["how"]}
+
+{found["scores"]} outputs of {len(found["systems"])} systems count, of {found["human_scores"]} that people scored: of
+the others some metric has no score, as pronmetric of a text without a pronoun. Systems: {", ".join(found["systems"])}.
+Average "{found["average"]}": {first["groups"]} groups of two or more, {first["pairs"]} pairs. The threshold up to
+which two scores are tied in acc-eq is chosen on these very data, as in Deutsch et al. 2023.
+People scored whole translations.
+
+{markdown([figures, values])}
+The test permutes verdicts on pairs, {test["resamples"]} times, in {_FIGURES[test["figure"]]}.
+"""
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("figures", type=Path, metavar="FIGURES.json", help="what correlate wrote")
+    parser.add_argument("--title", required=True, metavar="NAME:LP", help="the test set")
+    parser.add_argument("--weights", required=True, metavar="HASH", help="of the checkpoint that scored")
+    parser.add_argument("--how", required=True, help="the commands")
+    parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
+    options = parser.parse_args()
+    told = {name: scoring.origin("segment_level")[name] for name in ("date", "command")}
+    figures = json.loads(options.figures.read_text(encoding="utf-8"))
+    content = {**told, "title": options.title, "weights": options.weights, "how": options.how, "figures": figures}
+    text = page(content)
+    if options.page is not None:
+        scoring.write_page(options.page, text, content)
+    print(text)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+if __name__ == "__main__":
+    scoring.run(main)
