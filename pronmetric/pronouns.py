@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pronmetric import in_use
+from pronmetric.readable import readable
 from pronmetric.resources import rows
 from pronmetric.words import Word
 from pronmetric.words import words as split
@@ -65,14 +66,18 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
     [('he', True, 'always a pronoun'), ('that', False, 'complementizer: said takes a clause')]
     """
     words = split(text) if words is None else words
+    seen = readable(text).text
+    judged = words if seen == text else split(seen)  # the same words, glued together where nothing is seen between
     lower = [word.text.lower().replace("\u2019", "'") for word in words]
     verdicts = []
     for index, word in enumerate(words):
         form = form_of(words, index)
         if form is None:
             continue
-        in_use_, reason = in_use.judge(form, text, words, lower, index)
-        verdicts.append(Verdict(Occurrence(index, word.start, word.end, word.text, form), in_use_, reason))
+        in_use_, reason = in_use.judge(form, seen, judged, lower, index)
+        verdicts.append(
+            Verdict(Occurrence(index, word.start, word.end, text[word.start : word.end], form), in_use_, reason)
+        )
     return tuple(verdicts)
 
 

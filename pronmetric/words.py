@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pronmetric.readable import readable
+
 
 class Word(NamedTuple):
-    """A word or punctuation mark: its text and its half-open span of code points."""
+    """A word or punctuation mark as it is read, and its half-open span of code points in the text as given."""
 
     text: str
     start: int
@@ -33,9 +35,14 @@ _WORD = re.compile(
 
 
 def words(text: str) -> tuple[Word, ...]:
-    """Split text into words and punctuation marks; clitics stand alone, white space belongs to none.
+    r"""Split text into words and punctuation marks; clitics stand alone, white space belongs to none.
+
+    Characters that nobody sees split no word and are in none (`pronmetric.readable`).
 
     >>> [w.text for w in words("She didn't say it's his.")]
     ['She', 'did', "n't", 'say', 'it', "'s", 'his', '.']
+    >>> words("a we\u00adek")[1]
+    Word(text='week', start=2, end=7)
     """
-    return tuple([Word(m.group(), *m.span()) for m in _WORD.finditer(text)])
+    seen = readable(text)
+    return tuple([Word(m.group(), *seen.given(*m.span())) for m in _WORD.finditer(seen.text)])

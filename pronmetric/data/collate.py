@@ -18,6 +18,7 @@ from torch import Tensor
 
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
+from pronmetric.readable import readable
 from pronmetric.words import words
 
 
@@ -88,6 +89,7 @@ class Collator:
         Context that does not fit is cut from the left; a text that does not fit alone is split into
         overlapping windows that together hold each pronoun once.
         """
+        examples = [_seen(example) for example in examples]
         texts = [f"{e.context} {e.text}" if e.context else e.text for e in examples]
         rows: list[Encoded] = []
         for i, (example, text, pieces) in enumerate(zip(examples, texts, self.pieces(texts), strict=True)):
@@ -175,3 +177,9 @@ class Collator:
             pronoun_word=torch.from_numpy(pronoun_word),
             pronoun_mask=torch.from_numpy(np.arange(slots) < counts[:, None]),
         )
+
+
+def _seen(example: Example) -> Example:
+    """An example as it is read."""
+    text = readable(example.text)
+    return Example(readable(example.context).text.strip(), text.text, [text.read(*span) for span in example.spans])
