@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 import yaml
@@ -25,9 +26,11 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from pronmetric import checkpoint
 from pronmetric.cli.main import main
+from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
+from pronmetric.training import module as training_module
 from pronmetric.training import run as training_run
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.module import ScorerModule
@@ -217,40 +220,58 @@ def test_labels_are_learned_too(
     assert statistics.mean(losses[-3:]) < 0.85 * entropy
 
 
-def test_the_export_is_the_best_by_development_accuracy(train: Train, tmp_path: Path) -> None:
-    assert train(tmp_path, "half=false", "trainer.max_epochs=4", "optim.lr=3e-3", "trainer.validate_every=1") == 0
-    found = {int(row["step"]): row for row in rows(tmp_path) if row["development/accuracy"]}
-    accuracies = [float(row["development/accuracy"]) for row in found.values()]
-    best = accuracies.index(max(accuracies))  # the first of them
-    assert list(found) == list(range(len(found))) and len(set(accuracies)) > 1
+def test_the_export_is_the_best_by_development_accuracy(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of equal ones the first; the accuracies are given, those of all development sets alike."""
+    accuracies = [0.25, 0.5, 0.75, 0.5, 0.75, 0.25]
+
+    def end_of_validation(self: ScorerModule) -> None:
+        monkeypatch.setattr(training_module, "accuracies", lambda _: {"": accuracies[self.global_step - 1]})
+        real(self)
+
+    real = ScorerModule.on_validation_epoch_end
+    monkeypatch.setattr(ScorerModule, "on_validation_epoch_end", end_of_validation)
+    given = ["half=false", "trainer.max_epochs=4", "trainer.max_steps=6", "optim.lr=3e-3", "trainer.validate_every=1"]
+    assert train(tmp_path, *given) == 0
+    found = [float(row["development/accuracy"]) for row in rows(tmp_path) if row["development/accuracy"]]
+    assert found == pytest.approx(accuracies)
     told = config(tmp_path)["training"]
-    assert told["best_step"] == best + 1 and told["steps"] == len(found)
-    assert told["figures"] == pytest.approx({name: float(found[best][name]) for name in told["figures"]})
-    kept = torch.load(tmp_path / "best.ckpt", weights_only=True)["state_dict"]
+    assert told["best_step"] == 3 and told["steps"] == 6
+    assert set(told["figures"].values()) == {0.75} and "development/accuracy" in told["figures"]
+    best, last = (torch.load(tmp_path / f"{name}.ckpt", weights_only=True) for name in ("best", "last"))
     exported = load_file(tmp_path / "checkpoint" / "model.safetensors")
-    assert kept.keys() == {f"scorer.{name}" for name in exported}
-    assert all(torch.equal(kept[f"scorer.{name}"], value) for name, value in exported.items())
+    assert (best["global_step"], last["global_step"]) == (3, 6)
+    assert best["state_dict"].keys() == {f"scorer.{name}" for name in exported}
+    assert all(torch.equal(best["state_dict"][f"scorer.{name}"], value) for name, value in exported.items())
+    assert not all(torch.equal(last["state_dict"][f"scorer.{name}"], value) for name, value in exported.items())
 
 
 def test_a_calibrated_run_says_so(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(calibrate, "FEWEST", 10_000)
     assert train(tmp_path / "not", "trainer.max_steps=2") == 0
     assert config(tmp_path / "not")["training"]["calibration"] is None
     assert "not calibrated" in capsys.readouterr().err
+
+    def fit(_: np.ndarray, labels: np.ndarray) -> Platt:
+        """That of a model that has learned something: four in five of its logits say what the labels say."""
+        sides = np.where(np.arange(len(labels)) % 5, labels, 1 - labels)
+        return fit_platt(np.where(sides == 1, 1.0, -1.0), labels)
+
     monkeypatch.setattr(calibrate, "FEWEST", 5)
-    learn = ["optim.lr=3e-3", "trainer.max_epochs=10", "half=false", "trainer.validate_every=20"]
-    assert train(tmp_path / "out", *learn) == 0
+    monkeypatch.setattr(calibrate, "fit_platt", fit)
+    assert train(tmp_path / "out", "trainer.max_steps=2", "half=false") == 0
     told = config(tmp_path / "out")["training"]["calibration"]
-    assert told is not None  # the tiny model has learned something that holds elsewhere
-    assert told["rate"] == 0.5 and told["scale"] > 0 and "not calibrated" not in capsys.readouterr().err
+    assert told["rate"] == 0.5 and told["scale"] > 1 and "not calibrated" not in capsys.readouterr().err
     kept = torch.load(tmp_path / "out" / "best.ckpt", weights_only=True)["state_dict"]["scorer.head.logit.weight"]
     exported = load_file(tmp_path / "out" / "checkpoint" / "model.safetensors")["head.logit.weight"]
     torch.testing.assert_close(exported, told["scale"] * kept)
     further = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
     assert train(tmp_path / "from", *further, f"init={tmp_path / 'out' / 'checkpoint'}") == 0
-    fit = config(tmp_path / "from")["training"]["init_calibration"]
-    assert 0.1 < fit["rate"] < 0.6 and fit["scale"] > 0  # that of training, before it begins
+    first = config(tmp_path / "from")["training"]["init_calibration"]
+    assert 0.1 < first["rate"] < 0.6 and first["scale"] > 1  # that of training, before it begins
 
 
 def test_a_run_without_a_gain_stops_early(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,9 +350,14 @@ def test_heads_begin_alike_whatever_the_seed(train: Train, tmp_path: Path) -> No
 
 # Kills
 
+BEST = 9  # the step whose validation is the best one in the runs that are killed
+
 # Imports all once, then forks a process for each job (a line of JSON: argv, log, and where to die); answers with its
-# exit code, negative for a signal. `poll` is killed from outside as soon as the file is there.
-SERVER = """
+# exit code, negative for a signal. `poll` is killed from outside as soon as the file is there. The best step is chosen
+# by a figure that depends on nothing but the step, so that no arithmetic decides what a death destroys.
+SERVER = (
+    f"BEST = {BEST}"
+    """
 import json, os, signal, sys, time
 from pathlib import Path
 import datasets, hydra, pytorch_lightning.loggers, transformers
@@ -344,6 +370,13 @@ from pronmetric.training.place import Place, WholeFiles
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
+
+def end_of_validation(self):
+    real_end(self)
+    self.log("nearness", -abs(self.global_step - BEST), sync_dist=True)
+
+real_end, ScorerModule.on_validation_epoch_end = ScorerModule.on_validation_epoch_end, end_of_validation
+run.ACCURACY = run.Goal("nearness", "max")
 
 def before(owner, name, when):
     real = getattr(owner, name)
@@ -384,6 +417,7 @@ for line in sys.stdin:
         os.kill(pid, signal.SIGKILL)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -407,7 +441,7 @@ def run(arguments: Arguments) -> Iterator[Callable[..., int]]:
 
 @pytest.fixture(scope="module")
 def long(make_prepared: Callable[..., Path], sample_pairs: list[Pair], sample: Path) -> list[str]:
-    """A run of four epochs that learns its development pairs by heart, so that late weights are the best."""
+    """A run of four epochs, a validation after every third step."""
     pairs, lines = sample_pairs[:24], (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
     folder = make_prepared(
         train=pairs, development=pairs, passages=[" ".join(lines[i : i + 2]) for i in range(0, 12, 2)]
@@ -421,9 +455,15 @@ def undisturbed(run: Callable[..., int], long: list[str], tmp_path_factory: pyte
     out = tmp_path_factory.mktemp("undisturbed") / "out"
     assert run(out, *long, "trainer.save_every=2") == 0
     told = config(out)["training"]
-    # else the deaths below are not where they mean to be
-    assert told["steps"] / 4 >= 4 and told["best_step"] > 3
+    assert told["steps"] >= 16 and told["best_step"] == BEST
     return out
+
+
+def kept(out: Path) -> tuple[int, int]:
+    """The steps of last.ckpt and best.ckpt, 0 where there is none."""
+    last, best = (out / f"{name}.ckpt" for name in ("last", "best"))
+    steps = [torch.load(path, weights_only=True)["global_step"] if path.exists() else 0 for path in (last, best)]
+    return steps[0], steps[1]
 
 
 def ended_alike(out: Path, other: Path) -> None:
@@ -445,10 +485,11 @@ def ended_alike(out: Path, other: Path) -> None:
 @pytest.mark.parametrize(
     ("every", "deaths"),
     [
-        (2, [("step", 5), ("best", 6)]),  # within an epoch; when best.ckpt is written and last.ckpt is not
-        (1, [("validation", 3), ("step", 7)]),  # in a validation; right after a place was kept
-        (3, [("write", 7), ("export", 0)]),  # when last.ckpt is half written; when all is done but the export
-        (50, [("step", 2), ("validation", 6)]),  # before anything is kept; in a later validation
+        # each death: where, at which step, the steps of last.ckpt and best.ckpt that it leaves
+        (2, [("step", 5, (4, 3)), ("best", 6, (4, 6))]),  # within an epoch; with best.ckpt written, last.ckpt not
+        (1, [("validation", 3, (2, 0)), ("step", 7, (7, 6))]),  # in a validation; right after a place was kept
+        (3, [("write", 7, (6, 9)), ("export", 0, (-1, 9))]),  # last.ckpt half written; all done but the export
+        (50, [("step", 2, (0, 0)), ("validation", 6, (3, 3))]),  # before anything is kept; in a later validation
     ],
 )
 def test_a_run_killed_twice_ends_with_the_same_weights(
@@ -457,11 +498,13 @@ def test_a_run_killed_twice_ends_with_the_same_weights(
     undisturbed: Path,
     tmp_path: Path,
     every: int,
-    deaths: list[tuple[str, int]],
+    deaths: list[tuple[str, int, tuple[int, int]]],
 ) -> None:
     out, given = tmp_path / "out", [*long, f"trainer.save_every={every}"]
-    for death, number in deaths:
+    steps = config(undisturbed)["training"]["steps"]
+    for death, number, (last, best) in deaths:
         assert run(out, *given, death=death, number=number) == -signal.SIGKILL
+        assert kept(out) == (steps if last == -1 else last, best)
     assert run(out, *given) == 0
     ended_alike(out, undisturbed)
     assert "Traceback" not in (log := out.with_suffix(".log").read_text(encoding="utf-8")) and "warn" not in log.lower()
