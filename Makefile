@@ -1,9 +1,10 @@
-# make demo   score a small bundled sample with the shipped checkpoint
-# make test   run the tests
-# make lint   ruff, mypy, import-linter
-# make bench  measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
-# make notebooks  run the notebooks and write docs/notebooks, their pages with output
-# make wheel  build the wheel into dist/
+# make demo         score a small bundled sample with the shipped checkpoint
+# make test         run the tests, in shuffled order
+# make test-matrix  run them for each instruction set of torch, with one thread and with two (hours)
+# make lint         ruff, mypy, import-linter
+# make bench        measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
+# make notebooks    run the notebooks and write docs/notebooks, their pages with output
+# make wheel        build the wheel into dist/
 #
 # Each makes VENV first. On Linux without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu saves
 # gigabytes of CUDA libraries.
@@ -15,13 +16,16 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
-.PHONY: demo test lint bench notebooks wheel clean
+.PHONY: demo test test-matrix lint bench notebooks wheel clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --quiet
+
+test-matrix: $(VENV)/.installed-dev
+	PYTHON=$(BIN)/python tests/matrix.sh
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -38,6 +38,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=f"{SHARED} is not there"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """After a failure, say how the same order comes again: `--quiet` hides pytest-randomly's own line."""
+    if config.pluginmanager.hasplugin("randomly") and {"failed", "error"} & terminalreporter.stats.keys():
+        terminalreporter.write_line(f"shuffled; the same order: pytest --randomly-seed={config.option.randomly_seed}")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,24 +55,25 @@ def test_all_above_the_preparation_but_the_command_line_may_not_import_it() -> N
     assert CONTRACTS[1]["source_modules"] == [name for name in above if not name.startswith("(")]
 
 
-def test_import_is_quick_and_brings_no_torch() -> None:
-    code = (
-        "import sys, time; start = time.perf_counter(); import pronmetric; took = time.perf_counter() - start; "
-        "print(took, 'torch' in sys.modules, 'numpy' in sys.modules)"
-    )
-    took, torch, numpy = min((run(code).split() for _ in range(3)), key=lambda line: float(line[0]))
-    assert float(took) < 0.5
-    assert (torch, numpy) == ("False", "False")
+LOADED = (  # what was imported beyond the standard library, and how many modules in all
+    "import sys; print(*{n.split('.')[0] for n in sys.modules} - set(sys.stdlib_module_names) - {'__main__'}); "
+    "print(len(sys.modules))"
+)
 
 
-def test_help_answers_in_a_second() -> None:
-    took = []
-    for _ in range(3):
-        start = time.perf_counter()
-        result = subprocess.run([sys.executable, "-m", "pronmetric.cli.main", "--help"], capture_output=True, text=True)
-        took.append(time.perf_counter() - start)
-        assert result.returncode == 0 and "score" in result.stdout
-    assert min(took) < 1.0
+def test_import_brings_no_package_but_ours() -> None:
+    """What costs time at import is other packages (torch above all); a bar in seconds would judge the machine."""
+    packages, modules = run(f"import pronmetric; {LOADED}").splitlines()
+    assert {name for name in packages.split() if not name.startswith("__editable__")} == {"pronmetric"}
+    assert int(modules) < 150
+
+
+def test_help_brings_no_package_but_ours() -> None:
+    code = f"from pronmetric.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n{LOADED}"
+    *said, packages, modules = run(code).splitlines()
+    assert any("score" in line for line in said)
+    assert {name for name in packages.split() if not name.startswith("__editable__")} == {"pronmetric"}
+    assert int(modules) < 200
 
 
 def torchless() -> list[str]:

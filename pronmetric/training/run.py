@@ -344,13 +344,16 @@ def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]
 def begun(trainer: Mapping[str, Any], *, seed: int) -> Iterator[None]:
     """Begin a run: its threads and its seed, without what Lightning and torch say that is of no use."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    if trainer["threads"]:
-        torch.set_num_threads(trainer["threads"])
-    with warnings.catch_warnings():
-        for message in EXPECTED:
-            warnings.filterwarnings("ignore", message=message)
-        pl.seed_everything(seed, verbose=False)
-        yield
+    threads = torch.get_num_threads()
+    torch.set_num_threads(trainer["threads"] or threads)
+    try:
+        with warnings.catch_warnings():
+            for message in EXPECTED:
+                warnings.filterwarnings("ignore", message=message)
+            pl.seed_everything(seed, verbose=False)
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def run_length(batches: int, trainer: Mapping[str, Any]) -> tuple[int, float]:

@@ -193,6 +193,16 @@ def test_weights_that_are_not_finite_are_not_exported(
     assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
 
 
+def test_a_run_leaves_the_number_of_threads_as_it_was(run: Run, tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        assert run(tmp_path / "out", "trainer.max_steps=1", "trainer.validate_every=1") == 0
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_a_checkpoint_of_no_run_here_is_not_overwritten(
     run: Run, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
