@@ -91,6 +91,7 @@ def rerank(
     given: Sequence[Sequence[float]] | None = None,
     contexts: Sequence[str] | None = None,
     docs: Sequence[Hashable] | None = None,
+    context_size: int = CONTEXT_SIZE,
 ) -> Iterator[tuple[int, Choice]]:
     """Choose one of the candidates of each line; gives line numbers from 0 with choices, as they are made.
 
@@ -102,6 +103,7 @@ def rerank(
         contexts: what stands before each line. None: the lines that were chosen before it in its document, so that
             documents are read side by side, each line after the one before it.
         docs: the document of each line; without it all lines are one document.
+        context_size: how many of the lines that were chosen before are a line's context.
     """
     chosen: list[str] = [""] * len(candidates)
     starts = _starts(len(candidates), docs)
@@ -109,7 +111,7 @@ def rerank(
         before = (
             [contexts[i] for i in wave]
             if contexts is not None
-            else [join(chosen[max(starts[i], i - CONTEXT_SIZE) : i]) for i in wave]
+            else [join(chosen[max(starts[i], i - context_size) : i]) for i in wave]
         )
         scored = stream(Text(c, text) for i, c in zip(wave, before, strict=True) for text in candidates[i])
         for i in wave:

@@ -137,8 +137,17 @@ class PronounMetric:
         """Whether a pronoun's score is a probability, or unbounded (heads of the paper)."""
         return self._replicas[0].probability
 
-    def signature(self, *, context: str = "given", seed: int = SEED) -> Signature:
-        """What scores of this metric depend on; `context` names where the texts' contexts come from."""
+    @property
+    def context_size(self) -> int:
+        """How many previous sentences the context had in training."""
+        return int(self.config["context_size"])
+
+    def signature(self, *, context: str = "given", context_size: int | None = None, seed: int = SEED) -> Signature:
+        """What scores of this metric depend on.
+
+        context: where the texts' contexts come from. context_size: how many previous sentences they are, where the
+        texts did not bring them.
+        """
         head = self.config["head"]["kind"]
         return Signature.of(
             model=self.name,
@@ -146,6 +155,7 @@ class PronounMetric:
             settings=self.settings,
             head=head if self.probability else f"{head}-unbounded",
             context=context,
+            **({} if context_size is None or context == "none" else {"context_size": context_size}),
             pronouns=len(self.config["pronouns"]),
             segment=self.config["segment"],
             word=self.config["word_state"],

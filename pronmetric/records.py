@@ -95,7 +95,11 @@ def previous(
 
 
 def in_context(
-    lines: Sequence[str], *, reference: Sequence[str] | None = None, docs: Sequence[Hashable] | None = None
+    lines: Sequence[str],
+    *,
+    reference: Sequence[str] | None = None,
+    docs: Sequence[Hashable] | None = None,
+    size: int = CONTEXT_SIZE,
 ) -> list[dict[str, Any]]:
     """Records of a system's lines for `PronounMetric.predict`, each in the previous lines of its document.
 
@@ -103,9 +107,13 @@ def in_context(
         lines: the system's output, one segment a line.
         reference: lines that give the context (common context); without them the system's own (respective).
         docs: the document of each line; without it all lines are one document.
+        size: previous lines of a context; a checkpoint has that of its training (`PronounMetric.context_size`).
     """
     source = lines if reference is None else reference
-    return [{"text": text, "context": [context]} for text, context in zip(lines, previous(source, docs), strict=True)]
+    return [
+        {"text": text, "context": [context]}
+        for text, context in zip(lines, previous(source, docs, size=size), strict=True)
+    ]
 
 
 def _kind(value: object) -> str:

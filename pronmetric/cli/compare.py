@@ -29,13 +29,14 @@ interval and p value, wins, ties and losses. Interval and p come from one paired
 excludes 0 exactly where p < 0.05; with fewer than 5 documents there is neither. Approximate randomisation is a second
 test, whose p may differ. With more than two systems the p values are also adjusted by Holm's method; the intervals are
 those of each pair alone."""
-EPILOG = """context:
-  common      the two previous sentences of the reference; the default with -r and -d. With several references each
+EPILOG = f"""context:
+  common      the previous sentences of the reference; the default with -r and -d. With several references each
               text is scored in the context of each; scores and differences are means, and each one's is given too
   crossed     without a reference: each pair in the context of the one output and again in that of the other, the
               differences averaged, so that the order of the two only changes the sign; the default then
   respective  each output in its own context
   none        the segments alone
+{scoring.SIZE_HELP}
 Without --docids the lines of a file count as one document, and the tests resample segments.
 
 examples:
@@ -84,8 +85,9 @@ def main(argv: Sequence[str]) -> int:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {corpus.systems[0]}; give more --systems"
         )
-    kind = args.context or (COMMON if corpus.references else CROSSED)
-    scoring.say_context(kind, corpus, args, note)
+    config = scoring.trained(args)
+    kind = scoring.context(args, config, COMMON if corpus.references else CROSSED, note)
+    scoring.say_context(kind, corpus, args, note, size=config["context_size"])
     _compare(args, corpus, kind, band, note)
     return 0
 
@@ -100,7 +102,8 @@ def _splits(text: str) -> int:
 def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: float, note: scoring.Notes) -> None:
     metric = scoring.load(args, note)
     counts = Counts()
-    signature = tie.signed(scoring.signed(metric.signature(context=kind, seed=args.seed), kind, corpus, args), band)
+    signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
+    signature = tie.signed(scoring.signed(signature, kind, corpus, args), band)
     if args.num_splits is not None:
         signature = signature.plus(resamples=args.num_splits)
     resamples = RESAMPLES if args.num_splits is None else args.num_splits
@@ -167,7 +170,7 @@ def _scored(
     waiting: deque[corpora.Row] = deque()
 
     def texts() -> Iterator[Text]:
-        for row, contexts in corpus.in_context(kind):
+        for row, contexts in corpus.in_context(kind, size=metric.context_size):
             waiting.append(row)
             yield from (Text(contexts[owner][k], row.texts[x]) for x in systems for owner, k in owners[x])
 

@@ -47,13 +47,13 @@ class Corpus:
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
 
-    def in_context(self, kind: str) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...]]]:
-        """Each row with the contexts of each system's text.
+    def in_context(self, kind: str, *, size: int) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...]]]:
+        """Each row with the contexts, of `size` previous sentences, of each system's text.
 
         That of each reference ("common"), else one: the text's own ("respective", "crossed"), or an empty one ("none").
         """
         count = len(self.systems)
-        histories = [History() for _ in range(len(self.references) if kind == "common" else count)]
+        histories = [History(size=size) for _ in range(len(self.references) if kind == "common" else count)]
         for row in self.rows():
             if kind == "none":
                 yield row, (("",),) * count

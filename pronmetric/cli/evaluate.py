@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pronmetric import address, judged, strict_json, targets
+from pronmetric import judged, strict_json, targets
 from pronmetric.cli import also as older
 from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
 from pronmetric.cli import pair_sources as sources
@@ -19,6 +19,7 @@ from pronmetric.eval import pairwise
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.eval.floors import Floor
 from pronmetric.eval.pairwise import Contest, Figures
+from pronmetric.records import CONTEXT_SIZE
 from pronmetric.score import Counts
 from pronmetric.signature import Signature
 
@@ -44,7 +45,7 @@ either are left out. A pair that people call a tie counts only with --tie, which
 metric with that band against people's.
 
 context:
-  common      the pair's context, for both texts (default)
+  common      the pair's context, for both texts (default, but for a checkpoint trained without context: none)
   respective  each text its own: the reference's before the reference, the system's before its output (WMT only)
   shuffled    that of another document
   none        the texts alone
@@ -103,11 +104,12 @@ def main(argv: Sequence[str]) -> int:
 def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     if args.threshold is not None:
         raise PronmetricError("--threshold goes with single pronouns labelled right or wrong, these are pairs")
-    config = None if args.scores is not None else _config(args)
+    config = None if args.scores is not None else scoring.trained(args)
     band = None if args.tie is None else tie.band(args.tie, args.model, allow_network=args.allow_network)
+    size = CONTEXT_SIZE if config is None else config["context_size"]
     seen = _seen(args, config, note)
     if args.dataset is not None:
-        pairs = sources.wmt(args.dataset, args.wmt_dir, args.systems, seed=args.seed, note=note)
+        pairs = sources.wmt(args.dataset, args.wmt_dir, args.systems, size=size, seed=args.seed, note=note)
     else:
         pairs = sources.read(args.pairs, split=args.split, note=note)
     for part in pairs.parts.values():
@@ -115,7 +117,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     _say_trained_on(pairs, config, note)
     also = None if args.also is None else older.of_pairs(args.also, pairs, source=pairs.name)
     against = None if args.against is None else _scores_of(pairs, args.against)
-    scored = _scored(pairs, args, note) if args.scores is None else Scored(_scores_of(pairs, args.scores))
+    scored = _scored(pairs, config, args, note) if config is not None else Scored(_scores_of(pairs, args.scores))
     note.begin()
     if args.save_scores is not None:
         with targets.AtomicFile(args.save_scores) as file:
@@ -183,10 +185,6 @@ def _rows(pairs: Pairs, scores: ById, also: older.OfPairs | None) -> Iterator[di
             yield {"id": pair.id, "part": name or ONLY, "better": better, "score_a": a, "score_b": b, **told}
 
 
-def _config(args: argparse.Namespace) -> Mapping[str, Any]:
-    return tie.config(address.locate(args.model, allow_network=args.allow_network))
-
-
 def _seen(
     args: argparse.Namespace, config: Mapping[str, Any] | None, note: scoring.Notes
 ) -> frozenset[tuple[str, str]] | None:
@@ -224,9 +222,10 @@ def _scores_of(pairs: Pairs, file: str) -> ById:
     return scores
 
 
-def _scored(pairs: Pairs, args: argparse.Namespace, note: scoring.Notes) -> Scored:
+def _scored(pairs: Pairs, config: Mapping[str, Any], args: argparse.Namespace, note: scoring.Notes) -> Scored:
     """The model's scores."""
-    kind = args.context or COMMON
+    kind = scoring.context(args, config, COMMON, note)
+    size = config["context_size"] if args.dataset is not None else None  # other pairs bring their context
     texts = list(pairs.texts(kind, seed=args.seed))
     metric: PronounMetric = scoring.load(args, note)
     counts = Counts()
@@ -238,7 +237,7 @@ def _scored(pairs: Pairs, args: argparse.Namespace, note: scoring.Notes) -> Scor
                 yield both[0].score, both[1].score
 
         scores = dict(zip((pair.id for pair in pairs), found(), strict=True))
-    return Scored(scores, kind, metric.signature(context=kind, seed=args.seed), counts)
+    return Scored(scores, kind, metric.signature(context=kind, context_size=size, seed=args.seed), counts)
 
 
 def shown(title: str, found: Figures) -> str:

@@ -20,7 +20,7 @@ from pronmetric.eval.pairwise import clusters_of
 from pronmetric.eval.shuffling import shuffled
 from pronmetric.judged import STUDY_JUDGE, A, JudgedPair
 from pronmetric.lines import iter_lines
-from pronmetric.records import CONTEXT_SIZE, Text, join
+from pronmetric.records import Text, join
 
 if TYPE_CHECKING:
     from pronmetric.schema import Document, Pair
@@ -139,8 +139,13 @@ def _met(table: Mapping[str, Mapping[str, float]]) -> frozenset[tuple[str, str]]
     return frozenset((form, wrong) for form, row in table.items() for wrong, count in row.items() if count > 0)
 
 
-def wmt(dataset: str, folder: str, systems: Sequence[str] | None, *, seed: int, note: Callable[[str], None]) -> Pairs:
-    """The pairs of a WMT test set, as `pronmetric prepare` makes them, the aligner trained on this test set alone."""
+def wmt(
+    dataset: str, folder: str, systems: Sequence[str] | None, *, size: int, seed: int, note: Callable[[str], None]
+) -> Pairs:
+    """The pairs of a WMT test set, as `pronmetric prepare` makes them, the aligner trained on this test set alone.
+
+    size: previous sentences of a pair's context.
+    """
     from data_prep import wmt as testsets
     from data_prep.testset import TestSet
 
@@ -152,7 +157,7 @@ def wmt(dataset: str, folder: str, systems: Sequence[str] | None, *, seed: int, 
         for document in documents
         for segment in document.segments
     }
-    found = _parts(_compared(documents, seed), references, note)
+    found = _parts(_compared(documents, size, seed), references, note)
     if not found.parts:
         raise InputError(f"{dataset}: no system output has another pronoun than its reference", file=folder)
     return replace(found, name=dataset)
@@ -182,7 +187,7 @@ def _of_systems(
     ]
 
 
-def _compared(documents: Sequence[Document], seed: int) -> Iterator[Pair]:
+def _compared(documents: Sequence[Document], size: int, seed: int) -> Iterator[Pair]:
     """System and noisy pairs of these documents, without what grammar lets change places, each pair of texts once."""
     from data_prep.align import AgreementAligner
     from data_prep.filters import GRAMMAR, agreement_filter, filtered
@@ -209,7 +214,7 @@ def _compared(documents: Sequence[Document], seed: int) -> Iterator[Pair]:
     keep = agreement_filter(GRAMMAR, min_agreement=0.0)
     seen: set[tuple[str, str, str]] = set()
     forms = INVENTORIES["all"]
-    for pair in system_pairs(documents, aligner.align_all, forms=forms, context_size=CONTEXT_SIZE, counts=Counter()):
+    for pair in system_pairs(documents, aligner.align_all, forms=forms, context_size=size, counts=Counter()):
         for found in (pair, *noisy_references(pair)):
             kept = filtered(found, keep)
             key = found.kind, found.better, found.worse

@@ -187,8 +187,8 @@ def _compared(mine: str, theirs: str) -> str:
     if not differences.keys() & {"model", "weights", "settings"}:
         return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
     return (
-        f"attention and alternative pronouns are from a different model ({own['model']}, {own['weights']}) than the "
-        "scores (see the signature); choose that model with --model"
+        f"attention and alternative pronouns are from a different model ({own['model']}, weights {own['weights']}, "
+        f"settings {own['settings']}) than the scores (see the signature); choose that model with --model"
     )
 
 

@@ -34,7 +34,7 @@ part of the difference is nought.
 This is no search for the best translation. The model sees no source and judges pronouns alone: a candidate with likely
 pronouns and wrong words beside them wins, unless --scores speaks against it. And a text that was chosen by this score
 can't be judged by this score."""
-EPILOG = """candidates:
+EPILOG = f"""candidates:
   --candidates A B C     line-parallel files; the first has the first candidates
   --nbest FILE --size N  N lines for each line to translate
   --nbest FILE           Moses' lists, "0 ||| text ||| ...", any number of candidates; what follows the text is not read
@@ -42,9 +42,10 @@ EPILOG = """candidates:
 normalised): as many files as --candidates, or one beside --nbest.
 
 context of each candidate:
-  respective  the two lines that were chosen before it; the default without a reference
-  common      the two previous sentences of the reference; the default with -r
+  respective  the lines that were chosen before it; the default without a reference
+  common      the previous sentences of the reference; the default with -r
   none        the candidate alone
+{scoring.SIZE_HELP}
 
 --mbr needs no model: the pronouns' score is then the average agreement of a candidate's pronouns with those of each of
 the other candidates, which stand for the reference (minimum Bayes risk, all equally likely): F1 of the forms, that is
@@ -55,7 +56,7 @@ examples:
   pronmetric rerank --candidates a.txt b.txt c.txt --docids ids.txt > best.txt
   pronmetric rerank --nbest out.nbest --size 10 --scores out.logprob --weight 0.3 -o best.txt
   pronmetric rerank --nbest moses.nbest --mbr"""
-_SAID = {RESPECTIVE: "the two lines chosen before", COMMON: "the two previous lines of the reference", NONE: "none"}
+_SAID = {RESPECTIVE: "the {} as chosen", COMMON: "the {} of the reference", NONE: "none"}
 Candidates = Sequence[tuple[str, ...]]
 
 
@@ -109,7 +110,9 @@ def _scored(
     note: scoring.Notes,
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
-    kind = args.context or (COMMON if args.references else RESPECTIVE)
+    config = scoring.trained(args)
+    kind = scoring.context(args, config, COMMON if args.references else RESPECTIVE, note)
+    size = config["context_size"]
     reference = _beside(args.references, len(candidates))
     docs = _beside(args.docids, len(candidates))
     if docs is not None:
@@ -119,19 +122,21 @@ def _scored(
         contexts = [""] * len(candidates)
     elif kind == COMMON:
         assert reference is not None  # _check_flags
-        contexts = list(previous(reference, docs))
+        contexts = list(previous(reference, docs, size=size))
     metric = scoring.load(args, note)
 
     counts = Counts()
     where = "of the same document" if docs is not None else "of the file; document bounds are unknown"
-    note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}"))
+    note(f"context: {_SAID[kind].format(scoring.previous_lines(size))}" + ("" if kind == NONE else f", {where}"))
     with scoring.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
         stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)
         by_document = None if docs is None else list(docs)
-        made = rerank(candidates, stream, rule=rule, given=given, contexts=contexts, docs=by_document)
+        made = rerank(
+            candidates, stream, rule=rule, given=given, contexts=contexts, docs=by_document, context_size=size
+        )
         choices: dict[int, Choice] = dict(made)
     note.lengths(counts)
-    return [choices[line] for line in range(len(candidates))], str(metric.signature(context=kind))
+    return [choices[line] for line in range(len(candidates))], str(metric.signature(context=kind, context_size=size))
 
 
 def _write(

@@ -16,7 +16,7 @@ from pronmetric.cli import also as older
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, scoring
-from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
 from pronmetric.comparison import average
 from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
@@ -27,11 +27,16 @@ DESCRIPTION = """Score the pronouns of English translations, each in its context
 
 A pronoun's number is the probability, in [0, 1], that it is right here in this context; a segment's is the mean of its
 pronouns' (null without any); a system's is 100 x the mean over all its pronouns. Higher is better."""
-EPILOG = """context:
-  common      the two previous sentences of the reference; the default with -r and -d. With several references each
+EPILOG = (
+    """context:
+  common      the previous sentences of the reference; the default with -r and -d. With several references each
               text is scored in the context of each: scores are means, and each reference's is printed and exported too
-  respective  the two previous sentences of the output itself; the default without a reference
+  respective  the previous sentences of the output itself; the default without a reference
   none        the segment alone
+  given       that of each record; the default with --jsonl
+"""
+    + scoring.SIZE_HELP
+    + """
 Without --docids the lines of a file count as one document.
 
 --jsonl reads one object a line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}, and writes one a line
@@ -50,6 +55,7 @@ examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --only_system --also apt,autoprf,bleu,chrf,exact
   pronmetric score -d wmt22:de-en --wmt-dir wmt22-news-systems --only_system
   pronmetric score --jsonl records.jsonl > scores.jsonl"""
+)
 _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
 
 
@@ -73,15 +79,17 @@ def main(argv: Sequence[str]) -> int:
 
 def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
     corpus = corpora.read(args, note)
-    kind = args.context or (COMMON if corpus.references else RESPECTIVE)
-    scoring.say_context(kind, corpus, args, note)
+    config = scoring.trained(args)
+    kind = scoring.context(args, config, COMMON if corpus.references else RESPECTIVE, note)
+    scoring.say_context(kind, corpus, args, note, size=config["context_size"])
     also = None if args.also is None else _also(args, corpus)
     metric = scoring.load(args, note)
 
     counts, tallies = Counts(), [Tally() for _ in corpus.systems]
     references = scoring.many(kind, corpus)
     by_reference = [[Tally() for _ in references] for _ in corpus.systems]
-    signature = scoring.signed(metric.signature(context=kind, seed=args.seed), kind, corpus, args)
+    signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
+    signature = scoring.signed(signature, kind, corpus, args)
     columns = (*_COLUMNS, *(f"score with {name}" for name in references), *(args.also or ()))
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
@@ -163,7 +171,7 @@ def _scored(
     waiting: deque[tuple[corpora.Row, tuple[tuple[str, ...], ...]]] = deque()
 
     def texts() -> Iterator[Text]:
-        for row, contexts in corpus.in_context(kind):
+        for row, contexts in corpus.in_context(kind, size=metric.context_size):
             waiting.append((row, contexts))
             yield from (Text(context, text) for text, each in zip(row.texts, contexts, strict=True) for context in each)
 
@@ -177,16 +185,17 @@ def _scored(
 def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
     name = args.jsonl
     records, total = jsonl.read(name)
-    note("context: none" if args.context == NONE else "context: that of each record")
+    kind = scoring.context(args, scoring.trained(args), GIVEN, note)
+    note("context: none" if kind == NONE else "context: that of each record")
     metric = scoring.load(args, note)
 
     counts, tally, ids = Counts(), Tally(), deque[Any]()
-    signature = metric.signature(context=NONE if args.context == NONE else "given", seed=args.seed)
+    signature = metric.signature(context=kind, seed=args.seed)
 
     def texts() -> Iterator[Text]:
         for record in records:
             ids.append(record.id)
-            yield record.text._replace(context="") if args.context == NONE else record.text
+            yield record.text._replace(context="") if kind == NONE else record.text
 
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=("id", *_COLUMNS[3:])) as exports,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from pronmetric import address, targets
+from pronmetric import address, checkpoint_config, targets
 from pronmetric.cli import comet_flags, numbers
 from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from pronmetric.signature import Signature
 
 SEED = 12345
-COMMON, RESPECTIVE, NONE, CROSSED = "common", "respective", "none", "crossed"
+COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
+SIZE_HELP = """The previous sentences are as many as the checkpoint was trained with (the shipped one: 2). A checkpoint
+that was trained without context scores without it by default."""
 FEW = 10  # documents or segments on which an interval stands badly
 _SAID = {
-    COMMON: "the two previous lines of the reference",
-    RESPECTIVE: "the two previous lines of each output itself",
-    CROSSED: "each pair in the previous lines of the one output, then of the other; differences averaged",
+    COMMON: "the {} of the reference",
+    RESPECTIVE: "the {} of each output itself",
+    CROSSED: "each pair in the {} of the one output, then of the other; differences averaged",
     NONE: "none",
 }
 
@@ -60,7 +62,7 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
     if jsonl:
         texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, *([GIVEN] if jsonl else [])], help="see below")
     add_model(made)
     output = made.add_argument_group("output")
     both(output, "to-json", metavar="FILE", help="write everything: signature, systems, segments, pronouns, intervals")
@@ -138,8 +140,15 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
         made.error(f"--refs names the common context, which --context {args.context} does not use")
     if args.context == COMMON and args.translations and args.references is None:
         made.error("--context common is the reference's context: give -r")
-    if args.context == COMMON and jsonl is not None:
-        made.error("--context common needs -t with -r, or -d; a record of --jsonl brings its own context")
+    check_given(made, args)
+
+
+def check_given(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """A context that lines have and records of --jsonl bring, or the other way round: a usage error."""
+    if getattr(args, "jsonl", None) is not None and args.context in (COMMON, RESPECTIVE):
+        made.error(f"--context {args.context} needs lines of text (-t); a record of --jsonl brings its own context")
+    if getattr(args, "jsonl", None) is None and args.context == GIVEN:
+        made.error("--context given is that of the records of --jsonl")
 
 
 def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
@@ -159,6 +168,28 @@ def check_targets(args: argparse.Namespace) -> None:
     texts = [*files, args.sources, args.docids, getattr(args, "jsonl", None)]
     outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))
     targets.check(outputs, read=[*texts, getattr(args, "wmt_dir", None), args.model])
+
+
+def trained(args: argparse.Namespace) -> Mapping[str, Any]:
+    """The config of the checkpoint that --model names, read without torch."""
+    storage = getattr(args, "model_storage_path", None)
+    place = address.locate(args.model, allow_network=args.allow_network, storage=storage)
+    return checkpoint_config.read(place.folder / address.CONFIG)
+
+
+def context(args: argparse.Namespace, config: Mapping[str, Any], otherwise: str, note: Notes) -> str:
+    """The kind of context: the one asked for, none of a checkpoint trained without any, else `otherwise`."""
+    if args.context is not None:
+        return str(args.context)
+    if (config["context"] != NONE and config["context_size"]) or getattr(args, "refs", None) is not None:
+        return otherwise
+    note("the checkpoint was trained without context and scores without it; ask for one with --context")
+    return NONE
+
+
+def previous_lines(size: int) -> str:
+    """How many lines before one are its context, in words."""
+    return "previous line" if size == 1 else f"{size} previous lines"
 
 
 def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
@@ -201,13 +232,14 @@ def bar(args: argparse.Namespace, *, total: int | None, label: str = "score", un
     return progress(label=label, total=total, unit=unit)
 
 
-def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes) -> None:
+def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *, size: int) -> None:
     """Refuse a context that the texts do not have; say which it is, and what the source is for."""
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, whose context is asked for; give --context respective")
     where = "of the same document" if corpus.documents else "of the file; document bounds are unknown"
     several = f"; scores are means over {len(corpus.references)} references" if many(kind, corpus) else ""
-    note(f"context: {_SAID[kind]}" + ("" if kind == NONE else f", {where}{several}"))
+    said = _SAID[kind].format(previous_lines(size))
+    note(f"context: {said}" + ("" if kind == NONE else f", {where}{several}"))
     if not corpus.documents:
         note(
             "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")

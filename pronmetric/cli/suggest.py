@@ -13,7 +13,7 @@ from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, numbers, scoring
-from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
+from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
 from pronmetric.records import Text
 from pronmetric.score import Counts
 
@@ -25,7 +25,8 @@ place, alone, and scored; those that are more probable than what is written are 
 
 This is no correction. The model sees no source: it cannot know who was meant, only what the English makes likely. Nor
 is the rest changed: the verb ("agrees" says whether it fits) and the other mentions of the same person stay."""
-EPILOG = """--jsonl reads one object a line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. One
+EPILOG = (
+    """--jsonl reads one object a line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. One
 object a line comes out, in the same order, with an empty list where nothing is doubtful; the ids of -t are the numbers
 of the lines, from 0. Start and end count code points of the text:
 
@@ -36,14 +37,18 @@ of the lines, from 0. Start and end count code points of the text:
 place are not tried.
 
 context of -t:
-  common      the two previous sentences of the reference; the default with -r
-  respective  the two previous lines of the file itself; the default without
+  common      the previous sentences of the reference; the default with -r
+  respective  the previous lines of the file itself; the default without
   none        the line alone
-With --jsonl, none leaves the records' contexts out.
+  given       that of each record; the default with --jsonl
+"""
+    + scoring.SIZE_HELP
+    + """
 
 examples:
   pronmetric suggest --jsonl records.jsonl > suggestions.jsonl
   pronmetric suggest -t system.txt --docids ids.txt --threshold 0.3 --top 1"""
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -56,12 +61,15 @@ def main(argv: Sequence[str]) -> int:
     scoring.open_stdout()
     if args.jsonl is not None:
         records, total = jsonl.read(args.jsonl)
-        kind = args.context or "given"
+        kind = scoring.context(args, scoring.trained(args), GIVEN, note)
+        size = None
         said = "none" if kind == NONE else "that of each record"
     else:
         corpus = corpora.read(args, note)
-        kind = args.context or (COMMON if corpus.references else RESPECTIVE)
-        records, total = _lines(corpus, kind), corpus.segments
+        config = scoring.trained(args)
+        size = config["context_size"]
+        kind = scoring.context(args, config, COMMON if corpus.references else RESPECTIVE, note)
+        records, total = _lines(corpus, kind, size), corpus.segments
         said = kind + ("" if corpus.documents or kind == NONE else "; document bounds are unknown")
     metric = scoring.load(args, note)
 
@@ -85,7 +93,7 @@ def main(argv: Sequence[str]) -> int:
     asked = "pronouns" if threshold is None else f"pronouns below {threshold:g}"
     note(f"{found.pronouns} {asked} in {found.texts} texts; the model would rather read another in {found.better}")
     note.lengths(counts)
-    note(f"signature: {metric.signature(context=kind)}")
+    note(f"signature: {metric.signature(context=kind, context_size=size)}")
     return 0
 
 
@@ -102,9 +110,9 @@ class Found:
         self.better += sum(bool(place.better(1)) for place in places)
 
 
-def _lines(corpus: corpora.Corpus, kind: str) -> Iterator[jsonl.Record]:
+def _lines(corpus: corpora.Corpus, kind: str, size: int) -> Iterator[jsonl.Record]:
     """The lines of the one file, each in its context."""
-    for number, (row, contexts) in enumerate(corpus.in_context(kind)):
+    for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
         yield jsonl.Record(number, Text(contexts[0][0], row.texts[0]))
 
 
@@ -134,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output, one segment a line")
     texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="of -t: its sentences are the context")
     texts.add_argument("--docids", metavar="FILE", help="of -t: one document id a line, never crossed by context")
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
     listed = made.add_argument_group("what is listed")
     listed.add_argument(
         "--threshold",
@@ -157,8 +165,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         made.error("give one of --jsonl, -t" + ("" if args.jsonl is None else "; got both"))
     if args.jsonl is not None and (args.references is not None or args.docids is not None):
         made.error("-r and --docids go with -t, not with --jsonl")
-    if args.jsonl is not None and args.context in (COMMON, RESPECTIVE):
-        made.error(f"--context {args.context} needs -t; a record of --jsonl brings its own context")
+    scoring.check_given(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common is the reference's context: give -r")
     if args.all and args.threshold is not None:

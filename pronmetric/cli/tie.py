@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from pronmetric import address
+from pronmetric import address, checkpoint_config
 from pronmetric.cli import numbers
-from pronmetric.errors import InputError
 from pronmetric.eval.ties import band_of
 from pronmetric.signature import Signature
 
@@ -27,26 +23,10 @@ def band(tie: float | str, model: str | None, *, allow_network: bool = False, st
     """
     if isinstance(tie, str):
         place = address.locate(model, allow_network=allow_network, storage=storage)
-        return band_of(config(place), name=place.name)
+        return band_of(checkpoint_config.read(place.folder / address.CONFIG), name=place.name)
     return tie
 
 
 def signed(signature: Signature, band: float | None) -> Signature:
     """The signature with the tie band, where there is one: answers depend on it."""
     return signature if band is None else signature.plus(tie=f"{band:g}")
-
-
-def config(place: address.Address) -> Mapping[str, Any]:
-    """The config of a checkpoint, read without torch."""
-    import yaml
-
-    path = place.folder / address.CONFIG
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"broken checkpoint config ({str(error).splitlines()[0]}); fetch it again", file=path
-        ) from None
-    if not isinstance(found, dict):
-        raise InputError("broken checkpoint config: expected keys and values; fetch the checkpoint again", file=path)
-    return found

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     if len({token.wrong for token in tokens}) < 2:
         label = labelled.WRONG if tokens[0].wrong else labelled.RIGHT
         raise InputError(f"all pronouns are labelled {label}: expected some right and some wrong ones", file=args.pairs)
-    kind = None if args.scores is not None else args.context or COMMON
+    kind = None if args.scores is not None else scoring.context(args, scoring.trained(args), COMMON, note)
     threshold = THRESHOLD if args.threshold is None else args.threshold
     if kind is None:
         scores, signature, counts = labelled.read_scores(args.scores, tokens), None, None

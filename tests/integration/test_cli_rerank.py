@@ -82,8 +82,10 @@ def test_each_line_behind_the_lines_that_were_chosen(
     changed = sum(line != texts[0] for line, texts in zip(wanted, candidates, strict=True))
     assert 0 < changed < len(wanted)
     assert f"another than the first candidate was chosen for {changed} of 37 lines" in err
-    assert "context: the two lines chosen before, of the same document" in err
-    assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(context="respective")
+    assert "context: the 2 previous lines as chosen, of the same document" in err
+    assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(
+        context="respective", context_size=2
+    )
 
 
 def test_in_the_context_of_a_reference_and_in_none(

@@ -67,7 +67,7 @@ def test_output_is_as_comet_prints_it(run: Run, sample: Path, metric: PronounMet
     assert any(line.endswith("score: null") for line in expected)
     assert "95 %" in err and "5 documents" in err and "of the same document" in err
     signature = Signature.parse(re.findall(r"signature: (.*)", err)[0])
-    assert signature == metric.signature(context="common")
+    assert signature == metric.signature(context="common", context_size=2)
 
 
 def near(lines: list[str], expected: list[str]) -> bool:
@@ -129,7 +129,7 @@ def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: P
     _, err = run("-t", a, c, *files, "--to_json", tmp_path / "out.json", "--to_tsv", tmp_path / "out.tsv")
     content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert "it changes no score" in err
-    assert Signature.parse(content["signature"]) == metric.signature(context="common")
+    assert Signature.parse(content["signature"]) == metric.signature(context="common", context_size=2)
     assert [s["system"] for s in content["systems"]] == [str(a), str(c)]
     docs, ref = read(sample / "docids.txt"), read(sample / "ref.txt")
     predicted = metric.predict(in_context(read(c), reference=ref, docs=docs), docs=docs)
@@ -176,7 +176,7 @@ def test_wmt_test_sets(run: Run, wmt_sample: Path, tmp_path: Path) -> None:
     assert len(names) >= 2
     assert {line.split("\t")[0] for line in out.splitlines()} == set(names)
     assert content["systems"][0]["resampled"] == "documents"
-    assert "context: the two previous lines of the reference, of the same document" in err
+    assert "context: the 2 previous lines of the reference, of the same document" in err
     assert "the reference is" in err
     one, _ = run("-d", "wmt23:de-en", "--wmt_dir", wmt_sample, "--systems", names[1], "--only_system")
     assert near(one.splitlines(), [line for line in out.splitlines() if re.match(rf"{names[1]}\tscore", line)])
