@@ -119,7 +119,7 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
         scoring.bar(args, total=corpus.segments * texts_a_row) as bar,
     ):
         stream = partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update)
-        for number, (row, scores) in enumerate(_scored(corpus, kind, stream)):
+        for number, (row, scores) in enumerate(_scored(corpus, kind, metric.context_size, stream)):
             for a, b, duel, by_reference in pairs:
                 decision = duel.add(average(*scores[a, b]), average(*scores[b, a]), row.doc)
                 each = [
@@ -156,7 +156,7 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
 
 
 def _scored(
-    corpus: corpora.Corpus, kind: str, stream: Stream
+    corpus: corpora.Corpus, kind: str, size: int, stream: Stream
 ) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], tuple[SegmentScore, ...]]]]:
     """Rows, with the scores of each system x as it stands against each other one y, under (x, y).
 
@@ -170,7 +170,7 @@ def _scored(
     waiting: deque[corpora.Row] = deque()
 
     def texts() -> Iterator[Text]:
-        for row, contexts in corpus.in_context(kind, size=metric.context_size):
+        for row, contexts in corpus.in_context(kind, size=size):
             waiting.append(row)
             yield from (Text(contexts[owner][k], row.texts[x]) for x in systems for owner, k in owners[x])
 

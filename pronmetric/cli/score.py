@@ -95,7 +95,12 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
         scoring.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
     ):
-        scored = _scored(corpus, kind, partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update))
+        scored = _scored(
+            corpus,
+            kind,
+            metric.context_size,
+            partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update),
+        )
         beside = _beside(also, corpus)
         for number, ((row, contexts, segments), others) in enumerate(zip(scored, beside, strict=False)):
             for name, text, context, each, tally, parts, other in zip(
@@ -165,13 +170,13 @@ def _lines(corpus: corpora.Corpus) -> Iterator[older.Line]:
 
 
 def _scored(
-    corpus: corpora.Corpus, kind: str, stream: Stream
+    corpus: corpora.Corpus, kind: str, size: int, stream: Stream
 ) -> Iterator[tuple[corpora.Row, tuple[tuple[str, ...], ...], list[tuple[SegmentScore, ...]]]]:
     """Rows with the contexts of their texts and the score in each, as they come out of the metric."""
     waiting: deque[tuple[corpora.Row, tuple[tuple[str, ...], ...]]] = deque()
 
     def texts() -> Iterator[Text]:
-        for row, contexts in corpus.in_context(kind, size=metric.context_size):
+        for row, contexts in corpus.in_context(kind, size=size):
             waiting.append((row, contexts))
             yield from (Text(context, text) for text, each in zip(row.texts, contexts, strict=True) for context in each)
 
