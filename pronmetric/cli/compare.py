@@ -38,6 +38,7 @@ EPILOG = f"""context:
   none        the segments alone
 {scoring.SIZE_HELP}
 Without --docids the lines of a file count as one document, and the tests resample segments.
+Segments count from 0, as in COMET; lines in errors count from 1: segment 0 is line 1.
 
 examples:
   pronmetric compare -t sysA.txt sysB.txt -r ref.txt --docids ids.txt

@@ -64,6 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    if argv and argv[0] == "help":
+        argv = [*argv[1:2], "--help"] if len(argv) < 3 else argv
     if argv and argv[0] in VERBS:
         return importlib.import_module(f"pronmetric.cli.{argv[0]}").main(argv[1:])
     parser = _parser()
@@ -83,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Does this machine translation get its pronouns right?",
         epilog="verbs:\n"
         + "\n".join(f"  {verb:<{width}}{line}" for verb, line in VERBS.items())
-        + "\n\npronmetric VERB --help says more of each.",
+        + "\n\npronmetric help VERB says more of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

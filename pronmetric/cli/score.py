@@ -38,6 +38,7 @@ EPILOG = (
     + scoring.SIZE_HELP
     + """
 Without --docids the lines of a file count as one document.
+Segments count from 0, as in COMET; lines in errors count from 1: segment 0 is line 1.
 
 --jsonl reads one object a line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}, and writes one a line
 in the same order, {"id": ..., "score": 0.91, "pronouns": [{"text": "she", "start": 0, "end": 3, "probability": 0.91}]};

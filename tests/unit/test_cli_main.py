@@ -111,6 +111,34 @@ def test_help_names_every_verb(argv: list[str], capsys) -> None:
     assert [line.split()[0] for line in out.split("verbs:\n")[1].split("\n\n")[0].splitlines()] == list(cli.VERBS)
 
 
+def test_help_of_a_verb_is_its_own(verb) -> None:
+    seen: list[Sequence[str]] = []
+    verb(lambda argv: seen.append(argv) or 0)
+    assert cli.main(["help", "score"]) == 0
+    assert seen == [["--help"]]
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["help"], 0), (["help", "scoer"], 2)])
+def test_help_of_nothing_and_of_a_wrong_verb(argv: list[str], code: int, capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(argv)
+    assert end.value.code == code
+    out, err = capsys.readouterr()
+    assert "verbs:" in out if code == 0 else "did you mean 'score'?" in err
+
+
+def test_the_package_runs_as_a_module() -> None:
+    result = subprocess.run([sys.executable, "-m", "pronmetric", "--version"], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, f"pronmetric {__version__}\n")
+
+
+@pytest.mark.parametrize("name", ["score", "compare"])
+def test_the_help_says_how_segments_and_lines_count(name: str, capsys) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["help", name])
+    assert "Segments count from 0, as in COMET; lines in errors count from 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("argv", "said"), [(["scoer"], "did you mean 'score'?"), (["--vorsion"], "--vorsion"), (["xyzzy"], "'xyzzy'")]
 )
