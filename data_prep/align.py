@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import json
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ class AgreementAligner:
             aligner = cls(**{**of_file, **settings})
         except FileNotFoundError:
             raise InputError("no such file", file=path) from None
-        except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile):
+        except _BROKEN:
             message = f"is no table that `pronmetric align --save-table` wrote (format {FORMAT})"
             raise InputError(message, file=path) from None
         aligner._learn_words(*(Counter(dict(zip(words, side.tolist(), strict=True))) for side in occurrences))
@@ -326,6 +327,19 @@ class AgreementAligner:
                 yield joined(*ways, self.symmetrize)
 
 
+_BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _SETTINGS = tuple(inspect.signature(AgreementAligner).parameters)
 
 
