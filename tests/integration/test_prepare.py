@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -308,3 +309,14 @@ def test_gzip_inputs_give_the_same_pairs(
     for split in ("train", "development"):
         name = f"{split}/data-00000-of-00001.arrow"
         assert content(tmp_path / "out")[name] == content(prepared)[name]
+
+
+def test_a_log_file_gets_plain_lines_that_count_test_sets(
+    prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prepare(tmp_path / "out") == 0
+    notes = capsys.readouterr().err
+    lines = [line.split(", ")[0] for line in notes.splitlines() if "%" in line]
+    assert "\r" not in notes
+    for label in ("read", "align and compare", "unique pairs"):
+        assert any(re.fullmatch(rf"{label}: (\d+)/\1 test sets \(100 %\)", line) for line in lines), notes
