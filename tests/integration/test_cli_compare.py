@@ -114,7 +114,7 @@ def test_three_systems_are_compared_pairwise_as_if_alone(run: Run, sample: Path,
     ]
     for test in ("bootstrap", "randomisation"):
         adjusted = holm([p[f"p_{test}"] for p in pairs])
-        assert [p[f"p_{test}_holm"] for p in pairs] == pytest.approx(adjusted, abs=1e-5)
+        assert [p[f"p_{test}_holm"] for p in pairs] == pytest.approx(adjusted, abs=4e-5)  # of rounded p values
     assert "Holm" in out and "\t" not in out
     run("-t", paths[0], paths[2], "--to_json", tmp_path / "two.json")
     (alone,) = json.loads((tmp_path / "two.json").read_text(encoding="utf-8"))["pairs"]
