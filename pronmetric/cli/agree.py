@@ -8,7 +8,7 @@ from typing import Any
 
 from pronmetric import judged, strict_json, targets
 from pronmetric.cli import agreement_figures as figures
-from pronmetric.cli import numbers, scoring
+from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import rating_table, votes
 from pronmetric.eval.ratings import Formula, Variant, agreement
@@ -86,7 +86,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--seed", type=numbers.count, default=scoring.SEED, help="of the resampling (default: %(default)s)"
     )
-    args = parser.parse_args(argv)
+    args = stray.parse(parser, argv, cure="give one file of pairs; scores of a metric follow --scores")
     if (args.pairs is None) == (args.ratings is None):
         parser.error("give either PAIRS.jsonl or --ratings TABLE.csv")
     for flag, value, wanted in (

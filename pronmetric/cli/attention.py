@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import numbers, scoring
+from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import InputError
 from pronmetric.records import Text, text_of
 from pronmetric.words import words as split
@@ -38,14 +38,16 @@ def main(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("text", metavar="SENTENCE", help="sentence with the pronouns")
+    parser.add_argument("text", nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
     parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
     parser.add_argument(
         "--top", type=numbers.positive, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     scoring.add_model(parser, seed=False)
-    args = parser.parse_args(argv)
+    args = stray.parse(parser, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
+    if args.text is None:
+        parser.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
     if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
         raise InputError(
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=args.text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pronmetric import judged, strict_json, targets
 from pronmetric.cli import also as older
-from pronmetric.cli import exports, floor_table, numbers, scoring, tie, token_detection
+from pronmetric.cli import exports, floor_table, numbers, scoring, stray, tie, token_detection
 from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
@@ -88,7 +88,9 @@ class Scored(NamedTuple):
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     parser = _parser()
-    args = parser.parse_args(argv)
+    args = stray.parse(
+        parser, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
+    )
     _check_flags(parser, args)
     read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model)
     targets.check((args.to_json, args.save_scores), read=read)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pronmetric import mqm, strict_json, targets
-from pronmetric.cli import numbers, scoring
+from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import PronmetricError
 from pronmetric.judged import to_line
 
@@ -109,7 +109,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="only pairs that differ in a pronoun, and in at most N other words",
     )
     pairs.add_argument("--all", action="store_true", help="also pairs in which no error touches a pronoun")
-    args = parser.parse_args(argv)
+    args = stray.parse(parser, argv, cure="give one annotation file; the output files follow --pairs and --tokens")
     if args.pairs is None and args.tokens is None:
         parser.error("nothing to write: give --pairs, --tokens or both")
     if args.pairs is None and (args.all or args.other_words is not None):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pronmetric import targets
-from pronmetric.cli import numbers, scoring
+from pronmetric.cli import numbers, scoring, stray
 from pronmetric.cli.suffixes import format_of
 from pronmetric.errors import InputError
 from pronmetric.records import Text
@@ -89,10 +89,10 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     scoring.add_model(parser, seed=False)
-    args = parser.parse_args(argv)
+    args = stray.parse(parser, argv, cure="give one result file, and the output file with -o FILE")
     args.format = format_of(parser, args.output, args.format, SUFFIXES, default="html")
     if args.output is None and args.format in ("html", "png", "svg"):
-        parser.error(f"-o FILE is needed with --format {args.format}")
+        parser.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")
     if args.format == "html" and args.show:
         parser.error("--show is for tables and plots; the web page shows everything")
     if args.format != "html" and args.title is not None:

@@ -14,7 +14,7 @@ from pronmetric import targets
 from pronmetric.choice import Choice, Rule, consensus, rerank
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import numbers, scoring
+from pronmetric.cli import numbers, scoring, stray
 from pronmetric.cli.corpus import TextFile
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
@@ -63,7 +63,9 @@ Candidates = Sequence[tuple[str, ...]]
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     parser = _parser()
-    args = parser.parse_args(argv)
+    args = stray.parse(
+        parser, argv, cure="give the files of candidates after --candidates, or lists of candidates with --nbest FILE"
+    )
     _check_flags(parser, args)
     read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or []), args.model]
     targets.check((args.output, args.to_json), read=read)

@@ -12,7 +12,7 @@ from pronmetric import strict_json
 from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import jsonl, numbers, scoring
+from pronmetric.cli import jsonl, numbers, scoring, stray
 from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
 from pronmetric.records import Text
 from pronmetric.score import Counts
@@ -54,7 +54,7 @@ examples:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     parser = _parser()
-    args = parser.parse_args(argv)
+    args = stray.parse(parser, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
     _check_flags(parser, args)
     scoring.check_targets(args)
     note = scoring.Notes(quiet=args.quiet)
