@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pronmetric import pronouns
@@ -98,11 +98,12 @@ def passages(
     doc: str,
     pieces: int = 128,
     count: Callable[[str], int] = estimate,
+    forms: Collection[str] = pronouns.FORMS,
 ) -> Iterator[Passage]:
-    """The passages of one document, in order; a passage without a pronoun in use is yielded too, with no span."""
+    """The passages of one document, in order; one without a pronoun in use of `forms` is yielded too, with no span."""
     plain = [_BLANK.sub(" ", line).strip() for line in lines]
     for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
-        found = pronouns.find(text)
+        found = [occurrence for occurrence in pronouns.find(text) if occurrence.form in forms]
         yield Passage(
             id=f"{source}/{doc}#{number}",
             source=source,

@@ -23,6 +23,7 @@ from data_prep.testset import TestSet
 from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.pronouns import INVENTORIES
 from pronmetric.schema import Pair, Passage
 
 STUDY = "development_study"
@@ -203,9 +204,12 @@ class Result:
     def _passages(self, split: str, docs: Iterable[EnglishDocument]) -> Iterator[Passage]:
         counts = self._counts[f"passages_{split}"]
         held_out = self._survey.held_out[split]
+        forms = INVENTORIES[self._settings.inventory]
         for doc in docs:
             counts[f"documents.{doc.source}"] += 1
-            for passage in passages(doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.passages.pieces):
+            for passage in passages(
+                doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.passages.pieces, forms=forms
+            ):
                 if not passage.spans:
                     counts["dropped.no pronoun"] += 1
                 elif held_out.near(passage.text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,15 +13,11 @@ from pydantic import BeforeValidator, Field
 from data_prep.filters import GRAMMAR, NONE
 from data_prep.manifest import NAME as MANIFEST
 from data_prep.splits import Rule
-from pronmetric import pronouns, settings
+from pronmetric import settings
 from pronmetric.errors import InputError
 from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
 
 STAGES = ".stages"
-INVENTORIES: Mapping[str, frozenset[str]] = {
-    "all": frozenset(pronouns.FORMS),
-    "paper": frozenset(pronouns.FORMS) - {"theirs"},
-}
 
 
 def _several(value: object) -> object:

@@ -11,9 +11,10 @@ from data_prep import manifest, wmt
 from data_prep.align import AgreementAligner, Aligner, TokenPair
 from data_prep.noise import noisy_references
 from data_prep.pairs import lowered, system_pairs
-from data_prep.settings import INVENTORIES, STAGES, Settings, Talk
+from data_prep.settings import STAGES, Settings, Talk
 from data_prep.testset import TestSet
 from pronmetric.data import arrow
+from pronmetric.pronouns import INVENTORIES
 from pronmetric.schema import Pair
 from pronmetric.words import words
 
@@ -79,7 +80,7 @@ class Stages:
         pairs = system_pairs(
             wmt.read(testset),
             self._aligner.align_all,
-            forms=INVENTORIES[self._settings.inventory],
+            forms=frozenset(INVENTORIES[self._settings.inventory]),
             context_size=self._settings.context.size,
             counts=counts,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pronmetric import in_use
@@ -25,6 +25,10 @@ class Entry(NamedTuple):
 
 ENTRIES = tuple(Entry(**row) for row in rows("pronouns.en.tsv"))
 FORMS = tuple(dict.fromkeys(entry.form for entry in ENTRIES))
+INVENTORIES: Mapping[str, tuple[str, ...]] = {
+    "all": FORMS,
+    "paper": tuple(form for form in FORMS if form != "theirs"),
+}
 THIRD_PERSON = frozenset(
     entry.form for entry in ENTRIES if entry.person == "3" and entry.type in ("personal", "possessive", "reflexive")
 )

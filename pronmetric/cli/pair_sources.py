@@ -193,7 +193,7 @@ def _compared(documents: Sequence[Document], size: int, seed: int) -> Iterator[P
     from data_prep.filters import GRAMMAR, agreement_filter, filtered
     from data_prep.noise import noisy_references
     from data_prep.pairs import lowered, system_pairs
-    from data_prep.settings import INVENTORIES
+    from pronmetric.pronouns import FORMS
     from pronmetric.words import words
 
     lines = [
@@ -213,8 +213,7 @@ def _compared(documents: Sequence[Document], size: int, seed: int) -> Iterator[P
     aligner.train([(lowered(words(ref)), lowered(words(hyp))) for ref, hyp in lines])
     keep = agreement_filter(GRAMMAR, min_agreement=0.0)
     seen: set[tuple[str, str, str]] = set()
-    forms = INVENTORIES["all"]
-    for pair in system_pairs(documents, aligner.align_all, forms=forms, context_size=size, counts=Counter()):
+    for pair in system_pairs(documents, aligner.align_all, forms=FORMS, context_size=size, counts=Counter()):
         for found in (pair, *noisy_references(pair)):
             kept = filtered(found, keep)
             key = found.kind, found.better, found.worse

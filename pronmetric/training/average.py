@@ -58,11 +58,12 @@ def average(
     head_seed = _head_seed(folders, parts)
     first, scorer = parts[0], parts[0].model
     scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
-    context, labeller = first.config["context"], Labeller(first.collator)
+    context, labeller = first.config["context"], Labeller(first.collator, forms=first.config["pronouns"])
     calibration = None
     if scorer.probability:
         rate = natural_rate(manifest)
-        calibration = on_references(scorer, first.collator, data, context=context, rate=rate, seed=seed)
+        forms = first.config["pronouns"]
+        calibration = on_references(scorer, first.collator, data, context=context, forms=forms, rate=rate, seed=seed)
     figures: dict[str, float] = {}
     for name, split in FIGURES.items():
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))

@@ -85,7 +85,7 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> Band | None:
             "--any_data where this one holds the same test sets",
             file=folder,
         )
-    labeller = Labeller(loaded.collator)
+    labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"])
     band = choose(loaded.model, labeller, data, context=loaded.config["context"])
     config = yaml.safe_load((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
     config.setdefault("training", {})

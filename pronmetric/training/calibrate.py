@@ -6,7 +6,7 @@ sentences with natural errors and folded into the head, so that scoring knows no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
+from pronmetric.pronouns import FORMS
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled
 from pronmetric.training.examples import LabelledExample
@@ -47,7 +48,13 @@ def natural_rate(manifest: Mapping[str, Any]) -> float:
 
 
 def noised(
-    rows: Sequence[Mapping[str, Any]], *, context: str, table: ConfusionTable, rate: float, seed: int
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    context: str,
+    table: ConfusionTable,
+    rate: float,
+    seed: int,
+    forms: Collection[str] = FORMS,
 ) -> Iterator[LabelledExample]:
     """The distinct better texts of pair rows, natural errors in about `rate` of their pronouns; half in plain form."""
     seen: set[tuple[str, str]] = set()
@@ -57,16 +64,24 @@ def noised(
             continue
         seen.add((before, row["better"]))
         rng = np.random.default_rng([seed, len(seen)])
-        yield examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
+        item = examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
+        yield examples.of_forms(item, forms)
 
 
 def on_references(
-    scorer: PronounScorer, collator: Collator, folder: Path, *, context: str, rate: float, seed: int
+    scorer: PronounScorer,
+    collator: Collator,
+    folder: Path,
+    *,
+    context: str,
+    rate: float,
+    seed: int,
+    forms: Collection[str] = FORMS,
 ) -> Fit | None:
     """Calibrate on the development references of a prepared folder, errors in `rate` of their pronouns."""
     table = ConfusionTable.load(folder / "confusion.json")
     rows = arrow.read_pairs(folder, "development")
-    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed))
+    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed, forms=forms))
     return calibrate(scorer, collator, items, rate=rate)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -63,12 +63,20 @@ class Labelled:
 class Labeller:
     """Labelled examples to a batch, for one collator.
 
-    odds: by place, what detection adds to the logits (`pronmetric.training.adjust`); None for nothing.
+    odds: by place, what detection adds to the logits (`pronmetric.training.adjust`); None for nothing. forms: those
+    that are pronouns.
     """
 
-    def __init__(self, collator: Collator, odds: Mapping[tuple[str, str], float] | None = None) -> None:
+    def __init__(
+        self,
+        collator: Collator,
+        odds: Mapping[tuple[str, str], float] | None = None,
+        *,
+        forms: Collection[str] = pronouns.FORMS,
+    ) -> None:
         self.collator = collator
         self.odds = odds
+        self.forms = frozenset(forms)
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
         """One batch.
@@ -76,6 +84,7 @@ class Labeller:
         With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
         that has to be split into windows has no pair loss, its labels count all the same.
         """
+        items = [examples.of_forms(item, self.forms) for item in items]
         rows = self.collator.encode([item.example for item in items])
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
@@ -259,7 +268,7 @@ class PronounData(pl.LightningDataModule):
         self.folder = Path(folder)
         self.epochs = epochs
         self.collator = collator
-        self.labeller = Labeller(collator)
+        self.labeller = Labeller(collator, forms=inventory)
         self.context = context
         self.pieces = pieces
         self.batch = batch
@@ -322,7 +331,7 @@ class PronounData(pl.LightningDataModule):
         options = {"seed": self.seed, "context": self.context, "corruption": corruption}
         self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
         if self.pair_share < 1 and self.corruption["adjusted"]:
-            self._sets.labeller = Labeller(self.collator, self._odds())
+            self._sets.labeller = Labeller(self.collator, self._odds(), forms=self.labeller.forms)
 
     def _refuse_other_sources(self, known: set[str]) -> None:
         """Refuse a weight of passages that there are none of."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,20 @@ class LabelledExample(NamedTuple):
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
     places: tuple[tuple[str, str] | None, ...] = ()
+
+
+def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
+    """`item` without its pronouns of other forms than `forms`: they are read, but neither judged nor learned from."""
+    context, text, spans = item.example
+    keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in pronouns.FORMS]
+    if len(keep) == len(spans):
+        return item
+    return item._replace(
+        example=Example(context, text, tuple(spans[i] for i in keep)),
+        right=tuple(item.right[i] for i in keep),
+        antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
+        places=tuple(item.places[i] for i in keep) if item.places else (),
+    )
 
 
 def passage(

@@ -157,7 +157,7 @@ def _tested(folder: Path, data: Path, options: Mapping[str, Any]) -> dict[str, A
         fill(states, scorer.encoder.encoder, collator, examples.texts(rows, context=context))
     scorer.to(device).eval()
     slots = getattr(scorer.head, "slots", np.inf)
-    labeller = Labeller(collator)
+    labeller = Labeller(collator, forms=loaded.config["pronouns"])
     figures = {}
     for kind in sample.KINDS:
         mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])

@@ -27,13 +27,13 @@ from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.nn.scorer import PronounScorer, make_head
-from pronmetric.pronouns import FORMS
 from pronmetric.training import band, encoders
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import NOT_FINITE_CURE, ScorerModule
 from pronmetric.training.place import Bar, Place, WholeFiles
+from pronmetric.training.prepared import Prepared
 from pronmetric.training.states import fill, stored
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
@@ -121,7 +121,7 @@ def train(
     }
     head = {"dropout": 0.0, "slots": 0, **head}  # a checkpoint's config has the keys of all kinds
     manifest = arrow.read_manifest(folder)
-    rate = natural_rate(manifest)
+    rate, prepared = natural_rate(manifest), Prepared.of(manifest)
     refuse_other(out, settings, results=(EXPORT,))
     with begun(trainer, seed=seed):
         model = _model(encoder, head, word_state=word_state, init=init, data=folder, head_seed=head_seed)
@@ -131,7 +131,7 @@ def train(
             folder,
             Collator(start.pieces, max_pieces=max_pieces, separator=separator),
             epochs=trainer["max_epochs"],
-            inventory=FORMS,
+            inventory=prepared.forms,
             context=context,
             pieces=data["pieces"],
             pair_share=1.0 if objective["kind"] == "pairs" else objective["pair_share"],
@@ -158,7 +158,15 @@ def train(
             return None
         calibration = None
         if scorer.probability:
-            calibration = on_references(scorer, module_data.collator, folder, context=context, rate=rate, seed=seed)
+            calibration = on_references(
+                scorer,
+                module_data.collator,
+                folder,
+                context=context,
+                forms=prepared.forms,
+                rate=rate,
+                seed=seed,
+            )
         tie = band.choose(scorer, module_data.labeller, folder, context=context)
         scorer.encoder = start.encoder
     annotated = module_data.annotated
@@ -171,7 +179,8 @@ def train(
         "max_pieces": max_pieces,
         "separator": separator,
         "context": context,
-        "pronouns": list(FORMS),
+        "context_size": prepared.context_size,
+        "pronouns": list(prepared.forms),
         "training": {
             "version": pronmetric.__version__,
             "data": {"manifest": settings["data"]["dir"], "splits": manifest["splits"]},

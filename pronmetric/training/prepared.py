@@ -1,0 +1,30 @@
+"""What of a preparation its training and checkpoint go on with: the pronouns, and how many sentences a context has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pronmetric.errors import PronmetricError
+from pronmetric.pronouns import INVENTORIES
+from pronmetric.records import CONTEXT_SIZE
+
+
+class Prepared(NamedTuple):
+    """forms: the forms that are pronouns. context_size: previous sentences in the context of a text."""
+
+    forms: tuple[str, ...]
+    context_size: int
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Prepared:
+        """What a manifest tells; one without settings is of all forms and two sentences.
+
+        Raises:
+            PronmetricError: an inventory that this version does not know.
+        """
+        config = manifest.get("config", {})
+        name = config.get("inventory", "all")
+        if name not in INVENTORIES:
+            raise PronmetricError(f"inventory: expected {' or '.join(INVENTORIES)}, got {name!r}; prepare again")
+        return cls(INVENTORIES[name], int(config.get("context_size", CONTEXT_SIZE)))
