@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from pronmetric import that
 from pronmetric.lexicon import ADVERB, AUXILIARY, BASE, FUNCTION, PAST, PREPOSITION, VERB
@@ -36,12 +37,18 @@ def _that(text: str, words: Sequence[Word], lower: Sequence[str], index: int) ->
 def _names(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> set[int]:
     """The next words that begin with a capital, unless everything is in capitals."""
     ahead = range(index + 1, min(index + 4, len(words)))
-    return set() if text.isupper() else {k for k in ahead if words[k].text[0].isupper() and lower[k] not in FUNCTION}
+    return set() if _is_upper(text) else {k for k in ahead if words[k].text[0].isupper() and lower[k] not in FUNCTION}
 
 
+@lru_cache(maxsize=4)  # asked once for each "that" of a text
 def _is_bare(text: str) -> bool:
     """Whether a text has no capitals, and no punctuation inside its sentences."""
     return text.islower() and _INNER.isdisjoint(text)
+
+
+@lru_cache(maxsize=4)
+def _is_upper(text: str) -> bool:
+    return text.isupper()
 
 
 def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
@@ -50,7 +57,7 @@ def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: 
         return True, "a pronoun in this letter case"
     if index and lower[index - 1] == "the":
         return False, "name after the"
-    if text.isupper():
+    if _is_upper(text):
         return True, "all in capitals"
     if lower[index] == "it" and _low(lower, index + 1) in ("'s", "is", "was") and _starts(lower, index):
         return True, "in doubt: IT before be"
@@ -136,7 +143,7 @@ def _is_initial(words: Sequence[Word], lower: Sequence[str], index: int) -> bool
 def _mine(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
     """Mine is a noun after a determiner or the name of what is mined, and a verb after "to"."""
     before, after = _low(lower, index - 1), _low(lower, index + 1)
-    if words[index].text == "Mine" and not text.isupper():
+    if words[index].text == "Mine" and not _is_upper(text):
         if not _starts(lower, index) or (index + 1 < len(words) and words[index + 1].text[0].isupper()):
             return False, "name"
     if after in LEXICON["mining"] and before not in ("of", "is", "was"):
