@@ -16,6 +16,7 @@ WRITERS = {"people.md": people_page.page, "segment-level.md": segment_level.page
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")
 _JSON = re.compile(r"JSON: `([\w.-]+\.json)`")
+_TABLE = re.compile(r"figures in `([\w.-]+\.json)`\):\n\n((?:\|.*\n)+)")
 _FIGURE = re.compile(r"(?<![\w.`-])[-+]?\d+\.\d+(?![\w`.-])")
 
 
@@ -66,11 +67,22 @@ def test_the_json_stands_there_or_is_said_to_be_lost(name: str) -> None:
     text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
     if name in WRITERS:
         assert text == WRITERS[name](content)
+    check(text.splitlines(), content)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
+    text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
+    for claim in _TABLE.finditer(text):
+        check(claim[2].splitlines(), json.loads((scoring.BENCHMARKS / claim[1]).read_text(encoding="utf-8")))
+
+
+def check(lines: list[str], content: Any) -> None:
+    """Each figure of the tables in `lines` is one of the JSON, rounded, as it is or in percent."""
     known = numbers(content)
-    for line in text.splitlines():
-        for figure in _FIGURE.findall(line) if line.startswith("|") else ():
-            digits = len(figure.partition(".")[2])
-            value, step = float(figure), 0.51 * 10**-digits
+    for line in lines:
+        for figure in _FIGURE.findall("|".join(line.split("|")[2:])):  # the first cell is a label
+            value, step = float(figure), 0.51 * 10 ** -len(figure.partition(".")[2])
             assert any(abs(n - value) <= step or abs(100 * n - value) <= step for n in known), f"{figure} in: {line}"
 
 
