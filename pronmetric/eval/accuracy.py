@@ -79,7 +79,7 @@ class Decisions:
 
 
 def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Decisions:
-    """Judge each pair by its two scores, the better text's first; None is a text without a score.
+    """Judge each pair by its two scores, the better text's first; None or NaN is a text without a score.
 
     >>> decide([0.9, 0.2, 0.5, None], [0.1, 0.3, 0.5, 0.4]).right.tolist()
     [True, False, False, False]
@@ -100,6 +100,8 @@ def cluster_bootstrap(
     values = np.asarray(values, dtype=float)
     if len(values) != len(clusters) or not len(values):
         raise PronmetricError(f"a bootstrap needs one cluster for each value: got {len(clusters)} for {len(values)}")
+    if not np.isfinite(values).all():
+        raise PronmetricError("a bootstrap needs finite values; leave out what has none")
     codes: dict[Hashable, int] = {}
     index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
     totals, sizes = np.bincount(index, weights=values), np.bincount(index)

@@ -205,6 +205,6 @@ def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:
     r = np.asarray(counts, dtype=float)
     if r.ndim != 2 or not r.size:
         raise PronmetricError(f"ratings are a table of items and categories, got the shape {r.shape}")
-    if (r < 0).any() or (r != np.floor(r)).any():
+    if not np.isfinite(r).all() or (r < 0).any() or (r != np.floor(r)).any():
         raise PronmetricError("ratings are whole numbers from 0 up: how many raters chose the category")
     return r

@@ -110,7 +110,10 @@ def fit_platt(
 
 def logit(probabilities: ArrayLike, *, floor: float = 1e-12) -> NDArray[np.float64]:
     """The logits of probabilities, which are first kept `floor` away from 0 and 1."""
-    p = np.clip(np.asarray(probabilities, dtype=float), floor, 1 - floor)
+    p = np.asarray(probabilities, dtype=float)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise PronmetricError("expected probabilities in [0, 1]")
+    p = np.clip(p, floor, 1 - floor)
     return np.log(p) - np.log1p(-p)
 
 

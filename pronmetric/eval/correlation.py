@@ -64,7 +64,9 @@ def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
     >>> float(pearson([1.0, 2.0, 4.0], [2.0, 4.0, 8.0]))
     1.0
     """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    x, y = _finite(x), _finite(y)
+    if not x.size or not y.size:
+        return np.full(np.broadcast_shapes(x.shape, y.shape)[:-1], np.nan)
     dx, dy = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     norm = np.sqrt((dx**2).sum(axis=-1) * (dy**2).sum(axis=-1))
     constant = (np.ptp(x, axis=-1) == 0) | (np.ptp(y, axis=-1) == 0)  # rounding may leave them a variance
@@ -92,13 +94,14 @@ def kendall(x: ArrayLike, y: ArrayLike) -> _Array:
 
 
 def pairwise(metric: ArrayLike, human: ArrayLike) -> _Array:
-    """Share of the pairs that people ordered which the metric orders alike; NaN where they ordered none.
+    """Share of the pairs that people ordered which the metric orders alike; NaN where they ordered none, or with NaN.
 
     >>> round(float(pairwise([0.1, 0.3, 0.2], [1.0, 2.0, 3.0])), 4)
     0.6667
     """
     a, b = _orders(metric), _orders(human)
-    return _ratio((a * b > 0).sum(axis=(-2, -1)), (b != 0).sum(axis=(-2, -1)))
+    share = _ratio((a * b > 0).sum(axis=(-2, -1)), (b != 0).sum(axis=(-2, -1)))
+    return np.where(np.isnan(a + b).any(axis=(-2, -1)), np.nan, share)
 
 
 _FIGURES = (pearson, spearman, kendall, pairwise)
@@ -244,9 +247,16 @@ def _correlation(value: float, drawn: _Array, level: float) -> Correlation:
     return Correlation(value, float(low), float(high))
 
 
+def _finite(values: ArrayLike) -> _Array:
+    values = np.asarray(values, dtype=float)
+    if np.isinf(values).any():
+        raise PronmetricError("an infinite score has no correlation; give finite ones, None where there is none")
+    return values
+
+
 def _orders(values: ArrayLike) -> _Array:
     """(..., n) -> (..., n, n): 1 where the first of two is greater, -1 where it is less, 0 where they are equal."""
-    values = np.asarray(values, dtype=float)
+    values = _finite(values)
     return np.sign(values[..., :, None] - values[..., None, :])
 
 

@@ -6,6 +6,7 @@ is never flagged, and ranks below all others in suspicion.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -57,6 +58,8 @@ def detect(
     """
     if not len(wrong) == len(scores) or not len(wrong):
         raise PronmetricError(f"each pronoun needs one label and one score: got {len(wrong)} and {len(scores)}")
+    if not all(score is None or math.isfinite(score) for score in (*scores, threshold)):
+        raise PronmetricError("expected finite scores, None where there is none, and a finite threshold")
     labels = np.array(wrong, dtype=bool)
     known = np.array([-np.inf if score is None else -score for score in scores])
     flagged = known > -threshold

@@ -82,6 +82,7 @@ def interval(
     system: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
 ) -> tuple[float, float] | None:
     """Percentile interval of a system's mean over all pronouns; None with fewer than two units that have a pronoun."""
+    _check(system)
     kept = system.counts > 0
     if kept.sum() < 2:
         return None
@@ -147,7 +148,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
+
+    Raises:
+        PronmetricError: a value outside [0, 1], or NaN.
     """
+    for p in p_values:
+        if not 0 <= p <= 1:
+            raise PronmetricError(f"expected p values in [0, 1], got {p}")
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted = [0.0] * len(p_values)
     highest = 0.0
@@ -160,8 +167,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def _paired(a: Totals, b: Totals) -> tuple[Totals, Totals]:
     if len(a.sums) != len(b.sums):
         raise PronmetricError(f"expected the same units on both sides, got {len(a.sums)} and {len(b.sums)}")
+    _check(a)
+    _check(b)
     kept = (a.counts > 0) | (b.counts > 0)
     return Totals(a.sums[kept], a.counts[kept]), Totals(b.sums[kept], b.counts[kept])
+
+
+def _check(system: Totals) -> None:
+    if not (np.isfinite(system.sums).all() and np.isfinite(system.counts).all() and (system.counts >= 0).all()):
+        raise PronmetricError("expected finite sums and numbers from 0 of each unit; leave out what has no score")
 
 
 def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[np.float64]:

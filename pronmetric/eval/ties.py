@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,10 @@ def three_way(
     seed: int = 0,
 ) -> ThreeWay:
     """Hold a metric with a tie band against people's answers, each of which is A, B or tie."""
+    if not 0 <= band < float("inf"):
+        raise PronmetricError(f"expected a tie band from 0, got {band}")
+    if not all(score is None or math.isfinite(score) for pair in scores for score in pair):
+        raise PronmetricError("expected finite scores, None where there is none")
     given = [decide(a, b, tie=band) or NULL for a, b in scores]
     table = {label: dict.fromkeys((*ANSWERS, NULL), 0) for label in ANSWERS}
     for label, said in zip(people, given, strict=True):
