@@ -18,14 +18,6 @@ from dataclasses import dataclass
 Link = tuple[int, int]
 
 OTHER, NONE, REST = "OTHER", "NONE", "..."
-CASES = {
-    1: "same or equal pronoun",
-    2: "similar pronoun",
-    3: "different pronoun",
-    4: "nothing in the candidate",
-    5: "nothing in the reference",
-    6: "nothing in either",
-}
 REACH = 2  # positions on either side of a side's words, where repair looks
 _UNKNOWN = "\0"  # no text holds a NUL
 
@@ -229,7 +221,10 @@ def from_reference(
 
 
 def judge(renderings: Sequence[Rendering], *, rules: Rules) -> tuple[int, ...]:
-    """The case of each instance, 1 to 6 as in CASES.
+    """The case of each instance, 1 to 6.
+
+    1: same or equal pronoun. 2: similar. 3: different. 4: nothing in the candidate. 5: nothing in the reference. 6:
+    nothing in either.
 
     Words are compared as sets. Words of an `equal` group are one word; groups of either kind hold only words that are
     known, see `known`. All words that are not known are one and the same word.

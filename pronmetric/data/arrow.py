@@ -89,14 +89,6 @@ def to_pair(row: Mapping[str, Any]) -> Pair:
     return Pair(**values)
 
 
-def to_passage(row: Mapping[str, Any]) -> Passage:
-    """The Passage of one row; the inverse of `to_row`."""
-    values = dict(row)
-    values["spans"] = tuple((start, end) for start, end in row["spans"])
-    values["forms"] = tuple(row["forms"])
-    return Passage(**values)
-
-
 class RowFile:
     """Records of one kind written to one Arrow stream file, a thousand rows at a time.
 

@@ -182,17 +182,6 @@ def correlate_segments(
     return Correlations(r, rho, tau, pairs, systems, left_out, resampled="segments", units=segments)
 
 
-def segment_totals(scores: Sequence[float | None]) -> Totals:
-    """One score for each segment, None where there is none, as `correlate_segments` takes them.
-
-    >>> segment_totals([0.5, None])
-    Totals(sums=array([0.5, 0. ]), counts=array([1., 0.]))
-    """
-    values = np.array(scores, dtype=float)
-    known = ~np.isnan(values)
-    return Totals(np.where(known, values, 0.0), known.astype(float))
-
-
 class _Side:
     """The scores of all systems on one side, given how often each segment was drawn."""
 

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -28,6 +29,7 @@ from pronmetric import checkpoint
 from pronmetric.cli.main import main
 from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
+from pronmetric.pronouns import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
 from pronmetric.training import module as training_module
@@ -737,3 +739,15 @@ def test_a_folder_that_lacks_something_is_one_line(
         told, notes = capsys.readouterr()
         assert told == "" and notes.count("\n") == 1 and said in notes, notes
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_inventory_and_the_context_of_the_data_reach_the_checkpoint(
+    train: Train, tiny_prepared: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(tiny_prepared, tmp_path / "prepared")
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["config"] = {"inventory": "paper", "context_size": 3}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert train(tmp_path / "out", "trainer.max_steps=1", folder=folder) == 0
+    found = config(tmp_path / "out")
+    assert found["context_size"] == 3 and found["pronouns"] == [form for form in FORMS if form != "theirs"]

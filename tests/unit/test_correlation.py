@@ -15,7 +15,6 @@ from pronmetric.eval.correlation import (
     kendall,
     pairwise,
     pearson,
-    segment_totals,
     spearman,
 )
 from pronmetric.eval.significance import Totals
@@ -143,9 +142,9 @@ def test_segments_add_up_to_the_systems() -> None:
 
 def test_segments_without_a_score_do_not_count() -> None:
     metric = {
-        "a": segment_totals([1.0, None, 0.0]),
-        "b": segment_totals([None, 2.0, None]),
-        "c": segment_totals([None] * 3),
+        "a": Totals(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0])),
+        "b": Totals(np.array([0.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0])),
+        "c": Totals(np.zeros(3), np.zeros(3)),
     }
     found = correlate_segments(metric, {"a": 0.0, "b": 1.0, "c": 2.0}, seed=0)  # means 0.5 and 2, and none
     assert (found.pairwise.value, found.left_out) == (1.0, ("c",))
