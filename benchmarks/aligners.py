@@ -19,12 +19,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data_prep import wmt
-from data_prep.align import AgreementAligner, TokenPair, common_subsequence
-from data_prep.links import METHODS, Link
-from pronmetric.pronouns import FORMS
+from data_prep.wmt import discovery
+from pronmetric.alignment.agreement import AgreementAligner, TokenPair, common_subsequence
+from pronmetric.alignment.links import METHODS, Link
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment
-from pronmetric.words import words
+from pronmetric.text.words import words
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 KINDS = ("all", "pron", "ppdiff")
@@ -92,8 +92,8 @@ def measure(gold: Sequence[Gold], found: Sequence[Alignment]) -> dict[str, Figur
 def wmt21_lines(folder: Path, number: int, seed: int) -> list[TokenPair]:
     """(First reference, output) lines of WMT21 as words, drawn by seed; equal ones left out."""
     texts = []
-    for testset in wmt.discover(folder, years=[21], exclude=[]).testsets:
-        for document in wmt.read(testset):
+    for testset in discovery.discover(folder, years=[21], exclude=[]).testsets:
+        for document in discovery.read(testset):
             for segment in document.segments:
                 reference = next(iter(segment.refs.values()), "")
                 texts += [(reference, output) for output in segment.hyps.values() if reference and output != reference]
@@ -138,7 +138,7 @@ def _aligners(
 
         yield "embedding hybrid", "nothing", lambda: list(embedding().align_all(own))
     if "eflomal" in backends:
-        from data_prep.align_eflomal import EflomalAligner
+        from pronmetric.alignment.eflomal import EflomalAligner
 
         yield "eflomal, intersection", alone, lambda: list(EflomalAligner().align_all(own))
         both = f"{lines} and {alone}"

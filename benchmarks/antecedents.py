@@ -2,7 +2,7 @@ r"""Does a third-person pronoun look at its antecedent? Attention against GUM's 
 
     python -m benchmarks.antecedents --model FOLDER --data PREPARED [--shared DIR] [--out FILE.json] [--page [FILE.md]]
 
-**Text**: the annotated tokens, joined as one writes them and cut into sentences by rule (`pronmetric.eval.sentences`;
+**Text**: the annotated tokens, joined as one writes them and cut into sentences by rule (`pronmetric.text.sentences`;
 the files mark no sentence). A pronoun is read in its sentence, with the five before it as context; what the encoder has
 no room for is cut from the left, as in `score`.
 
@@ -40,10 +40,10 @@ from benchmarks import scoring
 from benchmarks.scoring import Counting
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import cluster_bootstrap
-from pronmetric.eval.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
-from pronmetric.eval.coreference import Annotated, read_folder
-from pronmetric.pronouns import THIRD_PERSON, find
-from pronmetric.records import Text, join
+from pronmetric.pronouns.finder import THIRD_PERSON, find
+from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
+from pronmetric.suites.gum import Annotated, read_folder
+from pronmetric.text.context import Text, join
 
 if TYPE_CHECKING:
     from pronmetric.metric import Look
@@ -273,7 +273,7 @@ def load(options: argparse.Namespace) -> tuple[Attend, Counting]:
 
 def check_data(config: Mapping[str, Any], folder: Path) -> None:
     """Refuse a prepared folder that is not the one the checkpoint was trained on."""
-    from pronmetric.checkpoint import hash_file
+    from pronmetric.checkpoint.files import hash_file
 
     known = config["training"].get("data", {}).get("manifest")
     if known is not None and known != hash_file(folder / "manifest.json"):

@@ -21,14 +21,14 @@ import numpy as np
 
 from benchmarks import scoring
 from benchmarks.scoring import Result, Scorer
-from data_prep import wmt
-from pronmetric.corrupt import ConfusionTable, corrupt
+from data_prep.wmt import discovery
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval import calibration as evaluation
 from pronmetric.eval.accuracy import cluster_bootstrap
-from pronmetric.pronouns import find
-from pronmetric.study_form import study_form
+from pronmetric.pronouns.corrupt import ConfusionTable, corrupt
+from pronmetric.pronouns.finder import find
+from pronmetric.text.study_form import study_form
 
 NATURAL = "*2022.*"
 _CONTEXT = 2
@@ -77,10 +77,10 @@ def held_out(manifest: Mapping[str, Any], split: str) -> list[str]:
 def sentences(folder: Path, testsets: Sequence[str]) -> list[Sentence]:
     """The reference sentences with a pronoun of these test sets, each text in its context once."""
     found: dict[tuple[str, tuple[str, ...]], Sentence] = {}
-    for testset in wmt.discover(folder).testsets:
+    for testset in discovery.discover(folder).testsets:
         if testset.id not in testsets:
             continue
-        for document in wmt.read(testset):
+        for document in discovery.read(testset):
             for index, segment in enumerate(document.segments):
                 before = document.segments[max(0, index - _CONTEXT) : index]
                 unit = f"{testset.id}/{document.doc}" + ("" if document.exact else f"/{index // 20}")

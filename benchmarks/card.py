@@ -11,7 +11,7 @@ import datetime
 from pathlib import Path
 
 from benchmarks import scoring
-from pronmetric.address import CARD
+from pronmetric.checkpoint.locate import CARD
 from pronmetric.training.card import Making, write
 
 

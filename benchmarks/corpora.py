@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pronmetric.records import in_context
+from pronmetric.text.context import in_context
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import torch
 
-from pronmetric import characters
+from pronmetric.data import characters
 from pronmetric.nn.elmo import Elmo, Shape
 
 PUBLISHED = Shape(

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from benchmarks import gap, scoring, study
 from benchmarks.scoring import COMMON, Record, Result, Scorer
-from pronmetric.pronouns import FORMS, find
-from pronmetric.words import words
+from pronmetric.pronouns.finder import FORMS, find
+from pronmetric.text.words import words
 
 
 def frequencies(texts: Iterable[str]) -> Counter[str]:

@@ -18,19 +18,19 @@ from typing import Any
 from benchmarks import people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Result, Scorer
-from pronmetric import mqm
+from pronmetric.baselines import simple
+from pronmetric.baselines.simple import Both, Standings
+from pronmetric.checkpoint import config, locate
 from pronmetric.cli.agreement_figures import tie_json
-from pronmetric.cli.tie import config
 from pronmetric.errors import InputError
-from pronmetric.eval import floors, pairwise, votes
 from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
 from pronmetric.eval.detection import detect, detect_by
-from pronmetric.eval.floors import Both, Standings
 from pronmetric.eval.ties import CONFIG_KEY
-from pronmetric.judged import TIE, A, B, JudgedPair
-from pronmetric.judged import decide as said_by
-from pronmetric.mqm import Judgement
-from pronmetric.pronouns import find
+from pronmetric.pronouns.finder import find
+from pronmetric.suites import mqm, pair_accuracy, votes
+from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair
+from pronmetric.suites.judged_pairs import decide as said_by
+from pronmetric.suites.mqm import Judgement
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
 PAGE = scoring.BENCHMARKS / "people.md"
@@ -73,7 +73,7 @@ def measure(
         "sets": {
             name: held(pairs, scored, standings, band=band or 0.0, seed=seed, draws=draws)
             for name, pairs in sets.items()
-            if any(pairwise.answer(pair) in (A, B) for pair in pairs)
+            if any(pair_accuracy.answer(pair) in (A, B) for pair in pairs)
         },
         "detection": detection(judgements, context, scored, seed=seed, draws=draws),
     }
@@ -92,17 +92,17 @@ def held(
     rows: dict[str, Sequence[Both]] = {
         METRIC: [_segments(pair, scored) for pair in pairs],
         DOUBTS: [_doubts(pair, scored) for pair in pairs],
-        **floors.floors(pairs, standings=standings),
+        **simple.floors(pairs, standings=standings),
     }
     own = rows[METRIC]
     raters = votes.votes(pairs)
     how: dict[str, Any] = {"seed": seed, "draws": draws}
-    figures = {name: pairwise.evaluate(pairs, scores, **how) for name, scores in rows.items()}
+    figures = {name: pair_accuracy.evaluate(pairs, scores, **how) for name, scores in rows.items()}
     answers = {
         name: [said_by(*both, tie=band if name == METRIC else 0.0) for both in scores] for name, scores in rows.items()
     }
     kinds = [_kind(pair) for pair in pairs]
-    decided = [i for i, pair in enumerate(pairs) if pairwise.answer(pair) in (A, B)]
+    decided = [i for i, pair in enumerate(pairs) if pair_accuracy.answer(pair) in (A, B)]
     docs = [pairs[i].doc for i in decided]
     whole = figures[METRIC]
     return {
@@ -112,12 +112,12 @@ def held(
         "accuracy": {name: found.accuracy for name, found in figures.items()},
         "by_group": whole.by_group,
         "beside": {
-            name: floors.beside(pairs, own, rows[name], **how)
-            for name in (floors.FEWER, floors.CHRF, floors.SYSTEM)
+            name: simple.beside(pairs, own, rows[name], **how)
+            for name in (simple.FEWER, simple.CHRF, simple.SYSTEM)
             if name in rows
         },
         "doubts_beside": {
-            name: floors.beside(pairs, rows[DOUBTS], rows[name], **how) for name in (floors.FEWER,) if name in rows
+            name: simple.beside(pairs, rows[DOUBTS], rows[name], **how) for name in (simple.FEWER,) if name in rows
         },
         "agreement": {
             name: tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[mqm.JUDGE], "gwet")
@@ -210,14 +210,14 @@ def _doubts(pair: JudgedPair, scored: Scored) -> Both:
 
 def _turned(pair: JudgedPair, both: Both) -> Both:
     """The better text's score first."""
-    return both if pairwise.answer(pair) == A else (both[1], both[0])
+    return both if pair_accuracy.answer(pair) == A else (both[1], both[0])
 
 
 def _kind(pair: JudgedPair) -> str:
     """How the pronouns of the two texts differ."""
     a, b = len(find(pair.text_a)), len(find(pair.text_b))
     if a != b:
-        return BETTER_FEWER if (a < b) == (pairwise.answer(pair) == A) else BETTER_MORE
+        return BETTER_FEWER if (a < b) == (pair_accuracy.answer(pair) == A) else BETTER_MORE
     return REPLACED if pair.pronoun_a is not None and pair.pronoun_a != pair.pronoun_b else AS_MANY
 
 
@@ -251,9 +251,7 @@ def main() -> None:
     study = None if options.study is None else of_study(options.study, weights)
     judgements = mqm.read(options.shared / FILE)
     scorer = scoring.load(options)
-    from pronmetric import address
-
-    band = config(address.locate(options.model)).get(CONFIG_KEY)
+    band = config.read(locate.locate(options.model).folder / locate.CONFIG).get(CONFIG_KEY)
     figures = {**measure(scorer, judgements, band=band, seed=options.seed), "study": study}
     content = scoring.report("people", options, scorer, figures)
     text = people_page.page(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pronmetric.eval.floors import FEWER
+from pronmetric.baselines.simple import FEWER
 
 METRIC, DOUBTS = "pronmetric", "its doubts, summed"
 UNTOUCHED = "at most 2 other words, errors or not"

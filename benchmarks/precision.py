@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora
-from pronmetric.comparison import decide
 from pronmetric.metric import PronounMetric
-from pronmetric.score import SegmentScore
+from pronmetric.scoring.comparison import decide
+from pronmetric.scoring.score import SegmentScore
 
 TIE = 0.01
 

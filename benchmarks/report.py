@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
 from pronmetric.report.page import page, pieces
-from pronmetric.report.result import Output, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pronoun, Result, Segment, System
 
 SEGMENTS = 2000
 _SENTENCE = (

@@ -23,7 +23,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions, Estimate
 from pronmetric.eval.shuffling import shuffled as shuffled
-from pronmetric.pronouns import THIRD_PERSON as THIRD_PERSON
+from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 
 BENCHMARKS = Path(__file__).resolve().parent
 ROOT = BENCHMARKS.parent

@@ -26,10 +26,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 
 from benchmarks import corpora
-from pronmetric import pronouns
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.data.collate import Encoded, Example
 from pronmetric.metric import PronounMetric
+from pronmetric.pronouns import finder
 
 _SIZE = 1024
 _GEMMS = 200
@@ -58,7 +58,7 @@ def encoder_flops(config: Mapping[str, Any], rows: list[Encoded]) -> float:
 def encode(metric: PronounMetric, outputs: corpora.Outputs) -> list[Encoded]:
     """The rows of the distinct (context, text) with a pronoun."""
     distinct = {(str(r["context"][0]), str(r["text"])) for name in outputs.systems for r in outputs.records(name)}
-    examples = [Example(c, t, [(p.start, p.end) for p in pronouns.find(t)]) for c, t in sorted(distinct)]
+    examples = [Example(c, t, [(p.start, p.end) for p in finder.find(t)]) for c, t in sorted(distinct)]
     return metric._collator.encode([example for example in examples if example.spans])
 
 

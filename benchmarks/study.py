@@ -19,8 +19,8 @@ from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
 from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.eval import votes
-from pronmetric.judged import STUDY_JUDGE, A, JudgedPair, decide
+from pronmetric.suites import votes
+from pronmetric.suites.judged_pairs import STUDY_JUDGE, A, JudgedPair, decide
 
 LANGUAGES = ("french", "german")
 RUNS_ALLOWED = 6

@@ -35,8 +35,8 @@ from pronmetric.cli.also import Also
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
-from pronmetric.score_files import is_human, read_ranking
-from pronmetric.targets import AtomicFile
+from pronmetric.output.targets import AtomicFile
+from pronmetric.suites.wmt_scores import is_human, read_ranking
 
 PRONMETRIC = "pronmetric"
 METRICS = (PRONMETRIC, EXACT, BLEU, CHRF)
@@ -128,8 +128,8 @@ def peer(name: str) -> Measure:
 def learned(options: argparse.Namespace) -> tuple[str, Measure]:
     """The checkpoint that the flags name: its signature, and how it scores, each distinct text once."""
     from pronmetric.metric import PronounMetric
-    from pronmetric.records import text_of
-    from pronmetric.score import tallied
+    from pronmetric.scoring.score import tallied
+    from pronmetric.text.context import text_of
 
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
     signature = str(metric.signature(context="common", seed=options.seed))

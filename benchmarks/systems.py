@@ -12,8 +12,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import corpora
 from pronmetric.metric import PronounMetric
-from pronmetric.records import text_of
-from pronmetric.score import Counts
+from pronmetric.scoring.score import Counts
+from pronmetric.text.context import text_of
 
 
 def measure(metric: PronounMetric, outputs: corpora.Outputs) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import scoring
-from pronmetric.training import band
+from pronmetric.training import tie_threshold
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="the folder it was trained on")
     parser.add_argument("--any_data", action="store_true", help="even where the config names another prepared folder")
     options = parser.parse_args()
-    found = band.add(options.model, options.data, any_data=options.any_data)
+    found = tie_threshold.add(options.model, options.data, any_data=options.any_data)
     if found is None:
         print("no tie band: the development split has no pair of reference and noisy reference")
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.lines import iter_lines
+from pronmetric.text.lines import iter_lines
 
 ENDINGS = (".txt", ".txt.gz")
 

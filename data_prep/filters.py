@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from pronmetric import pronouns
 from pronmetric.errors import InputError
-from pronmetric.lines import read_lines
+from pronmetric.pronouns import finder
 from pronmetric.schema import Pair
+from pronmetric.text.lines import read_lines
 
 Filter = Callable[[str, str], bool]
 """Whether a reference form against a system's form counts as an error."""
@@ -55,8 +55,8 @@ def interchangeable(one: str, other: str) -> bool:
         or (
             a.type == b.type == "relative" and a.case == b.case == "pronoun" and {a.gender, b.gender} <= {"person", "-"}
         )
-        for a in pronouns.ENTRIES
-        for b in pronouns.ENTRIES
+        for a in finder.ENTRIES
+        for b in finder.ENTRIES
         if (a.form, b.form) == (one, other)
     )
 

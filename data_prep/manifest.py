@@ -11,8 +11,8 @@ from typing import Any
 
 import data_prep
 import pronmetric
-from pronmetric import strict_json
 from pronmetric.schema import SCHEMA_VERSION
+from pronmetric.text import strict_json
 
 NAME = "manifest.json"
 
@@ -35,17 +35,33 @@ def key(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:20]
 
 
+# What the preparation imports of pronmetric; a test compares it with the modules that are loaded.
+_IMPORTED = (
+    "alignment",
+    "data/arrow.py",
+    "errors.py",
+    "output",
+    "pronouns",
+    "schema.py",
+    "settings.py",
+    "suites",
+    "text",
+)
+
+
+def sources() -> list[Path]:
+    """The files of code and tables on which the result of a stage depends, sorted."""
+    preparation, metric = Path(data_prep.__file__).parent, Path(pronmetric.__file__).parent
+    roots = [preparation, *(metric / name for name in _IMPORTED)]
+    files = [path for root in roots for path in (root.rglob("*") if root.is_dir() else (root,))]
+    return sorted(path for path in files if path.suffix in (".py", ".tsv"))
+
+
 @cache
 def code() -> str:
-    """A hash of the source code that stages run, so that a stage of another version is never taken up."""
-    preparation, metric = Path(data_prep.__file__).parent, Path(pronmetric.__file__).parent
-    files = [
-        *preparation.glob("*.py"),
-        *metric.glob("*.py"),
-        *metric.glob("resources/*.tsv"),
-        metric / "data" / "arrow.py",
-    ]
-    return key([(path.name, sha256(path)) for path in sorted(files)])
+    """A hash of the source code and tables that stages use, so that a stage of another version is never reused."""
+    root = Path(pronmetric.__file__).parent.parent
+    return key([(path.relative_to(root).as_posix(), sha256(path)) for path in sources()])
 
 
 def manifest(

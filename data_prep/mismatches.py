@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from data_prep.counterparts import counterparts
-from pronmetric import pronouns
-from pronmetric.pronouns import Occurrence
+from pronmetric.alignment.counterparts import counterparts
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.finder import Occurrence
 from pronmetric.schema import Alignment, Mismatch
-from pronmetric.words import Word
+from pronmetric.text.words import Word
 
 
 def in_use(text: str, words: Sequence[Word], forms: Collection[str]) -> tuple[Occurrence, ...]:
     """The pronouns in use of `text` whose form is in the inventory `forms`."""
-    return tuple(found for found in pronouns.find(text, words) if found.form in forms)
+    return tuple(found for found in finder.find(text, words) if found.form in forms)
 
 
 def mismatches(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pronmetric import corrupt
+from pronmetric.pronouns import corrupt
 from pronmetric.schema import Pair
-from pronmetric.words import words
+from pronmetric.text.words import words
 
 
 def noisy_references(pair: Pair) -> Iterator[Pair]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from data_prep.mismatches import in_use, mismatches
-from pronmetric.pronouns import Occurrence
+from pronmetric.pronouns.finder import Occurrence
 from pronmetric.schema import Alignment, Document, Mismatch, Pair, Segment
-from pronmetric.words import Word, words
+from pronmetric.text.words import Word, words
 
 Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Alignment]]
 """Aligns pairs of lower-cased word lists, in order (`AgreementAligner.align_all`)."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from pronmetric import pronouns
+from pronmetric.pronouns import finder
 from pronmetric.schema import Passage
 
 PIECES_PER_WORD = 1.1
@@ -98,12 +98,12 @@ def passages(
     doc: str,
     pieces: int = 128,
     count: Callable[[str], int] = estimate,
-    forms: Collection[str] = pronouns.FORMS,
+    forms: Collection[str] = finder.FORMS,
 ) -> Iterator[Passage]:
     """The passages of one document, in order; one without a pronoun in use of `forms` is yielded too, with no span."""
     plain = [_BLANK.sub(" ", line).strip() for line in lines]
     for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
-        found = [occurrence for occurrence in pronouns.find(text) if occurrence.form in forms]
+        found = [occurrence for occurrence in finder.find(text) if occurrence.form in forms]
         yield Passage(
             id=f"{source}/{doc}#{number}",
             source=source,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from data_prep import documents, manifest, wmt, wmt_jsonl
+from data_prep import documents, manifest
 from data_prep.documents import EnglishDocument
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.result import Result, replaced
@@ -20,7 +20,8 @@ from data_prep.settings import Settings, Talk
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
 from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import survey
-from data_prep.testset import TestSet
+from data_prep.wmt import discovery, jsonl
+from data_prep.wmt.testset import TestSet
 
 
 def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
     """
     settings.check()
     keep = agreement_filter(settings.filter.agreement, min_agreement=settings.filter.min_agreement)
-    found = wmt.discover(
+    found = discovery.discover(
         settings.data.wmt, years=settings.data.years, pairs=settings.data.pairs, exclude=settings.data.exclude
     )
     for skipped in found.skipped:
@@ -47,8 +48,8 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
         development_lines=(line for split, doc in plain if split == DEVELOPMENT for line in doc.lines),
     )
     for name, counts in surveyed.counts.items():
-        if empty := counts[wmt_jsonl.EMPTY]:
-            talk.note(f"{name}: {empty} {wmt_jsonl.EMPTY}")
+        if empty := counts[jsonl.EMPTY]:
+            talk.note(f"{name}: {empty} {jsonl.EMPTY}")
     if surveyed.was_divided:
         talk.note(
             "no test set of train or none of development: documents are divided, "
@@ -67,7 +68,7 @@ def _inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[s
     """The hashes of all files that the result is made from."""
     folder = Path(settings.data.wmt)
     found = {"wmt": manifest.hashes(folder, {path for testset in testsets for path in testset.paths})}
-    sources = {path for testset in wmt.find(folder) if testset.source == "en" for path in testset.paths}
+    sources = {path for testset in discovery.find(folder) if testset.source == "en" for path in testset.paths}
     found["wmt_english"] = manifest.hashes(folder, sources)
     if settings.data.english is not None:
         english = Path(settings.data.english)
@@ -85,7 +86,7 @@ def _plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
         held_out = draw([(doc.source, doc.doc) for doc in found], settings.splits.english_share, settings.seed)
         for doc in found:
             yield DEVELOPMENT if (doc.source, doc.doc) in held_out else TRAIN, doc
-    for doc in wmt.english_sources(settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude):
+    for doc in discovery.english_sources(settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude):
         split = settings.rule.of(doc.source, None, "")
         if split != TEST:
             yield split, dataclasses.replace(doc, source="wmt", doc=f"{doc.source}/{doc.doc}")

@@ -19,11 +19,11 @@ from data_prep.settings import STAGES, Settings, Talk
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
 from data_prep.survey import Place, Survey, output_documents, reference_documents
-from data_prep.testset import TestSet
-from pronmetric.corrupt import ConfusionTable
+from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.pronouns import INVENTORIES
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair, Passage
 
 STUDY = "development_study"

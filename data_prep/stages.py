@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from data_prep import manifest, wmt
-from data_prep.align import AgreementAligner, Aligner, TokenPair
+from data_prep import manifest
 from data_prep.noise import noisy_references
 from data_prep.pairs import lowered, system_pairs
 from data_prep.settings import STAGES, Settings, Talk
-from data_prep.testset import TestSet
+from data_prep.wmt import discovery
+from data_prep.wmt.testset import TestSet
+from pronmetric.alignment.agreement import AgreementAligner, Aligner, TokenPair
 from pronmetric.data import arrow
-from pronmetric.pronouns import INVENTORIES
+from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair
-from pronmetric.words import words
+from pronmetric.text.words import words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
 """Sets up another back end than the agreement EM; it is given a sample of the lines to learn from."""
@@ -78,7 +79,7 @@ class Stages:
 
     def _pairs(self, testset: TestSet, counts: Counter[str]) -> Iterator[Pair]:
         pairs = system_pairs(
-            wmt.read(testset),
+            discovery.read(testset),
             self._aligner.align_all,
             forms=frozenset(INVENTORIES[self._settings.inventory]),
             context_size=self._settings.context.size,

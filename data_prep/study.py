@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pronmetric.schema import Pair
-from pronmetric.study_form import study_form
+from pronmetric.text.study_form import study_form
 
 
 def study_pair(pair: Pair) -> Pair | None:

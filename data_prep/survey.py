@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from data_prep import wmt
 from data_prep.documents import EnglishDocument
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, Unit, divided, tokens, unit_of
-from data_prep.testset import TestSet
-from pronmetric import pronouns
+from data_prep.wmt import discovery
+from data_prep.wmt.testset import TestSet
+from pronmetric.pronouns import finder
 from pronmetric.schema import Document
 
 _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
@@ -79,7 +79,7 @@ def survey(
         counts = found.counts[testset.id] = Counter()
         systems: set[str] = set()
         refs: set[str] = set()
-        for document in wmt.read(testset, tally=counts):
+        for document in discovery.read(testset, tally=counts):
             rows = list(_rows(document, rule.block))
             found.documents.append(rows)
             by_name.update((row.unit, split) for row in rows)
@@ -174,7 +174,7 @@ def output_documents(
     "outputs.dropped.other pronouns" and "outputs.dropped.empty".
     """
     for testset in testsets:
-        documents = list(wmt.read(testset))
+        documents = list(discovery.read(testset))
         names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
         chosen = random.Random(f"{seed} {testset.id}").sample(names, min(systems, len(names)))
         for document in documents:
@@ -209,7 +209,7 @@ def _free(found: Survey, place: Place, split: str) -> bool:
 
 
 def _forms(text: str) -> list[str]:
-    return [occurrence.form for occurrence in pronouns.find(text)]
+    return [occurrence.form for occurrence in finder.find(text)]
 
 
 def _runs(texts: Iterable[str | None], source: str, doc: str) -> Iterator[EnglishDocument]:

@@ -22,20 +22,22 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from pronmetric import __version__, address, checkpoint, pronouns
-from pronmetric.alternatives import Place, weigh
-from pronmetric.checkpoint import Checkpoint
-from pronmetric.comparison import Comparison, Duel, average
+from pronmetric import __version__
+from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.ties import band_of
 from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.pronouns import Occurrence
-from pronmetric.records import Text, text_of
-from pronmetric.score import Counts, Prediction, PronounScore, SegmentScore, tallied
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.scoring.alternatives import Place, weigh
+from pronmetric.scoring.comparison import Comparison, Duel, average
+from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
-from pronmetric.words import words as split
+from pronmetric.text.context import Text, text_of
+from pronmetric.text.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 PRECISION = "32"
@@ -70,7 +72,7 @@ class Look(NamedTuple):
 
 
 class PronounMetric:
-    """Scores the pronouns of English texts in their context; see `pronmetric.score` for what the numbers mean.
+    """Scores the pronouns of English texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
 
     Args:
         loaded: the checkpoint; its model is moved and cast in place.
@@ -81,7 +83,7 @@ class PronounMetric:
     """
 
     def __init__(
-        self, loaded: Checkpoint, place: address.Address, *, precision: str | None = None, gpus: int | None = None
+        self, loaded: Checkpoint, place: locate.Address, *, precision: str | None = None, gpus: int | None = None
     ) -> None:
         devices = _devices(gpus)
         self.precision = PRECISION if precision is None else precision
@@ -117,8 +119,8 @@ class PronounMetric:
         Raises:
             PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs.
         """
-        place = address.locate(model, allow_network=allow_network, storage=storage)
-        return cls(checkpoint.load(place.folder), place, precision=precision, gpus=gpus)
+        place = locate.locate(model, allow_network=allow_network, storage=storage)
+        return cls(files.load(place.folder), place, precision=precision, gpus=gpus)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
@@ -126,7 +128,7 @@ class PronounMetric:
         Other files that stand beside them stay behind, and so does what links in the folder lead to.
         """
         if Path(folder).resolve() != self.folder.resolve():
-            checkpoint.copy(self.folder, Path(folder))
+            files.copy(self.folder, Path(folder))
 
     @property
     def _device(self) -> torch.device:
@@ -292,7 +294,7 @@ class PronounMetric:
                 del known[key]
 
         for number, (context, text) in enumerate(texts):
-            found = tuple(p for p in pronouns.find(text) if p.form in self._forms)
+            found = tuple(p for p in finder.find(text) if p.form in self._forms)
             identity = f"{context}\0{text}" if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
@@ -313,9 +315,9 @@ class PronounMetric:
     ) -> Iterator[tuple[Place, ...]]:
         """For each of `texts`, in order, its pronouns, and how probable each other form of the slot is in their place.
 
-        See `pronmetric.alternatives`: one pronoun is replaced at a time, and the source is not seen. `below` takes only
-        pronouns of a lower probability; `advance` is called with the number of texts done since the last call; the rest
-        is as for `stream`.
+        See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time, and the source is not seen.
+        `below` takes only pronouns of a lower probability; `advance` is called with the number of texts done since the
+        last call; the rest is as for `stream`.
 
         Raises:
             PronmetricError: the checkpoint's head gives no probabilities.
@@ -339,7 +341,7 @@ class PronounMetric:
             yield from self._looks(window, pieces)
 
     def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[Look, ...]]:
-        found = [[p for p in pronouns.find(text) if p.form in self._forms] for _, text in texts]
+        found = [[p for p in finder.find(text) if p.form in self._forms] for _, text in texts]
         before = [len(split(context)) for context, _ in texts]
         sizes = [n + len(split(text)) for n, (_, text) in zip(before, texts, strict=True)]
         weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 SCHEMA_VERSION = 1
 
+# How the state of a word is made from the states of its pieces: their mean, or the first.
+WORD_STATES = ("mean", "first")
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

@@ -136,11 +136,11 @@ def tiny_checkpoint(
     """
     import torch
 
-    from pronmetric import checkpoint
-    from pronmetric.checkpoint_config import SEGMENT
+    from pronmetric.checkpoint import files
+    from pronmetric.checkpoint.config import SEGMENT
     from pronmetric.data.pieces import Characters, Subwords, Vocabulary
-    from pronmetric.pronouns import FORMS
-    from pronmetric.words import words
+    from pronmetric.pronouns.finder import FORMS
+    from pronmetric.text.words import words
 
     made: dict[tuple[str, int, str, str, int], Path] = {}
     found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
@@ -169,7 +169,7 @@ def tiny_checkpoint(
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             architecture, pieces = kinds[encoder]
             config = {
-                "format": checkpoint.FORMAT,
+                "format": files.FORMAT,
                 "encoder": architecture,
                 "head": {"kind": head, "dropout": 0.1, "slots": 4},
                 "word_state": "mean",
@@ -183,11 +183,11 @@ def tiny_checkpoint(
             }
             with torch.random.fork_rng():
                 torch.manual_seed(1)
-                model = checkpoint.build(config)
+                model = files.build(config)
                 for parameter in model.parameters():
                     if parameter.dim() > 1:
                         parameter.data.normal_(std=0.3)  # scores far apart, so that a wrong slot shows
-            checkpoint.save(folder, model, pieces, config, half=False)
+            files.save(folder, model, pieces, config, half=False)
             made[wanted] = folder
         return made[wanted]
 
@@ -200,10 +200,10 @@ def sample_pairs(sample: Path) -> list[Pair]:
 
     In the order of the sample, with two sentences of context; the last documents come last.
     """
-    from pronmetric.corrupt import replace, same_slot
-    from pronmetric.pronouns import find
+    from pronmetric.pronouns.corrupt import replace, same_slot
+    from pronmetric.pronouns.finder import find
     from pronmetric.schema import Mismatch, Pair
-    from pronmetric.words import words
+    from pronmetric.text.words import words
 
     lines = (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
     docs = (sample / "docids.txt").read_text(encoding="utf-8").splitlines()
@@ -248,11 +248,11 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
     """
     from dataclasses import replace
 
-    from pronmetric.corrupt import ConfusionTable
     from pronmetric.data import arrow
-    from pronmetric.pronouns import find
+    from pronmetric.pronouns.corrupt import ConfusionTable
+    from pronmetric.pronouns.finder import find
     from pronmetric.schema import SCHEMA_VERSION, Passage
-    from pronmetric.study_form import study_form
+    from pronmetric.text.study_form import study_form
 
     def bare(pair: Pair) -> Pair:
         better, worse = study_form(pair.better).split(), study_form(pair.worse).split()
@@ -378,8 +378,8 @@ def tiny_vectors(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path
     """A gzip file of word2vec's kind with vectors of 6 numbers for every other word of the sample, and for "zyx"."""
     import gzip
 
-    from pronmetric.pronouns import FORMS
-    from pronmetric.words import words
+    from pronmetric.pronouns.finder import FORMS
+    from pronmetric.text.words import words
 
     found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
     known = sorted({*sorted(found)[::2], *FORMS, "zyx"})

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pronmetric.errors import InputError
-from pronmetric.lines import read_lines
+from pronmetric.text.lines import read_lines
 
 TRIGGERS = frozenset({"it", "It", "they", "They"})
 IGNORED = PAST_SOURCE, PAST_TARGET, SURPLUS = (

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pronmetric.pronouns import Occurrence, form_of
-from pronmetric.words import Word
+from pronmetric.pronouns.finder import Occurrence, form_of
+from pronmetric.text.words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: 
     difference, and a pronoun with several links is kept where one of them leads to it.
 
     >>> from pronmetric.pronouns import find
-    >>> from pronmetric.words import words
+    >>> from pronmetric.text.words import words
     >>> exact(find("She knows what he saw."), words("She knows what it saw."), [(0, 0), (2, 2), (3, 3)])
     Exact(kept=2, aligned=3, pronouns=3)
     """

@@ -19,18 +19,18 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from pronmetric import pronouns
 from pronmetric.baselines import apt, autoprf
 from pronmetric.baselines.exact import Exact, exact
 from pronmetric.errors import MissingExtra
-from pronmetric.pronouns import Occurrence, form_of
-from pronmetric.words import Word, words
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.finder import Occurrence, form_of
+from pronmetric.text.words import Word, words
 
 APT, AUTOPRF, BLEU, CHRF, EXACT = NAMES = ("apt", "autoprf", "bleu", "chrf", "exact")
 REFERENCE_PRONOUNS, ALIGNED, SEGMENTS = "reference pronouns", "aligned reference pronouns", "segments"
 Counts = tuple[int, ...]
 _WEIGHTS = {1: 1.0, 2: 0.0, 3: 0.0, 4: 0.0}
-_RULES = apt.Rules(listed=frozenset(pronouns.FORMS))
+_RULES = apt.Rules(listed=frozenset(finder.FORMS))
 
 
 class Beside(NamedTuple):
@@ -101,7 +101,7 @@ def add(total: Counts | None, counts: Counts) -> Counts:
 def _reference(text: str) -> tuple[tuple[Word, ...], tuple[Occurrence, ...]]:
     """The words and pronouns of a reference, which stands beside each system in turn."""
     found = words(text)
-    return found, pronouns.find(text, found)
+    return found, finder.find(text, found)
 
 
 def _forms(found: Sequence[Word]) -> list[str]:

@@ -6,14 +6,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pronmetric import judged, strict_json, targets
 from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval import rating_table, votes
 from pronmetric.eval.ratings import Formula, Variant, agreement
-from pronmetric.eval.votes import Preferences
-from pronmetric.judged import JudgedPair
+from pronmetric.output import targets
+from pronmetric.suites import judged_pairs, rating_table, votes
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.votes import Preferences
+from pronmetric.text import strict_json
 
 DESCRIPTION = """Agreement beyond chance: Gwet's AC1 with its standard error and interval, Cohen's and Fleiss' kappa,
 Krippendorff's alpha, raw agreement.
@@ -117,11 +118,11 @@ def _of_table(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    pairs = judged.read(args.pairs)
+    pairs = judged_pairs.read(args.pairs)
     decisions = None
     if args.scores is not None:
-        scores = judged.scores_of(pairs, judged.read_scores(args.scores), file=args.scores)
-        decisions = [judged.decide(a, b, tie=args.tie or 0.0) for a, b in scores]
+        scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(args.scores), file=args.scores)
+        decisions = [judged_pairs.decide(a, b, tie=args.tie or 0.0) for a, b in scores]
     elif not any(pair.votes for pair in pairs):
         raise InputError(
             'no pair has "votes"; give some, or a metric\'s --scores to hold against "better"', file=args.pairs

@@ -9,7 +9,7 @@ from pronmetric.cli import tables
 from pronmetric.eval.agreement import Agreement
 from pronmetric.eval.kappa import Coefficient
 from pronmetric.eval.ratings import Agreements, Variant
-from pronmetric.eval.votes import Preference, TieFigures
+from pronmetric.suites.votes import Preference, TieFigures
 
 _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "chance", "items")
 

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from data_prep.links import METHODS, Symmetrize, to_pharaoh
-from pronmetric import targets
+from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
 from pronmetric.errors import InputError
-from pronmetric.lines import read_lines
-from pronmetric.progress import progress
+from pronmetric.output import targets
+from pronmetric.output.progress import progress
+from pronmetric.text.lines import read_lines
 
 if TYPE_CHECKING:
-    from data_prep.align import AgreementAligner, Aligner, TokenPair
+    from pronmetric.alignment.agreement import AgreementAligner, Aligner, TokenPair
 
 DESCRIPTION = """Align the words of two line-parallel texts of words separated by blanks.
 
@@ -103,20 +103,20 @@ def _words(line: str) -> list[str]:
 
 def _aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
     if args.backend == "eflomal":
-        from data_prep.align_eflomal import EflomalAligner
+        from pronmetric.alignment.eflomal import EflomalAligner
 
         return EflomalAligner(train_on=more, symmetrize=args.symmetrize or "mutual")
     if args.backend == "embedding":
         return embedding()
     if args.backend == "precomputed":
-        from data_prep.align_precomputed import PrecomputedAligner
+        from pronmetric.alignment.precomputed import PrecomputedAligner
 
         return PrecomputedAligner(args.links)
     return _agreement(args, [*pairs, *more])
 
 
 def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAligner:
-    from data_prep.align import AgreementAligner
+    from pronmetric.alignment.agreement import AgreementAligner
 
     how: Symmetrize = args.symmetrize or "mutual"
     if args.table is not None:
@@ -132,7 +132,7 @@ def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAli
 
 def embedding() -> Aligner:
     """The aligner by word vectors of the small encoder; `prepare` has it too."""
-    from data_prep.align_embedding import EmbeddingAligner
+    from pronmetric.alignment.embedding import EmbeddingAligner
     from pronmetric.nn.word_vectors import WordVectors
     from pronmetric.training.encoders import pretrained
 

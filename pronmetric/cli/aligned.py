@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from data_prep.align import AgreementAligner
-from data_prep.counterparts import counterparts
-from pronmetric import pronouns
-from pronmetric.pronouns import Occurrence
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.counterparts import counterparts
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.finder import Occurrence
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link
-from pronmetric.report.result import Output, Result
+from pronmetric.results import Output, Result
 from pronmetric.schema import Alignment
-from pronmetric.words import Word
-from pronmetric.words import words as split
+from pronmetric.text.words import Word
+from pronmetric.text.words import words as split
 
 _LEARNED = 20_000  # line pairs that the aligner learns from at most
 
@@ -22,7 +22,7 @@ def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Li
     """The links of each segment's outputs; None where no segment has a reference.
 
     The aligner learns from these very lines. A link between pronouns counts where both have the same role and words
-    beside them are linked (`data_prep.counterparts`). A segment without a reference has no links.
+    beside them are linked (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
     """
     if all(segment.reference is None for segment in result.segments):
         return None
@@ -48,7 +48,7 @@ def used(output: Output, words: Sequence[Word]) -> tuple[Occurrence, ...]:
     """The scored pronouns of an output, with the places of their words."""
     places = {word.start: place for place, word in enumerate(words)}
     return tuple(
-        Occurrence(place := places[p.start], p.start, p.end, p.text, pronouns.form_of(words, place) or p.text.lower())
+        Occurrence(place := places[p.start], p.start, p.end, p.text, finder.form_of(words, place) or p.text.lower())
         for p in output.pronouns
     )
 
@@ -61,7 +61,7 @@ def _links(reference: str | None, output: Output, alignment: Alignment) -> tuple
     if reference is None:
         return ()
     ref_words, words = split(reference), split(output.text)
-    return tuple(_linked(ref_words, pronouns.find(reference, ref_words), words, used(output, words), alignment))
+    return tuple(_linked(ref_words, finder.find(reference, ref_words), words, used(output, words), alignment))
 
 
 def _linked(

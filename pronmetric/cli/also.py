@@ -10,20 +10,20 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
-from data_prep.align import AgreementAligner
 from data_prep.pairs import lowered
 from pronmetric import __version__
+from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.baselines import peers
 from pronmetric.baselines.peers import Beside, Counts, Peer
 from pronmetric.cli.exports import rounded
 from pronmetric.cli.tables import percent, table
 from pronmetric.errors import InputError
-from pronmetric.eval import pairwise
 from pronmetric.eval.accuracy import Accuracy
-from pronmetric.eval.pairwise import Contest
-from pronmetric.judged import A, B, JudgedPair
 from pronmetric.schema import Alignment
-from pronmetric.score import SystemScore
+from pronmetric.scoring.score import SystemScore
+from pronmetric.suites import pair_accuracy
+from pronmetric.suites.judged_pairs import A, B, JudgedPair
+from pronmetric.suites.pair_accuracy import Contest
 
 Line = tuple[str | None, str]
 """A reference (None or blank: there is none) and a text."""
@@ -196,7 +196,7 @@ class OfPairs:
             return {}
         learned = [own[pair.id] for pair in held]
         return {
-            name: pairwise.contest(held, learned, [scores[pair.id] for pair in held], seed=seed)
+            name: pair_accuracy.contest(held, learned, [scores[pair.id] for pair in held], seed=seed)
             for name, scores in self.scores.items()
         }
 
@@ -224,7 +224,7 @@ def of_pairs(names: Sequence[str], pairs: Iterable[JudgedPair], *, source: str) 
         MissingExtra: sacreBLEU is needed and not installed.
     """
     also = Also(names)
-    decided = [pair for pair in pairs if pairwise.answer(pair) in (A, B)]
+    decided = [pair for pair in pairs if pair_accuracy.answer(pair) in (A, B)]
     without = frozenset(pair.id for pair in decided if not (pair.reference or "").strip())
     same = frozenset(pair.id for pair in decided if pair.id not in without and _is_text(pair))
     held = [pair for pair in decided if pair.id not in without | same]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 
-from pronmetric import __version__, strict_json, targets
+from pronmetric import __version__
 from pronmetric.baselines import apt
 from pronmetric.cli import apt_config, scoring
+from pronmetric.output import targets
 from pronmetric.signature import Signature
+from pronmetric.text import strict_json
 
 DESCRIPTION = """APT, accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017).
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from data_prep.links import from_pharaoh
+from pronmetric.alignment.links import from_pharaoh
 from pronmetric.baselines import apt
 from pronmetric.errors import InputError
-from pronmetric.lines import read_lines
+from pronmetric.text.lines import read_lines
 
 KEYS = {
     "lang": ("source", "target", "source_word_separator", "target_word_separator"),

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import InputError
-from pronmetric.records import Text, text_of
-from pronmetric.words import words as split
+from pronmetric.text.context import Text, text_of
+from pronmetric.text.words import words as split
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text as Line
 
     from pronmetric.metric import Look, PronounMetric
-    from pronmetric.score import PronounScore
+    from pronmetric.scoring.score import PronounScore
 
 DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
 

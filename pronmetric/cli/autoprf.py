@@ -7,10 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pronmetric import strict_json, targets
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.cli import scoring
+from pronmetric.output import targets
+from pronmetric.text import strict_json
 
 DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words linked to
 each "it" and "they" of the source in a candidate are compared with those linked to it in the reference.

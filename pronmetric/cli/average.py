@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric import address, targets
+from pronmetric.checkpoint import locate
 from pronmetric.cli import numbers
 from pronmetric.data import arrow
+from pronmetric.output import targets
 
 DESCRIPTION = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
@@ -22,9 +23,9 @@ EPILOG = """example:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    folders = [address.locate(name).folder for name in args.checkpoints]
+    folders = [locate.locate(name).folder for name in args.checkpoints]
     targets.check([], read=[*folders, args.data], folders=[args.output])
-    address.refuse_taken(args.output)
+    locate.refuse_taken(args.output)
     arrow.read_manifest(args.data)
 
     from pronmetric.training.average import average

@@ -9,17 +9,17 @@ from functools import partial
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
-from pronmetric.alternatives import Stream
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import numbers, scoring, tie
 from pronmetric.cli.scoring import COMMON, CROSSED
-from pronmetric.comparison import Decision, Duel, Outcome, average
-from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, MINIMUM, RESAMPLES, holm
-from pronmetric.records import Text
-from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.output.display import visible
+from pronmetric.scoring.alternatives import Stream
+from pronmetric.scoring.comparison import Decision, Duel, Outcome, average
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.text.context import Text
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, segment by segment and as a whole.
 

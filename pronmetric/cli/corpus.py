@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pronmetric.cli import streams
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.lines import decode_lines, iter_lines
-from pronmetric.records import History
+from pronmetric.text.context import History
+from pronmetric.text.lines import decode_lines, iter_lines
 
 if TYPE_CHECKING:
-    from data_prep.testset import TestSet
+    from data_prep.wmt.testset import TestSet
     from pronmetric.schema import Document, Segment
 
 
@@ -148,11 +148,11 @@ def find_wmt(dataset: str, folder: str) -> TestSet:
     Raises:
         PronmetricError: there is none, there are several, it is not into English.
     """
-    from data_prep import wmt
+    from data_prep.wmt import discovery
 
-    found = [testset for testset in wmt.find(folder) if wmt.matches(testset, dataset)]
+    found = [testset for testset in discovery.find(folder) if discovery.matches(testset, dataset)]
     if len(found) != 1:
-        ids = ", ".join(testset.id for testset in (found or wmt.find(folder))) or "none"
+        ids = ", ".join(testset.id for testset in (found or discovery.find(folder))) or "none"
         problem = "is the name of several test sets" if found else "is no test set there"
         raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
     if found[0].target != "en":
@@ -173,12 +173,12 @@ def read_wmt(
     Without `references` each segment has the first reference that it has; with them each of those named, an empty one
     where it has none of that name.
     """
-    from data_prep import wmt, wmt_jsonl
+    from data_prep.wmt import discovery, jsonl
 
     tally: Counter[str] = Counter()
-    documents = list(wmt.read(find_wmt(dataset, folder), tally=tally))
-    if empty := tally[wmt_jsonl.EMPTY]:
-        note(f"{dataset}: {empty} {wmt_jsonl.EMPTY}, left out")
+    documents = list(discovery.read(find_wmt(dataset, folder), tally=tally))
+    if empty := tally[jsonl.EMPTY]:
+        note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
     segments = [segment for document in documents for segment in document.segments]
     there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
     chosen = list(there if systems is None else systems)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric import score_files, targets
 from pronmetric.cli import metric_scores, numbers, scoring, segment_level, tables, written
 from pronmetric.cli.metric_scores import Metric
 from pronmetric.errors import InputError
@@ -28,7 +27,9 @@ from pronmetric.eval.correlation import (
     spearman,
 )
 from pronmetric.eval.significance import Totals, totals
-from pronmetric.report.result import Result
+from pronmetric.output import targets
+from pronmetric.results import Result
+from pronmetric.suites import wmt_scores
 
 DESCRIPTION = """How far metrics' scores agree with people's: of whole systems, or of segments, as HUMAN has them.
 Higher is better on both sides.
@@ -89,11 +90,11 @@ def main(argv: Sequence[str]) -> int:
     args = _arguments(argv)
     targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[*args.scores, args.human])
     scoring.open_stdout()
-    if score_files.holds_segments(args.human):
+    if wmt_scores.holds_segments(args.human):
         return segment_level.run(args)
     if args.average is not None:
         raise InputError("has scores of systems, but --average is of segments: leave it out", file=args.human)
-    people = score_files.read_human(args.human, score=args.human_score)
+    people = wmt_scores.read_human(args.human, score=args.human_score)
     return _one(args, people) if len(args.scores) == 1 else _several(args, people)
 
 
@@ -138,7 +139,7 @@ def _several(args: argparse.Namespace, people: Mapping[str, float | None]) -> in
     found_in = [metric_scores.read(path, people) for path in args.scores]
     metrics = dict(zip(metric_scores.labels(args.scores), found_in, strict=True))
     names = list(dict.fromkeys([s for metric in metrics.values() for s in metric.systems] + list(people)))
-    references = [] if args.keep_references else [s for s in names if score_files.is_human(s)]
+    references = [] if args.keep_references else [s for s in names if wmt_scores.is_human(s)]
     sides = [metric.systems for metric in metrics.values()] + [people]
     counted = [s for s in names if s not in references and all(side.get(s) is not None for side in sides)]
     left = [s for s in names if s not in counted and s not in references]
@@ -238,7 +239,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _left(metric: Mapping[str, float | None], people: Mapping[str, float | None], *, keep: bool) -> Left:
-    references = [] if keep else [s for s in dict.fromkeys((*metric, *people)) if score_files.is_human(s)]
+    references = [] if keep else [s for s in dict.fromkeys((*metric, *people)) if wmt_scores.is_human(s)]
     return Left(
         metric_only=tuple(s for s in metric if s not in people and s not in references),
         human_only=tuple(s for s in people if s not in metric and s not in references),

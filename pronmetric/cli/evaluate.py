@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pronmetric import judged, strict_json, targets
+from pronmetric.baselines.simple import Floor
 from pronmetric.cli import also as older
 from pronmetric.cli import exports, floor_table, numbers, scoring, stray, tie, token_detection
 from pronmetric.cli import pair_sources as sources
@@ -15,13 +15,14 @@ from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import PronmetricError
-from pronmetric.eval import pairwise
 from pronmetric.eval.accuracy import Accuracy
-from pronmetric.eval.floors import Floor
-from pronmetric.eval.pairwise import Contest, Figures
-from pronmetric.records import CONTEXT_SIZE
-from pronmetric.score import Counts
+from pronmetric.output import targets
+from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
+from pronmetric.suites import judged_pairs, pair_accuracy
+from pronmetric.suites.pair_accuracy import Contest, Figures
+from pronmetric.text import strict_json
+from pronmetric.text.context import CONTEXT_SIZE
 
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
@@ -73,7 +74,7 @@ ONLY = "pairs"
 ById = Mapping[str, tuple[float | None, float | None]]
 """The scores of each pair's texts A and B by the pair's id."""
 _PRONOUN_PAIRS, _ERRORS = 20, 15
-_UNITS = {pairwise.DOC: "documents", pairwise.GROUP: "groups", pairwise.PAIR: "pairs"}
+_UNITS = {pair_accuracy.DOC: "documents", pair_accuracy.GROUP: "groups", pair_accuracy.PAIR: "pairs"}
 
 
 class Scored(NamedTuple):
@@ -115,7 +116,7 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
     else:
         pairs = sources.read(args.pairs, split=args.split, note=note)
     for part in pairs.parts.values():
-        pairwise.refuse_undecided(part, file=args.pairs)
+        pair_accuracy.refuse_undecided(part, file=args.pairs)
     _say_trained_on(pairs, config, note)
     also = None if args.also is None else older.of_pairs(args.also, pairs, source=pairs.name)
     against = None if args.against is None else _scores_of(pairs, args.against)
@@ -133,11 +134,11 @@ def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
         if figures:
             print()
         own = [scored.of[pair.id] for pair in part]
-        figures[name] = pairwise.evaluate(part, own, seen=seen, band=band, seed=args.seed)
+        figures[name] = pair_accuracy.evaluate(part, own, seen=seen, band=band, seed=args.seed)
         _say_few(figures[name].clusters, note)
         print(shown(f"{pairs.name}{name and ', '}{name}; {args.scores or f'context {scored.context}'}", figures[name]))
         if against is not None:
-            contests[name] = pairwise.contest(part, own, [against[pair.id] for pair in part], seed=args.seed)
+            contests[name] = pair_accuracy.contest(part, own, [against[pair.id] for pair in part], seed=args.seed)
             print(_contest(contests[name], args.scores or "model", args.against))
         if also is not None:
             others[name] = also.contests(part, scored.of, seed=args.seed)
@@ -183,7 +184,7 @@ def _rows(pairs: Pairs, scores: ById, also: older.OfPairs | None) -> Iterator[di
         for pair in part:
             a, b = scores[pair.id]
             told = {} if also is None else {"also": also.of(pair.id)}
-            better = pairwise.answer(pair)
+            better = pair_accuracy.answer(pair)
             yield {"id": pair.id, "part": name or ONLY, "better": better, "score_a": a, "score_b": b, **told}
 
 
@@ -219,8 +220,8 @@ def _say_few(clusters: tuple[str, int], note: scoring.Notes) -> None:
 
 def _scores_of(pairs: Pairs, file: str) -> ById:
     """Somebody's scores of exactly these pairs."""
-    scores = judged.read_scores(file)
-    judged.scores_of(pairs, scores, file=file)
+    scores = judged_pairs.read_scores(file)
+    judged_pairs.scores_of(pairs, scores, file=file)
     return scores
 
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
-from pronmetric import strict_json, tsv
-from pronmetric.score import Counts, PronounScore, SegmentScore, SystemScore
-from pronmetric.targets import AtomicFiles
+from pronmetric.output import tsv
+from pronmetric.output.targets import AtomicFiles
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.text import strict_json
 
 
 class Exports:

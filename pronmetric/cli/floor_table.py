@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pronmetric.baselines import simple
+from pronmetric.baselines.simple import Floor
 from pronmetric.cli.tables import percent, table
-from pronmetric.eval import floors
-from pronmetric.eval.floors import Floor
-from pronmetric.eval.pairwise import Scores
-from pronmetric.judged import JudgedPair
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.pair_accuracy import Scores
 
 
 def found(pairs: Sequence[JudgedPair], scores: Scores, *, seed: int) -> dict[str, Floor]:
     """The floors that decide a pair, beside the metric."""
-    held = {name: floors.beside(pairs, scores, floor, seed=seed) for name, floor in floors.floors(pairs).items()}
+    held = {name: simple.beside(pairs, scores, floor, seed=seed) for name, floor in simple.floors(pairs).items()}
     return {name: floor for name, floor in held.items() if floor is not None}
 
 

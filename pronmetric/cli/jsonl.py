@@ -9,11 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric import strict_json
 from pronmetric.cli import streams
 from pronmetric.errors import InputError
-from pronmetric.lines import decode_lines, iter_lines
-from pronmetric.records import Text, refuse_unprintable, text_of
+from pronmetric.text import strict_json
+from pronmetric.text.context import Text, refuse_unprintable, text_of
+from pronmetric.text.lines import decode_lines, iter_lines
 
 _AHEAD = 4096
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 from pronmetric import __version__
 from pronmetric.cli import streams
-from pronmetric.display import visible
 from pronmetric.errors import PronmetricError, Terminated
+from pronmetric.output.display import visible
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pronmetric import score_files
+from pronmetric import results
 from pronmetric.errors import InputError
-from pronmetric.lines import iter_lines
-from pronmetric.report import result
-from pronmetric.report.result import Result
+from pronmetric.results import Result
+from pronmetric.suites import wmt_scores
+from pronmetric.text.lines import iter_lines
 
 _OUTPUT = re.compile(r"(?:.+\.)?hyp\.(?P<system>.+)\.[a-z]{2,3}(?:\.gz)?")
 _GZIP = ".gz"
@@ -36,8 +36,8 @@ class Metric(NamedTuple):
 def read(path: str, people: Collection[str]) -> Metric:
     """The metric's scores of systems, under people's names."""
     if not _is_json(path):
-        return Metric(score_files.read_system_scores(path), None)
-    found = result.read(path)
+        return Metric(wmt_scores.read_system_scores(path), None)
+    found = results.read(path)
     systems: dict[str, float | None] = {}
     for system in found.systems:
         name = _named(system.name, people)
@@ -50,7 +50,7 @@ def read(path: str, people: Collection[str]) -> Metric:
 def read_segments(path: str, people: Collection[str]) -> tuple[Metric | None, dict[str, list[float | None]]]:
     """The metric's scores of segments, under people's names; with what else a result holds."""
     if not _is_json(path):
-        return None, score_files.read_segment_scores(path)
+        return None, wmt_scores.read_segment_scores(path)
     metric = read(path, people)
     return metric, metric.segments()
 

@@ -6,10 +6,12 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from pronmetric import mqm, strict_json, targets
 from pronmetric.cli import numbers, scoring, stray
 from pronmetric.errors import PronmetricError
-from pronmetric.judged import to_line
+from pronmetric.output import targets
+from pronmetric.suites import mqm
+from pronmetric.suites.judged_pairs import to_line
+from pronmetric.text import strict_json
 
 DESCRIPTION = """Finds the errors of an MQM annotation file (Marot TSV: system, doc, seg_id, rater, source, target,
 category, severity; spans as <v>..</v>) that touch a pronoun in use, and writes what they say of pronouns alone.

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pronmetric import judged, strict_json
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.scoring import NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval import gap
-from pronmetric.eval.pairwise import clusters_of
 from pronmetric.eval.shuffling import shuffled
-from pronmetric.judged import STUDY_JUDGE, A, JudgedPair
-from pronmetric.lines import iter_lines
-from pronmetric.records import Text, join
+from pronmetric.suites import gap, judged_pairs
+from pronmetric.suites.judged_pairs import STUDY_JUDGE, A, JudgedPair
+from pronmetric.suites.pair_accuracy import clusters_of
+from pronmetric.text import strict_json
+from pronmetric.text.context import Text, join
+from pronmetric.text.lines import iter_lines
 
 if TYPE_CHECKING:
     from pronmetric.schema import Document, Pair
@@ -104,7 +104,7 @@ def read(path: str, *, split: str | None, note: Callable[[str], None]) -> Pairs:
             raise InputError(f"the ID {repeated[0]} comes a second time; each item needs one of its own", file=path)
         note(f"{path}: GAP, each sentence against the same with the other gender's pronoun")
         return Pairs(path, {"": pairs})
-    return Pairs(path, {"": judged.read(path)})
+    return Pairs(path, {"": judged_pairs.read(path)})
 
 
 def prepared(folder: str, split: str, note: Callable[[str], None]) -> Pairs:
@@ -123,7 +123,7 @@ def prepared(folder: str, split: str, note: Callable[[str], None]) -> Pairs:
 
 def seen_in(path: str) -> frozenset[tuple[str, str]]:
     """The (right form, wrong form) of a confusion.json of `pronmetric prepare` that were met in training."""
-    from pronmetric.corrupt import ConfusionTable
+    from pronmetric.pronouns.corrupt import ConfusionTable
 
     return _met(ConfusionTable.load(path).to_dict())
 
@@ -146,8 +146,8 @@ def wmt(
 
     size: previous sentences of a pair's context.
     """
-    from data_prep import wmt as testsets
-    from data_prep.testset import TestSet
+    from data_prep.wmt import discovery as testsets
+    from data_prep.wmt.testset import TestSet
 
     testset: TestSet = corpora.find_wmt(dataset, folder)
     documents = _of_systems(list(testsets.read(testset)), systems, dataset, folder)
@@ -189,12 +189,12 @@ def _of_systems(
 
 def _compared(documents: Sequence[Document], size: int, seed: int) -> Iterator[Pair]:
     """System and noisy pairs of these documents, without what grammar lets change places, each pair of texts once."""
-    from data_prep.align import AgreementAligner
     from data_prep.filters import GRAMMAR, agreement_filter, filtered
     from data_prep.noise import noisy_references
     from data_prep.pairs import lowered, system_pairs
-    from pronmetric.pronouns import FORMS
-    from pronmetric.words import words
+    from pronmetric.alignment.agreement import AgreementAligner
+    from pronmetric.pronouns.finder import FORMS
+    from pronmetric.text.words import words
 
     lines = [
         (ref, hyp)

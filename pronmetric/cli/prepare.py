@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from data_prep.settings import Settings, Talk
-from pronmetric import targets
 from pronmetric.cli import hydra_app
+from pronmetric.output import targets
 
 if TYPE_CHECKING:
     from data_prep.stages import MakeAligner
@@ -43,7 +43,7 @@ def _backend(name: str) -> MakeAligner | None:
     if name == "agreement":
         return None
     if name == "eflomal":
-        from data_prep.align_eflomal import EflomalAligner
+        from pronmetric.alignment.eflomal import EflomalAligner
 
         EflomalAligner()  # is the program there?
         return lambda sample: EflomalAligner(train_on=sample)
@@ -58,7 +58,7 @@ def _note(line: str) -> None:
 
 
 def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -> Iterable[Any]:
-    from pronmetric.progress import progress
+    from pronmetric.output.progress import progress
 
     return progress(items, label=label, total=length, unit=unit)
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric import targets
 from pronmetric.cli import hydra_app
+from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain
 
 DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR): it is not the official ELMo.
@@ -29,7 +29,7 @@ def _job(settings: Pretrain) -> None:
     files = documents.files(folder)
     targets.check([], read=[folder, *files], folders=[out])
 
-    from pronmetric.elmo_files import hdf5
+    from pronmetric.pretrained.elmo import hdf5
     from pronmetric.training.pretrain import pretrain
 
     hdf5("to write an ELMo")
@@ -50,7 +50,7 @@ def _job(settings: Pretrain) -> None:
 def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
     """The rows of the documents to train on and of those held out."""
     from data_prep import documents, passages, splits
-    from pronmetric.words import words
+    from pronmetric.text.words import words
 
     found = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
     held_out = splits.draw(list(found), settings.data.development_share, settings.seed)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pronmetric import targets
 from pronmetric.cli import numbers, scoring, stray
 from pronmetric.cli.suffixes import format_of
 from pronmetric.errors import InputError
-from pronmetric.records import Text
+from pronmetric.output import targets
 from pronmetric.report import plots, tables
 from pronmetric.report.content import Content, Said, differing
 from pronmetric.report.names import short
-from pronmetric.report.result import Output, Result, read
+from pronmetric.results import Output, Result, read
 from pronmetric.signature import Signature
-from pronmetric.words import words as split
+from pronmetric.text.context import Text
+from pronmetric.text.words import words as split
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pronmetric import targets
 from pronmetric.cli import scoring
 from pronmetric.cli.suffixes import format_of
+from pronmetric.output import targets
 from pronmetric.report import page, paper, tables
 
 DESCRIPTION = """Make tables in the form of Tables 1, 4 and 5 of Jwalapuram et al. 2019, with the published figures for

@@ -10,16 +10,16 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from pronmetric import targets
-from pronmetric.choice import Choice, Rule, consensus, rerank
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import numbers, scoring, stray
 from pronmetric.cli.corpus import TextFile
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.records import previous
-from pronmetric.score import Counts
+from pronmetric.output import targets
+from pronmetric.scoring.rerank import Choice, Rule, consensus, rerank
+from pronmetric.scoring.score import Counts
+from pronmetric.text.context import previous
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns; prints the chosen lines.
 

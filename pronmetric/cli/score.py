@@ -10,18 +10,18 @@ from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any
 
-from pronmetric import strict_json
-from pronmetric.alternatives import Stream
 from pronmetric.cli import also as older
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, scoring
 from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
-from pronmetric.comparison import average
-from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
-from pronmetric.records import Text
-from pronmetric.score import Counts, SegmentScore, SystemScore, Tally
+from pronmetric.output.display import visible
+from pronmetric.scoring.alternatives import Stream
+from pronmetric.scoring.comparison import average
+from pronmetric.scoring.score import Counts, SegmentScore, SystemScore, Tally
+from pronmetric.text import strict_json
+from pronmetric.text.context import Text
 
 DESCRIPTION = """Score the pronouns of English translations, each in its context.
 

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from pronmetric import address, checkpoint_config, targets
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import locate
 from pronmetric.cli import comet_flags, numbers
-from pronmetric.display import visible
 from pronmetric.errors import PronmetricError
-from pronmetric.progress import progress
+from pronmetric.output import targets
+from pronmetric.output.display import visible
+from pronmetric.output.progress import progress
 
 if TYPE_CHECKING:
     from pronmetric.cli.corpus import Corpus
     from pronmetric.metric import PronounMetric
-    from pronmetric.records import Text
-    from pronmetric.score import Counts, SegmentScore
+    from pronmetric.scoring.score import Counts, SegmentScore
     from pronmetric.signature import Signature
+    from pronmetric.text.context import Text
 
 SEED = 12345
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
@@ -132,7 +134,7 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     if chosen != ["-t"] and extra:
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
     check_dataset(made, args)
-    if args.model_storage_path is not None and not address.of_hub(args.model):
+    if args.model_storage_path is not None and not locate.of_hub(args.model):
         made.error("--model_storage_path is where a model of the hub is kept; give --model OWNER/NAME too")
     if args.refs is not None and args.dataset is None:
         made.error("--refs names references of -d; those of -t are files: give -r")
@@ -173,8 +175,8 @@ def check_targets(args: argparse.Namespace) -> None:
 def trained(args: argparse.Namespace) -> Mapping[str, Any]:
     """The config of the checkpoint that --model names, read without torch."""
     storage = getattr(args, "model_storage_path", None)
-    place = address.locate(args.model, allow_network=args.allow_network, storage=storage)
-    return checkpoint_config.read(place.folder / address.CONFIG)
+    place = locate.locate(args.model, allow_network=args.allow_network, storage=storage)
+    return checkpoint_config.read(place.folder / locate.CONFIG)
 
 
 def context(args: argparse.Namespace, config: Mapping[str, Any], otherwise: str, note: Notes) -> str:
@@ -196,7 +198,7 @@ def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
     """The metric, after which notes may be said; a folder that is no checkpoint is refused before torch is loaded."""
     storage = getattr(args, "model_storage_path", None)
     if not args.allow_network:
-        address.locate(args.model, storage=storage)
+        locate.locate(args.model, storage=storage)
     from pronmetric.metric import PronounMetric
 
     metric = PronounMetric.from_pretrained(

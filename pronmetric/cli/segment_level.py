@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric import score_files
 from pronmetric.cli import metric_scores, tables, written
 from pronmetric.errors import InputError
 from pronmetric.eval import permutation, segment_correlation
 from pronmetric.eval.permutation import RESAMPLES, Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures, segment_figures
+from pronmetric.suites import wmt_scores
 
 AVERAGE = ITEM
 _LABELS = {
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     average = args.average or AVERAGE
     figure = tested(args, FIGURES, default=ACC_EQ)
-    names = score_files.assessed_names(args.human)
+    names = wmt_scores.assessed_names(args.human)
     labels = metric_scores.labels(args.scores)
     read = [metric_scores.read_segments(path, names) for path in args.scores]
     for (metric, _), path in zip(read, args.scores, strict=True):
@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     metrics = {label: segments for label, (_, segments) in zip(labels, read, strict=True)}
     length = _length(args.scores, list(metrics.values()))
     systems = list(dict.fromkeys(s for segments in metrics.values() for s in segments))
-    people = score_files.read_human_segments(args.human, systems=systems, segments=length, score=args.human_score)
+    people = wmt_scores.read_human_segments(args.human, systems=systems, segments=length, score=args.human_score)
     systems = list(dict.fromkeys([*systems, *people]))
-    references = [] if args.keep_references else [s for s in systems if score_files.is_human(s)]
+    references = [] if args.keep_references else [s for s in systems if wmt_scores.is_human(s)]
     sides = [*metrics.values(), people]
     counted = [s for s in systems if s not in references and all(s in side for side in sides)]
     left = [s for s in systems if s not in references and s not in counted]

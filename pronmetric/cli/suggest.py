@@ -8,14 +8,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pronmetric import strict_json
-from pronmetric.alternatives import Alternative, Place
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.cli import jsonl, numbers, scoring, stray
 from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
-from pronmetric.records import Text
-from pronmetric.score import Counts
+from pronmetric.scoring.alternatives import Alternative, Place
+from pronmetric.scoring.score import Counts
+from pronmetric.text import strict_json
+from pronmetric.text.context import Text
 
 THRESHOLD, TOP = 0.5, 3
 DESCRIPTION = """List doubtful pronouns of English translations, with the forms that the model would rather read there.

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pronmetric.display import visible
 from pronmetric.eval.accuracy import Accuracy, Estimate
+from pronmetric.output.display import visible
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pronmetric import address, checkpoint_config
+from pronmetric.checkpoint import config, locate
 from pronmetric.cli import numbers
 from pronmetric.eval.ties import band_of
 from pronmetric.signature import Signature
@@ -22,8 +22,8 @@ def band(tie: float | str, model: str | None, *, allow_network: bool = False, st
         PronmetricError: there is no such checkpoint, or it has no band.
     """
     if isinstance(tie, str):
-        place = address.locate(model, allow_network=allow_network, storage=storage)
-        return band_of(checkpoint_config.read(place.folder / address.CONFIG), name=place.name)
+        place = locate.locate(model, allow_network=allow_network, storage=storage)
+        return band_of(config.read(place.folder / locate.CONFIG), name=place.name)
     return tie
 
 

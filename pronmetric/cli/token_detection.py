@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric import strict_json, targets
 from pronmetric.cli import exports, scoring
 from pronmetric.cli.pair_sources import SHUFFLED, first_line
 from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval import tokens as labelled
 from pronmetric.eval.detection import THRESHOLD, Detection, detect, detect_by
 from pronmetric.eval.shuffling import shuffled
-from pronmetric.eval.tokens import LabelledPronoun
-from pronmetric.records import Text
-from pronmetric.score import Counts, SegmentScore
+from pronmetric.output import targets
+from pronmetric.scoring.score import Counts, SegmentScore
+from pronmetric.suites import labelled_pronouns as labelled
+from pronmetric.suites.labelled_pronouns import LabelledPronoun
+from pronmetric.text import strict_json
+from pronmetric.text.context import Text
 
 
 def holds_tokens(path: str) -> bool:

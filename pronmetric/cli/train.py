@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric import targets
 from pronmetric.cli import hydra_app
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
+from pronmetric.output import targets
 from pronmetric.training.settings import Table, Train
 
 DESCRIPTION = """Train the metric on what `pronmetric prepare` wrote (data.dir=DIR).
@@ -34,7 +34,7 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     source, root = _prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
 
-    from pronmetric.training import grid, sample
+    from pronmetric.training.table4 import grid, sample
 
     table = _table(settings.table)
     named = [grid.Cell(job["column"], job["context"], job["head"], int(job["seed"])) for job in jobs]
@@ -57,11 +57,11 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
 def _job(settings: Train) -> None:
     _prepared(settings)
 
-    from pronmetric import address
+    from pronmetric.checkpoint import locate
 
     options = settings.options()
     if settings.init is not None:
-        options["init"] = address.locate(settings.init, allow_network=False).folder
+        options["init"] = locate.locate(settings.init, allow_network=False).folder
     out, encoder = Path(settings.out), options["encoder"]
     read = [settings.data.dir, settings.data.coreference, options["init"]]
     read += [encoder.get(name) for name in ("options", "weights", "vectors")]
@@ -99,7 +99,7 @@ def _cell(settings: Train, node: Table, options: Mapping[str, Any]) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from pronmetric.training import grid, sample
+    from pronmetric.training.table4 import grid, sample
 
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")

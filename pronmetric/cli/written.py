@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pronmetric import score_files, strict_json, targets
 from pronmetric.cli.metric_scores import Metric
+from pronmetric.output import targets
+from pronmetric.suites import wmt_scores
+from pronmetric.text import strict_json
 
 
 def flags(args: argparse.Namespace) -> tuple[tuple[str, bool], ...]:
@@ -18,9 +20,9 @@ def flags(args: argparse.Namespace) -> tuple[tuple[str, bool], ...]:
 def write(args: argparse.Namespace, metric: Metric) -> None:
     """The metric's scores in mt-metrics-eval's files, where asked for."""
     if args.to_sys_score is not None:
-        _write_lines(args.to_sys_score, score_files.system_score_lines(metric.systems))
+        _write_lines(args.to_sys_score, wmt_scores.system_score_lines(metric.systems))
     if args.to_seg_score is not None and metric.result is not None:
-        _write_lines(args.to_seg_score, score_files.segment_score_lines(metric.segments()))
+        _write_lines(args.to_seg_score, wmt_scores.segment_score_lines(metric.segments()))
 
 
 def write_json(path: str | None, content: Mapping[str, Any]) -> None:

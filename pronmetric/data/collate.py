@@ -2,7 +2,7 @@
 
 A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored, with the encoder's
 separator piece between the two if asked for. Pieces are what the encoder reads (`pronmetric.data.pieces`); words are
-those of `pronmetric.words`; the two are never mixed up.
+those of `pronmetric.text.words`; the two are never mixed up.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from torch import Tensor
 
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
-from pronmetric.readable import readable
-from pronmetric.words import words
+from pronmetric.text.readable import readable
+from pronmetric.text.words import words
 
 
 class Example(NamedTuple):

@@ -1,7 +1,7 @@
 """Pieces: what a text is cut into for an encoder, one way of cutting for each kind of encoder.
 
-Pieces are the sub-words of a tokenizer, or the words of `pronmetric.words` for an encoder that reads words. An id is
-one number, or a row of numbers for an encoder that reads each word's characters.
+Pieces are the sub-words of a tokenizer, or the words of `pronmetric.text.words` for an encoder that reads words.
+An id is one number, or a row of numbers for an encoder that reads each word's characters.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from pronmetric import characters
+from pronmetric.data import characters
 from pronmetric.errors import InputError
-from pronmetric.lines import read_lines
-from pronmetric.words import Word, words
+from pronmetric.text.lines import read_lines
+from pronmetric.text.words import Word, words
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -2,7 +2,7 @@
 
 Peters, Neumann, Iyyer, Gardner, Clark, Lee and Zettlemoyer 2018, Deep contextualized word representations,
 https://aclanthology.org/N18-1202. Its parts: character convolutions and highway layers (Kim et al. 2016), LSTMs with
-projection (Sak et al. 2014). `pronmetric.elmo_files` reads the published weights into it.
+projection (Sak et al. 2014). `pronmetric.pretrained.elmo` reads the published weights into it.
 
 Relative to the paper's programs: the LSTMs start anew with each batch unless `stateful`, since what a text gets must
 not hang on what was read before; no layer norm before the mix. Tokens are the words and each sentence's two markers.
@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pronmetric import characters
+from pronmetric.data import characters
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import NO_LIMIT
 
@@ -354,7 +354,7 @@ class Elmo(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words width"]:
-        """Word states from character ids (`pronmetric.characters`); those of padded words are zero.
+        """Word states from character ids (`pronmetric.data.characters`); those of padded words are zero.
 
         Raises:
             ValueError: a row's real words do not stand first.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import nn
 
-from pronmetric.checkpoint_config import WORD_STATES
 from pronmetric.data.collate import Batch
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import Encoder, word_states
 from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PaperHead
+from pronmetric.schema import WORD_STATES
 
 
 class PronounScorer(nn.Module):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from pronmetric.display import visible
+from pronmetric.output.display import visible
 from pronmetric.report.names import short
-from pronmetric.report.result import System
+from pronmetric.results import System
 
 _STRIP, _AXIS = 18, 22  # pixels
 _LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes

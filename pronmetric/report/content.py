@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pronmetric.report.result import Result, Segment
+from pronmetric.results import Result, Segment
 
 SAME, PRONOUN, WORD, NOTHING, ADDED = "same", "pronoun", "word", "nothing", "added"
 OTHER_WORD, NO_WORD = "(other word)", "(nothing)"

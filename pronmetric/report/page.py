@@ -12,13 +12,13 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from pronmetric.display import visible
+from pronmetric.output.display import visible
 from pronmetric.report import tables
 from pronmetric.report.chart import chart
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, Said, confusion
 from pronmetric.report.names import short
-from pronmetric.report.result import Output
-from pronmetric.words import words as split
+from pronmetric.results import Output
+from pronmetric.text.words import words as split
 
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # an attention weight takes one of these

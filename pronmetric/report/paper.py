@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pronmetric import strict_json
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
 from pronmetric.report.tables import Table, interval, number
+from pronmetric.text import strict_json
 
 CELL = "cell.json"
 SAMPLE = "data/sample.json"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pronmetric.output.tsv import line
 from pronmetric.report.content import NOTHING, Content, Link, confusion
-from pronmetric.report.result import Result
-from pronmetric.tsv import line
-from pronmetric.words import words as split
+from pronmetric.results import Result
+from pronmetric.text.words import words as split
 
 TABLES = ("systems", "pairs", "confusion", "pronouns")
 
@@ -139,7 +139,7 @@ def markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
 
 
 def tsv(table: Table) -> str:
-    """One table, a header line first; `pronmetric.tsv` says how cells are written, and reads them back."""
+    """One table, a header line first; `pronmetric.output.tsv` says how cells are written, and reads them back."""
     return "".join(map(line, (table.header, *table.rows)))
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.eval.antecedents import ANTECEDENT, openings, pronoun, sentences, trained_on
-from pronmetric.eval.coreference import Annotated, read_folder
-from pronmetric.pronouns import THIRD_PERSON, find
-from pronmetric.records import join
+from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.schema import Passage
+from pronmetric.suites.antecedents import ANTECEDENT, openings, pronoun, sentences, trained_on
+from pronmetric.suites.gum import Annotated, read_folder
+from pronmetric.text.context import join
 
 if TYPE_CHECKING:
     import datasets
@@ -45,7 +45,7 @@ def passages(document: Annotated) -> Iterator[dict[str, Any]]:
     """Passages of a document, each of which begins in the middle of the last one; those without an antecedent left out.
 
     `antecedents` has for each third-person pronoun with an antecedent within the passage the number of its word in the
-    text, and the numbers of the antecedent's words (see `pronmetric.eval.antecedents`).
+    text, and the numbers of the antecedent's words (see `pronmetric.suites.antecedents`).
     """
     parts = sentences(document)
     begins = np.cumsum([0, *(len(part.words) for part in parts)])

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 import pronmetric
-from pronmetric import address, checkpoint
-from pronmetric.checkpoint import Checkpoint
-from pronmetric.corrupt import ConfusionTable
+from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.training import band
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.training import tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import accuracies, score_pairs
@@ -45,14 +45,14 @@ def average(
         InputError: `out` is in use, there are fewer than two checkpoints, or they differ in more than their weights and
             training, or their heads began with other weights.
     """
-    address.refuse_taken(out)
+    locate.refuse_taken(out)
     shares = [1.0] * len(folders) if shares is None else list(shares)
     if len(folders) < 2:
         raise InputError(f"expected at least two checkpoints, got {len(folders)}")
     if len(shares) != len(folders) or min(shares) <= 0:
         raise InputError(f"expected {len(folders)} shares above 0, one for each checkpoint, got {shares}")
     manifest = arrow.read_manifest(data)
-    parts = [checkpoint.load(folder) for folder in folders]
+    parts = [files.load(folder) for folder in folders]
     for folder, part in zip(folders[1:], parts[1:], strict=True):
         _refuse_other_kind(parts[0], part, folder)
     head_seed = _head_seed(folders, parts)
@@ -73,18 +73,18 @@ def average(
             figures |= {f"development/{name}{part}": value for part, value in found.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,
-        "data": {"manifest": checkpoint.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
+        "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
         "seed": seed,
         "head_seed": head_seed,
         "average": [_told(part, share) for part, share in zip(parts, shares, strict=True)],
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
-    tie = band.choose(scorer, labeller, data, context=context)
+    tie = tie_threshold.choose(scorer, labeller, data, context=context)
     confusion = ConfusionTable.load(data / "confusion.json")
-    config = band.told({**first.config, "training": training}, tie, confusion)
-    address.refuse_taken(out)  # by another process meanwhile
-    digest = checkpoint.save(out, scorer, first.pieces, config, half=half)
+    config = tie_threshold.told({**first.config, "training": training}, tie, confusion)
+    locate.refuse_taken(out)  # by another process meanwhile
+    digest = files.save(out, scorer, first.pieces, config, half=half)
     return Result(out, digest, figures, calibration)
 
 
@@ -100,7 +100,7 @@ def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) ->
 
 
 def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
-    for key in checkpoint.KEYS:
+    for key in files.KEYS:
         mine, theirs = first.config[key], other.config[key]
         if key == "head":
             mine, theirs = ((head["kind"], head["slots"]) for head in (mine, theirs))

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled
 from pronmetric.training.examples import LabelledExample

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from pronmetric.address import CARD
+from pronmetric.checkpoint.locate import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import CONFIG_KEY

@@ -17,17 +17,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from pronmetric import pronouns, slots
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
-from pronmetric.training import adjust, antecedents, examples
+from pronmetric.pronouns import finder, slots
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.text.words import words as split
+from pronmetric.training import antecedents, examples, logit_adjustment
+from pronmetric.training.batching import Step, plan
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.gender import flipped_frequency
-from pronmetric.training.names import Names, common
-from pronmetric.training.plan import Step, plan
-from pronmetric.words import words as split
+from pronmetric.training.gender_swap import flipped_frequency
+from pronmetric.training.name_swap import Names, common
 
 LOG = logging.getLogger(__name__)
 COUNTED = 10_000  # passages whose pronouns are counted by slot
@@ -63,8 +63,8 @@ class Labelled:
 class Labeller:
     """Labelled examples to a batch, for one collator.
 
-    odds: by place, what detection adds to the logits (`pronmetric.training.adjust`); None for nothing. forms: those
-    that are pronouns.
+    odds: by place, what detection adds to the logits (`pronmetric.training.logit_adjustment`); None for nothing.
+    forms: those that are pronouns.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Labeller:
         collator: Collator,
         odds: Mapping[tuple[str, str], float] | None = None,
         *,
-        forms: Collection[str] = pronouns.FORMS,
+        forms: Collection[str] = finder.FORMS,
     ) -> None:
         self.collator = collator
         self.odds = odds
@@ -92,7 +92,7 @@ class Labeller:
         added = np.zeros(shape, dtype=np.float32)
         for r, row in enumerate(rows):
             item = items[row.example]
-            odds = adjust.adjustment(item, self.odds or {})
+            odds = logit_adjustment.adjustment(item, self.odds or {})
             for slot, k in enumerate(row.pronouns.tolist()):
                 right[r, slot] = item.right[k]
                 labelled[r, slot] = item.labelled
@@ -226,7 +226,7 @@ class PronounData(pl.LightningDataModule):
             of highest weight in it; 1 for what is not named.
         corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
             are given to it, `adjusted` whether detection allows for what slot and form tell of a label
-            (`pronmetric.training.adjust`), `swap` or `flip` above 0 needs the extra "train" (Faker);
+            (`pronmetric.training.logit_adjustment`), `swap` or `flip` above 0 needs the extra "train" (Faker);
             `fresh` is that of `pronmetric.training.examples.pair`. With a `pair_share` of 1 only `plain` and `fresh`.
         development: pairs of each development set that are used (a seeded sample); 0 for all.
         agreeing: leave out noisy references whose verb no longer agrees.
@@ -404,7 +404,7 @@ class PronounData(pl.LightningDataModule):
         texts = self._passages["text"]
         for text, weight in zip(texts[::every], self._weights[::every], strict=True):
             words = split(text)
-            for occurrence in pronouns.find(text, words):
+            for occurrence in finder.find(text, words):
                 found[slots.slot(words, occurrence.word)][occurrence.form] += weight
         return flipped_frequency(found, self.corruption["flip"])
 
@@ -413,7 +413,7 @@ class PronounData(pl.LightningDataModule):
         assert self._sets is not None
         steps = (step for step in self.steps() if step.kind == "passages")
         items = chain.from_iterable(map(self._sets.items, steps))
-        return adjust.log_odds(islice(items, COUNTED))
+        return logit_adjustment.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[Labelled]:
         """The batches that are left."""

@@ -18,13 +18,14 @@ from torch import nn
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from pronmetric import elmo_files, glove_files
-from pronmetric.checkpoint import Checkpoint, encoder_kind
+from pronmetric.checkpoint.files import Checkpoint, encoder_kind
 from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.pretrained import elmo as elmo_files
+from pronmetric.pretrained import glove
 from pronmetric.training import vocabulary
 
 
@@ -96,7 +97,7 @@ def _glove(options: Mapping[str, Any], data: Path) -> Start:
         encoder = BiLSTM(words=len(words), **sizes)
         told: dict[str, Any] = {"vectors": None}
     else:
-        found = glove_files.read(options["vectors"], counts, width=options["width"])
+        found = glove.read(options["vectors"], counts, width=options["width"])
         words = vocabulary.chosen(counts, most=options["max_words"], least=1, among=found.vectors)
         encoder = BiLSTM(words=len(words), **sizes)
         with torch.no_grad():

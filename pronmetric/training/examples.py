@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pronmetric import pronouns
-from pronmetric.corrupt import ConfusionTable, corrupt, replace
 from pronmetric.data.collate import Example
-from pronmetric.eval import sentences
-from pronmetric.slots import grades, slot
-from pronmetric.study_form import flatten
-from pronmetric.training import gender
-from pronmetric.training.names import Names
-from pronmetric.words import words
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.corrupt import ConfusionTable, corrupt, replace
+from pronmetric.pronouns.slots import grades, slot
+from pronmetric.text import sentences
+from pronmetric.text.study_form import flatten
+from pronmetric.text.words import words
+from pronmetric.training import gender_swap
+from pronmetric.training.name_swap import Names
 
 
 class LabelledExample(NamedTuple):
@@ -38,7 +38,7 @@ class LabelledExample(NamedTuple):
 def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
     """`item` without its pronouns of other forms than `forms`: they are read, but neither judged nor learned from."""
     context, text, spans = item.example
-    keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in pronouns.FORMS]
+    keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in finder.FORMS]
     if len(keep) == len(spans):
         return item
     return item._replace(
@@ -71,7 +71,7 @@ def passage(
     names: Names | None = None,
     places: bool = False,
 ) -> LabelledExample:
-    """A passage with about `rate` of its pronouns replaced (see `pronmetric.corrupt.corrupt`).
+    """A passage with about `rate` of its pronouns replaced (see `pronmetric.pronouns.corrupt.corrupt`).
 
     What the row's `antecedents` name, if it has any, is what its pronouns refer to, replaced or not.
 
@@ -86,13 +86,13 @@ def passage(
     text = row["text"]
     flipped = rng.random() < flip
     if flipped:
-        text = gender.flip(text)
+        text = gender_swap.flip(text)
     if names is not None and (rng.random() < swap or flipped):
         text = names.swap(text, rng, flip=flipped)
     before = ""
     if rng.random() < context:
         before, text = _halves(text, rng)
-    found = pronouns.find(text)
+    found = finder.find(text)
     if rng.random() < clean:
         rate = joint = 0.0
     # between passages the rate varies, so that the share of replaced ones tells nothing of a single one
@@ -119,13 +119,11 @@ def passage(
     return LabelledExample(example, right, True, antecedents, _likest(text, found, result.forms) if places else ())
 
 
-def _likest(
-    text: str, found: Sequence[pronouns.Occurrence], forms: Sequence[str]
-) -> tuple[tuple[str, str] | None, ...]:
+def _likest(text: str, found: Sequence[finder.Occurrence], forms: Sequence[str]) -> tuple[tuple[str, str] | None, ...]:
     """The slot of each pronoun of the third person with the form that stands there now, if one of the likest there."""
     before, places = words(text), []
     for old, form in zip(found, forms, strict=True):
-        likest = {old.form, *next(iter(grades(before, old.word)), ())} & pronouns.THIRD_PERSON
+        likest = {old.form, *next(iter(grades(before, old.word)), ())} & finder.THIRD_PERSON
         places.append((slot(before, old.word), form) if form in likest else None)
     return tuple(places)
 
@@ -163,7 +161,7 @@ def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
 
     The first part is empty where there is no such sentence but the first.
     """
-    last = max((o.start for o in pronouns.find(text)), default=0)
+    last = max((o.start for o in finder.find(text)), default=0)
     cuts = [start for start in sentences.starts(text) if start <= last]
     cut = cuts[int(rng.integers(len(cuts)))] if cuts else 0
     return text[:cut].rstrip(), text[cut:]
@@ -173,7 +171,7 @@ def noised(
     context: str, text: str, rng: np.random.Generator, *, table: ConfusionTable, rate: float, plain: float
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
-    found = pronouns.find(text)
+    found = finder.find(text)
     result = corrupt(text, found, rng, rate=rate, table=table, power=1.0, smoothing=0.0, same_slot_share=0.0)
     example = Example(context, result.text, result.spans)
     if rng.random() < plain:
@@ -208,8 +206,8 @@ def pair(
     if rng.random() < plain:
         contexts = (flatten(contexts[0]), flatten(contexts[1]))
         texts = (flatten(texts[0]), flatten(texts[1]))
-    better = pronouns.find(texts[0])
-    worse = pronouns.find(texts[1])
+    better = finder.find(texts[0])
+    worse = finder.find(texts[1])
     noisy = row["kind"] == "noisy"
     at = row["mismatches"][0]["hyp_start"] if noisy else -1
     return (
@@ -231,7 +229,7 @@ def texts(rows: Iterable[Mapping[str, Any]], *, context: str) -> Iterator[Exampl
 
 def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:
     """A row of kind "noisy" with one pronoun of the better text replaced; `row` where none can be."""
-    found = [occurrence for occurrence in pronouns.find(row["better"]) if table.probability(occurrence.form)]
+    found = [occurrence for occurrence in finder.find(row["better"]) if table.probability(occurrence.form)]
     if not found:
         return row
     old = found[int(rng.integers(len(found)))]
@@ -241,5 +239,5 @@ def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: Confusi
     return {**row, "kind": "noisy", "worse": worse, "mismatches": [{"hyp_start": old.start, "ref_form": old.form}]}
 
 
-def _spans(found: Sequence[pronouns.Occurrence]) -> tuple[tuple[int, int], ...]:
+def _spans(found: Sequence[finder.Occurrence]) -> tuple[tuple[int, int], ...]:
     return tuple((o.start, o.end) for o in found)

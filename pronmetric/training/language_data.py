@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from pronmetric.data.pieces import Characters, Vocabulary
+from pronmetric.training.batching import Step, plan
 from pronmetric.training.datamodule import StepSampler
-from pronmetric.training.plan import Step, plan
 
 
 @dataclass(frozen=True, slots=True)

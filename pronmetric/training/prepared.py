@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pronmetric.errors import PronmetricError
-from pronmetric.pronouns import INVENTORIES
-from pronmetric.records import CONTEXT_SIZE
+from pronmetric.pronouns.finder import INVENTORIES
+from pronmetric.text.context import CONTEXT_SIZE
 
 
 class Prepared(NamedTuple):

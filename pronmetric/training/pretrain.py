@@ -19,17 +19,18 @@ from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 import pronmetric
-from pronmetric import characters, elmo_files
-from pronmetric.checkpoint import hash_file
+from pronmetric.checkpoint.files import hash_file
+from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.elmo import BiLM
 from pronmetric.nn.language_model import LanguageModel
+from pronmetric.pretrained import elmo as elmo_files
+from pronmetric.text.words import words
 from pronmetric.training import vocabulary as words_of
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import NOT_FINITE_CURE, decayed, refuse_not_finite, scheduled
 from pronmetric.training.run import FREE, Goal, begun, fitted, refuse_other, run_length
-from pronmetric.words import words
 
 RECORD = "pretrain.json"
 MOST_NATS = 700.0  # a word; e to a little more is no float

@@ -21,20 +21,21 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 import pronmetric
-from pronmetric import checkpoint, checkpoint_config
-from pronmetric.corrupt import ConfusionTable
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.nn.scorer import PronounScorer, make_head
-from pronmetric.training import band, encoders
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.training import encoders, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
+from pronmetric.training.callbacks import Bar, Place, WholeFiles
 from pronmetric.training.datamodule import PronounData
+from pronmetric.training.encoder_cache import fill, stored
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import NOT_FINITE_CURE, ScorerModule
-from pronmetric.training.place import Bar, Place, WholeFiles
 from pronmetric.training.prepared import Prepared
-from pronmetric.training.states import fill, stored
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
@@ -105,7 +106,7 @@ def train(
     """
     out, folder = Path(out), Path(data["dir"])
     settings: dict[str, Any] = {
-        "data": {**data, "dir": checkpoint.hash_file(folder / "manifest.json")},
+        "data": {**data, "dir": files.hash_file(folder / "manifest.json")},
         "encoder": dict(encoder),
         "head": dict(head),
         "loss": dict(loss),
@@ -167,11 +168,11 @@ def train(
                 rate=rate,
                 seed=seed,
             )
-        tie = band.choose(scorer, module_data.labeller, folder, context=context)
+        tie = tie_threshold.choose(scorer, module_data.labeller, folder, context=context)
         scorer.encoder = start.encoder
     annotated = module_data.annotated
     config: dict[str, Any] = {
-        "format": checkpoint.FORMAT,
+        "format": files.FORMAT,
         "encoder": start.encoder.config | start.pieces.config,
         "head": dict(head),
         "word_state": word_state,
@@ -189,7 +190,7 @@ def train(
             "steps": best.steps,
             "best_step": best.best_step,
             "seconds": best.seconds,
-            "init": None if init is None else checkpoint.hash_file(Path(init) / checkpoint.WEIGHTS),
+            "init": None if init is None else files.hash_file(Path(init) / files.WEIGHTS),
             **({"init_calibration": first._asdict()} if first is not None else {}),
             **({"encoder": start.told} if start.told else {}),
             **({"coreference": {**annotated, "weight": objective["antecedent"]}} if annotated else {}),
@@ -197,8 +198,8 @@ def train(
             "calibration": None if calibration is None else calibration._asdict(),
         },
     }
-    config = band.told(config, tie, ConfusionTable.load(folder / "confusion.json"))
-    digest = checkpoint.save(out / EXPORT, scorer, start.pieces, config, half=half)
+    config = tie_threshold.told(config, tie, ConfusionTable.load(folder / "confusion.json"))
+    digest = files.save(out / EXPORT, scorer, start.pieces, config, half=half)
     return Result(out / EXPORT, digest, best.figures, calibration)
 
 
@@ -408,7 +409,7 @@ def _model(
     With `init`, that checkpoint's encoder, and its head where it is one of the same kind; a head of another
     kind starts afresh.
     """
-    loaded = None if init is None else checkpoint.load(init)
+    loaded = None if init is None else files.load(init)
     start = encoders.make(encoder, data=data) if loaded is None else encoders.of_checkpoint(loaded, encoder)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(head_seed)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from pronmetric.errors import InputError
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.settings import (
     DIGITS,
     Count,
@@ -233,7 +233,7 @@ class Sample(Record):
 
 
 class Cost(Record):
-    """What a column of Table 4 costs; see `pronmetric.training.grid.minutes`."""
+    """What a column of Table 4 costs; see `pronmetric.training.table4.grid.minutes`."""
 
     cell: Weight
     pair: Annotated[list[Weight], Field(min_length=2, max_length=2)]

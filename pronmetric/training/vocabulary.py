@@ -7,8 +7,8 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 
 from pronmetric.data import arrow
-from pronmetric.pronouns import FORMS
-from pronmetric.words import words
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.text.words import words
 
 
 def counted(data: Path, *, lower: bool) -> Counter[str]:

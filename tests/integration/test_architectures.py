@@ -18,8 +18,8 @@ from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.nn.encoder import NO_LIMIT, HuggingFaceEncoder, word_states
 from pronmetric.nn.scorer import PronounScorer, make_head
-from pronmetric.pronouns import find
-from pronmetric.words import words
+from pronmetric.pronouns.finder import find
+from pronmetric.text.words import words
 
 LINES = [
     "She gave him the books that they had found themselves.",

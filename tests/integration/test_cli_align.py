@@ -95,7 +95,7 @@ def test_embedding(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_eflomal_that_is_not_installed(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("data_prep.align_eflomal.PROGRAM", "eflomal-align-of-nobody")
+    monkeypatch.setattr("pronmetric.alignment.eflomal.PROGRAM", "eflomal-align-of-nobody")
     assert main(["align", "a", "b", "--backend", "eflomal"]) == 1
     assert 'pip install "pronmetric[eflomal]"' in capsys.readouterr().err
 

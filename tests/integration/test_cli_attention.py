@@ -11,8 +11,8 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
-from pronmetric.records import Text
-from pronmetric.words import words
+from pronmetric.text.context import Text
+from pronmetric.text.words import words
 
 Checkpoints = Callable[..., Path]
 CONTEXT = "Maria ran the library."

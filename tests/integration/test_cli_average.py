@@ -11,7 +11,8 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from pronmetric import PronounMetric, checkpoint
+from pronmetric import PronounMetric
+from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.training.average import average
@@ -50,10 +51,10 @@ def test_the_weights_are_the_mean_and_the_figures_are_told(
     assert before.keys() == after.keys()
     for name in before.keys() - {"head.logit.weight", "head.logit.bias"}:  # the calibration is folded into those
         torch.testing.assert_close(after[name], factor * before[name])
-    training = checkpoint.load(out).config["training"]
+    training = files.load(out).config["training"]
     parts = [(part["weights"], part["share"]) for part in training["average"]]
     assert [share for _, share in parts] == ([3.0, 1.0] if shares else [1.0, 1.0])
-    assert [weights for weights, _ in parts] == [checkpoint.load(folder).hash for folder in two]
+    assert [weights for weights, _ in parts] == [files.load(folder).hash for folder in two]
     printed = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert printed["development/noisy"] == f"{training['figures']['development/noisy']:.4f}"
     assert PronounMetric.from_pretrained(out).predict([{"text": "She left."}]).scores[0] is not None
@@ -81,7 +82,7 @@ def test_heads_that_began_with_other_weights_are_refused(
     assert f"{third}: its head began with other weights (head_seed=2) than those before it (1)" in said
     change(third, training={"head_seed": 1})
     assert main(argv) == 0
-    assert checkpoint.load(tmp_path / "average").config["training"]["head_seed"] == 1
+    assert files.load(tmp_path / "average").config["training"]["head_seed"] == 1
 
 
 def test_faults_and_wrong_flags(
@@ -124,7 +125,7 @@ def test_an_average_that_breaks_off_leaves_nothing(
         path.write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoint, "save_file", interrupted)
+    monkeypatch.setattr(files, "save_file", interrupted)
     before = sorted(tmp_path.iterdir())
     argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
     assert main(argv) == 130 and sorted(tmp_path.iterdir()) == before

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pronmetric import address
+from pronmetric.checkpoint import locate
 from pronmetric.cli.main import main
 
 Run = Callable[..., tuple[str, str]]
@@ -109,7 +109,7 @@ def test_storage_is_that_of_hub_models(
     assert main([*flags, "--model", "some/model"]) == 1
     assert asked == [("some/model", str(tmp_path))]
     assert "give --model OWNER/NAME too" in usage_error(capsys, *flags)
-    assert not address.of_hub(tmp_path) and not address.of_hub(None) and address.of_hub("some/model")
+    assert not locate.of_hub(tmp_path) and not locate.of_hub(None) and locate.of_hub("some/model")
 
 
 @pytest.mark.parametrize("verb", ["score", "compare"])

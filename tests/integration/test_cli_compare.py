@@ -13,7 +13,7 @@ import pytest
 from pronmetric.cli.main import main
 from pronmetric.eval.significance import holm
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context
+from pronmetric.text.context import in_context
 
 Run = Callable[..., tuple[str, str]]
 

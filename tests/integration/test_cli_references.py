@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pronmetric import tsv
 from pronmetric.cli.main import main
-from pronmetric.report.result import read as read_result
+from pronmetric.output import tsv
+from pronmetric.results import read as read_result
 from pronmetric.signature import Signature
 
 Run = Callable[..., tuple[str, str]]

@@ -46,7 +46,7 @@ def test_a_page_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_pronouns_of_the_reference_are_all_in_the_matrix(tmp_path: Path) -> None:
-    from pronmetric.pronouns import find
+    from pronmetric.pronouns.finder import find
 
     assert report(RESULT, "-o", tmp_path / "r.html", "--no-model", "--quiet") == 0
     content = json.loads(RESULT.read_text(encoding="utf-8"))
@@ -173,7 +173,7 @@ def test_what_the_model_says(
     tmp_path: Path, sample: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from pronmetric.metric import PronounMetric
-    from pronmetric.records import Text
+    from pronmetric.text.context import Text
 
     model = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
     files = ["-t", *(str(sample / f"system-{x}.txt") for x in "bc"), "-r", str(sample / "ref.txt")]

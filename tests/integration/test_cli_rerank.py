@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from pronmetric.choice import consensus
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
-from pronmetric.records import join, previous
+from pronmetric.scoring.rerank import consensus
 from pronmetric.signature import Signature
+from pronmetric.text.context import join, previous
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[list[str], str]]

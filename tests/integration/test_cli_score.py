@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pronmetric import tsv
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context
+from pronmetric.output import tsv
 from pronmetric.signature import Signature
+from pronmetric.text.context import in_context
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]

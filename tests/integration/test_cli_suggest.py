@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.corrupt import replace
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context
+from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.slots import agrees, same_slot
 from pronmetric.signature import Signature
-from pronmetric.slots import agrees, same_slot
-from pronmetric.words import words
+from pronmetric.text.context import in_context
+from pronmetric.text.words import words
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[list[dict[str, Any]], str]]

@@ -170,7 +170,7 @@ def test_a_place_that_cannot_be_written_is_seen_first(
     def full(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("pronmetric.targets.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("pronmetric.output.targets.tempfile.TemporaryFile", full)
     assert "cannot be written (Read-only file system)" in refused(argv(verb, call, flag, "new"), capsys)
 
 

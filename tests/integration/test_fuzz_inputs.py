@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt
-from data_prep.align import AgreementAligner
-from pronmetric import glove_files
+from data_prep.wmt import discovery
+from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.cli import jsonl
 from pronmetric.cli.main import main
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.errors import PronmetricError
-from pronmetric.eval import coreference, tokens
+from pronmetric.pretrained import glove
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.suites import gum, labelled_pronouns
 
 TIMES = 40
 PAIR = (
@@ -111,8 +111,8 @@ def verb(line: str) -> Callable[[], None]:
 
 
 def read_wmt() -> None:
-    for testset in wmt.discover("wmt").testsets:
-        list(wmt.read(testset))
+    for testset in discovery.discover("wmt").testsets:
+        list(discovery.read(testset))
 
 
 AUTOPRF = verb("autoprf --reference c --candidate c --documents docs --quiet")
@@ -131,8 +131,12 @@ READS: list[tuple[str, str, Callable[[], object]]] = [
     ("evaluate", "pairs", verb("evaluate pairs --scores scores --quiet")),
     ("evaluate", "scores", verb("evaluate pairs --scores scores --quiet")),
     ("evaluate", "gap", verb("evaluate gap --scores gap-scores --quiet")),
-    ("evaluate", "tokens", lambda: tokens.read("tokens")),
-    ("evaluate", "token-scores", lambda: tokens.read_scores("token-scores", tokens.read("tokens"))),
+    ("evaluate", "tokens", lambda: labelled_pronouns.read("tokens")),
+    (
+        "evaluate",
+        "token-scores",
+        lambda: labelled_pronouns.read_scores("token-scores", labelled_pronouns.read("tokens")),
+    ),
     ("mqm", "mqm", verb("mqm mqm --reference A --pairs new --tokens newer")),
     ("rerank", "nbest", verb("rerank --nbest nbest --mbr --quiet")),
     ("rerank", "numbers", verb("rerank --nbest nbest --mbr --scores numbers --weight 0.5 --quiet")),
@@ -142,8 +146,8 @@ READS: list[tuple[str, str, Callable[[], object]]] = [
     ("prepare", "wmt/c.jsonl", read_wmt),
     ("score", "records", lambda: list(jsonl.read("records")[0])),
     ("train", "confusion", lambda: ConfusionTable.load("confusion")),
-    ("train", "vectors", lambda: glove_files.read("vectors", ["she"], width=2)),
-    ("train", "ann.conll", lambda: coreference.read(Path("ann.conll"))),
+    ("train", "vectors", lambda: glove.read("vectors", ["she"], width=2)),
+    ("train", "ann.conll", lambda: gum.read(Path("ann.conll"))),
 ]
 PIECES = [
     *(

@@ -13,13 +13,13 @@ from typing import Any
 import datasets
 import pytest
 
-from data_prep.align import TokenPair
 from data_prep.result import Result
 from data_prep.stages import Stages
+from pronmetric.alignment.agreement import TokenPair
 from pronmetric.cli import main as command
 from pronmetric.cli import prepare as verb
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.data import arrow
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Alignment
 
 ENGLISH = """Ada had a dog. It barked at her brother.
@@ -236,7 +236,7 @@ def test_a_fault_is_one_line_and_nothing_is_written(
 def test_a_back_end_that_is_not_installed_is_told_before_anything_is_read(
     prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data_prep.align_eflomal.PROGRAM", "no-such-program")
+    monkeypatch.setattr("pronmetric.alignment.eflomal.PROGRAM", "no-such-program")
     assert prepare(tmp_path / "out", "align=eflomal") == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert 'pip install "pronmetric[eflomal]"' in line

@@ -13,11 +13,12 @@ import pytest
 import torch
 import yaml
 
-from pronmetric import characters, elmo_files
 from pronmetric.cli.main import main
+from pronmetric.data import characters
 from pronmetric.data.pieces import FIRST
+from pronmetric.pretrained import elmo as elmo_files
+from pronmetric.text.words import words
 from pronmetric.training.pretrain import LanguageModule
-from pronmetric.words import words
 
 Pretrain = Callable[..., int]
 

@@ -14,10 +14,10 @@ import pytest
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
 from benchmarks.report import made_up, opening
 from pronmetric.cli.main import main
-from pronmetric.display import visible
+from pronmetric.output.display import visible
 from pronmetric.report.content import Content
 from pronmetric.report.page import page
-from pronmetric.report.result import Output, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pronoun, Result, Segment, System
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 
 from pronmetric.cli.main import main
 from pronmetric.schema import Pair
-from pronmetric.training import grid
 from pronmetric.training.module import ScorerModule
+from pronmetric.training.table4 import grid
 
 Run = Callable[..., int]
 

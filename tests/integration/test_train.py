@@ -25,11 +25,11 @@ import yaml
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from pronmetric import checkpoint
+from pronmetric.checkpoint import files as checkpoint
 from pronmetric.cli.main import main
 from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
 from pronmetric.training import module as training_module

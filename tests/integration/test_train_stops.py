@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric import checkpoint
+from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
-from pronmetric.training import place
+from pronmetric.training import callbacks
 from pronmetric.training.module import ScorerModule
 from pronmetric.training.pretrain import LanguageModule
 
@@ -126,7 +126,7 @@ def test_a_signal_while_a_file_is_written_leaves_no_part_of_it(
         real(state, path)
 
     real = torch.save
-    monkeypatch.setattr(place.torch, "save", save)
+    monkeypatch.setattr(callbacks.torch, "save", save)
     assert run(tmp_path / "out", "trainer.save_every=50") == code
     assert left(tmp_path / "out") == ({"best.ckpt"} if name == "last" else set())
 
@@ -138,7 +138,7 @@ def test_a_full_disk_is_one_line_and_leaves_no_part(
         path.write_bytes(b"PK")
         raise RuntimeError("PytorchStreamWriter failed writing file data/7: file write failed\nat inline_container.cc")
 
-    monkeypatch.setattr(place.torch, "save", save)
+    monkeypatch.setattr(callbacks.torch, "save", save)
     assert run(tmp_path / "out") == 1
     told, notes = capsys.readouterr()
     assert told == "" and notes.count("\n") == 1
@@ -155,7 +155,7 @@ def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
         raise fault
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save_file", save_file)
+        patch.setattr(files, "save_file", save_file)
         if fault is KeyboardInterrupt:
             assert run(tmp_path / "out") == 130
         else:
@@ -163,7 +163,7 @@ def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
                 run(tmp_path / "out")
     assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
     assert run(tmp_path / "out") == 0
-    assert checkpoint.load(tmp_path / "out" / "checkpoint").config["training"]["steps"] == 6
+    assert files.load(tmp_path / "out" / "checkpoint").config["training"]["steps"] == 6
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_with_its_step(
@@ -221,7 +221,7 @@ def test_a_log_file_gets_lines_that_count_the_steps_of_the_whole_run(
     with monkeypatch.context() as patch:
         before_step(patch, 4, lambda _: os.kill(os.getpid(), signal.SIGINT))
         assert run(tmp_path / "out", *given) == 130
-    monkeypatch.setattr("pronmetric.progress.SECONDS", 0)
+    monkeypatch.setattr("pronmetric.output.progress.SECONDS", 0)
     assert run(tmp_path / "out", *given) == 0
     notes = capsys.readouterr().err
     assert "v_num" not in notes and "\r" not in notes

@@ -11,7 +11,7 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
-from pronmetric import checkpoint
+from pronmetric.checkpoint import files as checkpoint
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 

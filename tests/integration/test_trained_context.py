@@ -10,8 +10,8 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context, previous
 from pronmetric.signature import Signature
+from pronmetric.text.context import in_context, previous
 
 Checkpoints = Callable[..., Path]
 LINES = ["Anna met Ben.", "She gave him a key.", "He lost it.", "They laughed at themselves."]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.corrupt import replace
 from pronmetric.data.collate import Example
 from pronmetric.metric import PronounMetric
-from pronmetric.pronouns import find
-from pronmetric.readable import readable
-from pronmetric.words import words
+from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.finder import find
+from pronmetric.text.readable import readable
+from pronmetric.text.words import words
 
 Checkpoints = Callable[..., Path]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric import in_use
-from pronmetric.pronouns import find
+from pronmetric.pronouns import usage
+from pronmetric.pronouns.finder import find
 
 
 def test_the_finder_looks_at_the_whole_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def test_the_finder_looks_at_the_whole_text_once(monkeypatch: pytest.MonkeyPatch
             looked.append(str(text))
             return super().isdisjoint(str(text))
 
-    monkeypatch.setattr(in_use, "_INNER", Marks(in_use._INNER))
+    monkeypatch.setattr(usage, "_INNER", Marks(usage._INNER))
     text = "she knew that he left and that we saw that " * 400
     assert len(find(text)) > 1000
     assert looked == [text]

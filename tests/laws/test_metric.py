@@ -15,9 +15,9 @@ from pronmetric import metric as module
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
-from pronmetric.pronouns import find
-from pronmetric.records import Text, in_context, previous
-from pronmetric.score import Counts
+from pronmetric.pronouns.finder import find
+from pronmetric.scoring.score import Counts
+from pronmetric.text.context import Text, in_context, previous
 
 Checkpoints = Callable[..., Path]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pronmetric.comparison import Decision, Duel, average, decide
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context
-from pronmetric.score import PronounScore, SegmentScore
+from pronmetric.scoring.comparison import Decision, Duel, average, decide
+from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.text.context import in_context
 
 Records = list[dict[str, Any]]
 

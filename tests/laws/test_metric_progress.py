@@ -9,7 +9,7 @@ import pytest
 
 from pronmetric import metric as module
 from pronmetric.metric import PronounMetric
-from pronmetric.records import Text
+from pronmetric.text.context import Text
 
 
 @pytest.fixture

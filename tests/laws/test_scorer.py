@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from pronmetric import checkpoint
-from pronmetric.checkpoint import Checkpoint
+from pronmetric.checkpoint import files
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Encoded, Example
-from pronmetric.pronouns import find
+from pronmetric.pronouns.finder import find
 from pronmetric.training.encoders import set_dropout
 
 Checkpoints = Callable[..., Path]
@@ -37,7 +37,7 @@ def folder(request: pytest.FixtureRequest, tiny_checkpoint: Checkpoints) -> Path
 
 @pytest.fixture(scope="module")
 def loaded(folder: Path) -> Checkpoint:
-    return checkpoint.load(folder)
+    return files.load(folder)
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +87,12 @@ def test_batch_size_changes_nothing(loaded: Checkpoint, rows: list[Encoded]) -> 
 
 
 def test_saving_and_loading_change_nothing(loaded: Checkpoint, rows: list[Encoded], tmp_path: Path) -> None:
-    checkpoint.save(tmp_path, loaded.model, loaded.pieces, loaded.config, half=False)
-    same(score(loaded, rows), score(checkpoint.load(tmp_path), rows), 0)
+    files.save(tmp_path, loaded.model, loaded.pieces, loaded.config, half=False)
+    same(score(loaded, rows), score(files.load(tmp_path), rows), 0)
 
 
 def test_dropout_is_the_only_difference_of_training(folder: Path, rows: list[Encoded]) -> None:
-    loaded = checkpoint.load(folder)
+    loaded = files.load(folder)
     set_dropout(loaded.model.encoder, 0.1)  # type: ignore[arg-type]
     evaluated = score(loaded, rows)
     loaded.model.train()

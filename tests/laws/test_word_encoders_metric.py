@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pronmetric.metric import PronounMetric
-from pronmetric.records import in_context
+from pronmetric.text.context import in_context
 
 KINDS = ["glove", "elmo"]
 

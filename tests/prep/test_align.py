@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep import align
-from data_prep.align import AgreementAligner, TokenPair, common_subsequence
-from data_prep.links import METHODS, Link, Symmetrize
+from pronmetric.alignment import agreement
+from pronmetric.alignment.agreement import AgreementAligner, TokenPair, common_subsequence
+from pronmetric.alignment.links import METHODS, Link, Symmetrize
 from pronmetric.errors import InputError
 
 LINES = """
@@ -176,7 +176,7 @@ def test_the_size_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     pairs = drawn(100, seed=9)
     found = []
     for size in (1, 500, 10**6):
-        monkeypatch.setattr(align, "BATCH_CELLS", size)
+        monkeypatch.setattr(agreement, "BATCH_CELLS", size)
         aligner = AgreementAligner()
         aligner.train(pairs)
         found.append(list(aligner.align_all(iter(pairs))))
@@ -208,7 +208,7 @@ def test_long_lines(trained: AgreementAligner, monkeypatch: pytest.MonkeyPatch) 
     b = [word for k, word in enumerate(a) if k % 50]
     links = trained.align(a, b).links
     assert len(links) > 2900 and all(a[i] == b[j] for i, j in links)
-    monkeypatch.setattr(align, "LONGEST_LCS", 1000)  # beyond it the sentence diagonal leads
+    monkeypatch.setattr(agreement, "LONGEST_LCS", 1000)  # beyond it the sentence diagonal leads
     diagonal = trained.align(a, b).links
     assert len(diagonal) > 1000 and all(a[i] == b[j] for i, j in diagonal)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep import align_eflomal
-from data_prep.align import TokenPair
-from data_prep.align_eflomal import EflomalAligner
-from data_prep.align_embedding import EmbeddingAligner
-from data_prep.align_precomputed import PrecomputedAligner
+from pronmetric.alignment import eflomal
+from pronmetric.alignment.agreement import TokenPair
+from pronmetric.alignment.eflomal import EflomalAligner
+from pronmetric.alignment.embedding import EmbeddingAligner
+from pronmetric.alignment.precomputed import PrecomputedAligner
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
 
 PAIRS: list[TokenPair] = [(["She", "saw", "it"], ["she", "saw", "that\u2028thing"]), ([], ["x"]), (["a"], ["b"])]
@@ -55,7 +55,7 @@ def test_eflomal_sees_lowered_words_as_numbers(tmp_path: Path, monkeypatch: pyte
 
 def test_eflomal_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(align_eflomal, "PROGRAM", "eflomal-align-of-nobody")
+    monkeypatch.setattr(eflomal, "PROGRAM", "eflomal-align-of-nobody")
     with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[eflomal\]"'):
         EflomalAligner()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from data_prep.links import alignment, from_pharaoh, joined, to_pharaoh
+from pronmetric.alignment.links import alignment, from_pharaoh, joined, to_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 

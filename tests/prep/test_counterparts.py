@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from data_prep.counterparts import counterparts, expletive
-from pronmetric import pronouns
-from pronmetric.words import words
+from pronmetric.alignment.counterparts import counterparts, expletive
+from pronmetric.pronouns import finder
+from pronmetric.text.words import words
 
 
 def found(ref: str, hyp: str, links: dict[int, int]) -> list[tuple[str, str]]:
     split, other = words(ref), words(hyp)
-    pairs = counterparts(split, pronouns.find(ref, split), other, pronouns.find(hyp, other), links)
+    pairs = counterparts(split, finder.find(ref, split), other, finder.find(hyp, other), links)
     return [(one.form, two.form) for one, two in pairs]
 
 

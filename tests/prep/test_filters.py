@@ -9,7 +9,7 @@ import pytest
 
 from data_prep.filters import agreement_filter, filtered, interchangeable
 from pronmetric.errors import InputError
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Mismatch, Pair
 
 HEADER = "ref_pronoun\tnoisy_pronoun\tentry\tac1\tref\ttie\tsys\n"

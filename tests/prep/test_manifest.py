@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from data_prep import manifest
 from pronmetric import __version__
@@ -27,6 +31,27 @@ def test_hashes_are_those_of_the_bytes_told_from_the_folder(tmp_path: Path) -> N
 def test_a_key_is_that_of_the_value_whatever_the_order_of_names() -> None:
     assert manifest.key({"a": 1, "b": [2]}) == manifest.key({"b": [2], "a": 1}) != manifest.key({"a": 1, "b": [3]})
     assert manifest.code() == manifest.code()
+
+
+def test_the_code_of_a_stage_is_all_that_the_preparation_imports() -> None:
+    """A stage must not be reused after a change of any module that made it."""
+    code = (
+        "import sys, data_prep.prepare, data_prep.stages; "
+        "print(*{m.__file__ for n, m in list(sys.modules.items()) if n.split('.')[0] in ('pronmetric', 'data_prep')})"
+    )
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    packages = {Path(name) for name in imported if Path(name).name != "__init__.py"}
+    assert len(packages) > 20
+    assert sorted(packages - set(manifest.sources())) == []
+    assert {path.suffix for path in manifest.sources()} == {".py", ".tsv"}
+
+
+def test_another_source_gives_another_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = manifest.code.__wrapped__()
+    changed = manifest.sources()[-1]
+    real = manifest.sha256
+    monkeypatch.setattr(manifest, "sha256", lambda path: "0" if path == changed else real(path))
+    assert manifest.code.__wrapped__() != before
 
 
 def test_it_is_written_as_json(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from data_prep.mismatches import in_use, mismatches
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment, Mismatch
-from pronmetric.words import words
+from pronmetric.text.words import words
 
 
 def found(ref: str, hyp: str, links: list[tuple[int, int]], forms: tuple[str, ...] = FORMS) -> list[Mismatch]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from data_prep.pairs import system_pairs
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment, Document, Pair, Segment
 
 Tokens = tuple[Sequence[str], Sequence[str]]

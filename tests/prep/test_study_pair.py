@@ -10,7 +10,7 @@ import pytest
 from data_prep.noise import noisy_references
 from data_prep.study import study_pair
 from pronmetric.schema import Mismatch, Pair
-from pronmetric.study_form import study_form
+from pronmetric.text.study_form import study_form
 
 
 @pytest.mark.parametrize(

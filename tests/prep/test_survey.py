@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Rule
 from data_prep.survey import Place, Survey, output_documents, reference_documents, survey
+from data_prep.wmt import discovery
 
 RULE = Rule(development=("wmt23",), test=("wmt22:de-en",), development_share=0.5, block=2, seed=1)
 FERRY = "The old ferry left the harbour at noon with nine people on board."
@@ -31,7 +31,7 @@ def look(tmp_path: Path) -> Callable[..., Survey]:
             ):
                 path = folder / f"newstest20{year}.{lp}.{kind}"
                 path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-        found = wmt.discover(tmp_path, exclude=()).testsets
+        found = discovery.discover(tmp_path, exclude=()).testsets
         return survey(found, rule=RULE, context_size=1, sample_size=sample, development_lines=lines)
 
     return run
@@ -105,7 +105,7 @@ def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Pa
     for kind, lines in columns.items():
         text = "".join(f"{line}\n" for line in lines)
         (tmp_path / f"newstest2021.de-en.{kind}").write_text(text, encoding="utf-8")
-    testsets = wmt.discover(tmp_path, exclude=()).testsets
+    testsets = discovery.discover(tmp_path, exclude=()).testsets
     rule = Rule(development=(), test=(), development_share=0.0, block=2, seed=1)
     found = survey(testsets, rule=rule, context_size=1, sample_size=10, development_lines=())
     found.splits = dict.fromkeys(found.splits, TRAIN)  # a year alone is divided

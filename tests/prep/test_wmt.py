@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt
-from data_prep.testset import TestSet, year_of
+from data_prep.wmt import discovery as wmt
+from data_prep.wmt.testset import TestSet, year_of
 from pronmetric.errors import InputError
 from pronmetric.schema import Document, Segment
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt, wmt_jsonl
+from data_prep.wmt import discovery, jsonl
 from pronmetric.cli.corpus import read_wmt
 from pronmetric.errors import InputError
 from pronmetric.schema import Segment
@@ -35,16 +35,16 @@ def write(path: Path, *records: object) -> Path:
 
 
 def read(folder: Path) -> list[Segment]:
-    (testset,) = wmt.discover(folder).testsets
-    return [segment for document in wmt.read(testset) for segment in document.segments]
+    (testset,) = discovery.discover(folder).testsets
+    return [segment for document in discovery.read(testset) for segment in document.segments]
 
 
 def test_a_collection_and_the_outputs_beside_it(folder: Path) -> None:
-    (testset,) = wmt.discover(folder / "wmt35-general-mt").testsets
+    (testset,) = discovery.discover(folder / "wmt35-general-mt").testsets
     assert (testset.id, testset.year) == ("wmt35-genmt.cs-en", 2035)
     assert [part.name for part in testset.parts] == ["", "North", "South"]
     tally: Counter[str] = Counter()
-    ferry, dog = wmt.read(testset, tally=tally)
+    ferry, dog = discovery.read(testset, tally=tally)
     assert (ferry.doc, ferry.domain, ferry.exact) == ("cs-en_US_#_news_#_ferry", "news", True)
     assert ferry.segments[1] == Segment(
         seg=2,
@@ -57,8 +57,8 @@ def test_a_collection_and_the_outputs_beside_it(folder: Path) -> None:
 
 
 def test_a_line_a_paragraph(folder: Path) -> None:
-    (testset,) = wmt.discover(folder / "paragraphs").testsets
-    tea, hat = wmt.read(testset)
+    (testset,) = discovery.discover(folder / "paragraphs").testsets
+    tea, hat = discovery.read(testset)
     assert [document.doc for document in (tea, hat)] == ["ja-en_US_#_news_#_tea", "ja-en_US_#_news_#_hat"]
     assert [segment.seg for segment in (*tea.segments, *hat.segments)] == [1, 2, 3]
     assert tea.segments[1].refs == {"refA": "She did not drink it."}
@@ -118,8 +118,8 @@ def test_paragraphs_of_a_document_must_stand_together(tmp_path: Path) -> None:
 
 def test_a_humeval_file_repeats_its_collection(folder: Path) -> None:
     data = folder / "wmt35-general-mt" / "data"
-    assert wmt_jsonl.repeats(data / "wmt35-genmt-humeval.jsonl", data / "wmt35-genmt.jsonl")
-    assert not wmt_jsonl.repeats(data / "wmt35-genmt.jsonl", data / "wmt35-genmt-humeval.jsonl")
+    assert jsonl.repeats(data / "wmt35-genmt-humeval.jsonl", data / "wmt35-genmt.jsonl")
+    assert not jsonl.repeats(data / "wmt35-genmt.jsonl", data / "wmt35-genmt-humeval.jsonl")
 
 
 @pytest.mark.parametrize("text", ["\\ud83d\\ude00", "\\\\ud83d", "\\\\u0000", "\\u00e9"])
@@ -132,12 +132,12 @@ def test_escapes_that_are_text(tmp_path: Path, text: str) -> None:
 def test_a_system_whose_file_is_empty_is_counted_and_told(tmp_path: Path) -> None:
     write(tmp_path / "wmt35.jsonl", RECORD)
     write(tmp_path / "outputs" / "Empty.jsonl")
-    (testset,) = wmt.discover(tmp_path).testsets
+    (testset,) = discovery.discover(tmp_path).testsets
     tally: Counter[str] = Counter()
-    assert [segment.hyps.keys() for doc in wmt.read(testset, tally=tally) for segment in doc.segments] == [
+    assert [segment.hyps.keys() for doc in discovery.read(testset, tally=tally) for segment in doc.segments] == [
         {"North"}
     ] * 2
-    assert tally[wmt_jsonl.EMPTY] == 1
+    assert tally[jsonl.EMPTY] == 1
     told: list[str] = []
     read_wmt("wmt35:cs-en", str(tmp_path), None, told.append)
     assert told[0] == "wmt35:cs-en: 1 systems whose file is empty, left out"
@@ -146,4 +146,4 @@ def test_a_system_whose_file_is_empty_is_counted_and_told(tmp_path: Path) -> Non
 def test_a_folder_of_empty_files_is_no_test_set(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match="holds no WMT test set"):
-        wmt.discover(tmp_path)
+        discovery.discover(tmp_path)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import plain, wmt
-from data_prep.testset import TestSet
+from data_prep.wmt import discovery, plain
+from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
 
 
@@ -34,7 +34,7 @@ def test_the_layout(root: Path) -> None:
         ("ref", "ref.B"),
         ("src", ""),
     ]
-    lamp, gull = wmt.read(testset)
+    lamp, gull = discovery.read(testset)
     assert (lamp.doc, len(lamp.segments), lamp.exact) == ("lamp", 2, True)
     assert (gull.doc, gull.segments[0].seg) == ("gull", 3)
     assert gull.segments[0].refs == {"ref": "A gull watched him.", "ref.B": "He was watched by a gull."}
@@ -42,7 +42,7 @@ def test_the_layout(root: Path) -> None:
 
 def test_without_ids_there_is_one_inexact_document(tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", ref__txt="She left.\nIt rained.\n", North__txt="He left.\nIt rained.\n")
-    (document,) = wmt.read(found(folder))
+    (document,) = discovery.read(found(folder))
     assert (document.testset, document.lp, document.exact) == ("mine", "und-en", False)
 
 
@@ -68,10 +68,10 @@ def test_a_folder_without_a_reference_is_none(tmp_path: Path, name: str) -> None
 def test_a_system_of_another_length(tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", ref__txt="She left.\nIt rained.\n", North__txt="He left.\n")
     with pytest.raises(InputError, match=r"ref\.txt:2: 2 lines, but .*North\.txt has 1"):
-        list(wmt.read(found(folder)))
+        list(discovery.read(found(folder)))
 
 
 def test_a_document_that_comes_back(tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", ref__txt="x\n" * 4, North__txt="y\n" * 4, docids__txt="a\na\nb\na\n")
     with pytest.raises(InputError, match=r"docids\.txt:4: document 'a' comes back"):
-        list(wmt.read(found(folder)))
+        list(discovery.read(found(folder)))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt, wmt_sgm
-from data_prep.testset import Part
+from data_prep.wmt import discovery, sgm
+from data_prep.wmt.testset import Part
 from pronmetric.errors import InputError
 from pronmetric.schema import Segment
 
@@ -35,7 +35,7 @@ def write(folder: Path, name: str, content: str) -> Path:
 
 
 def test_one_reference_belongs_to_every_pair_of_its_language(folder: Path) -> None:
-    german, french = wmt.discover(folder).testsets
+    german, french = discovery.discover(folder).testsets
     assert [(part.role, part.name, part.path.name) for part in german.parts] == [
         ("sgm-hyp", "jhu-nmt", "newstest2012.de-en.jhu-nmt.sgm"),
         ("sgm-ref", "ref", "newstest2012-ref.en.sgm"),
@@ -46,7 +46,7 @@ def test_one_reference_belongs_to_every_pair_of_its_language(folder: Path) -> No
 
 
 def test_text_that_is_no_xml(folder: Path) -> None:
-    first, second = wmt.read(wmt.discover(folder, pairs=["de-en"]).testsets[0])
+    first, second = discovery.read(discovery.discover(folder, pairs=["de-en"]).testsets[0])
     assert (first.doc, first.domain, first.origin, first.exact) == ("gazette/1", "news", "de", True)
     assert (second.doc, second.domain, second.origin) == ("gazette/2", "sport", "fr")
     assert first.segments[0] == Segment(
@@ -74,12 +74,12 @@ def test_text_that_is_no_xml(folder: Path) -> None:
     ],
 )
 def test_languages(name: str, values: dict[str, str], role: str, pair: tuple[str | None, str | None]) -> None:
-    assert wmt_sgm.languages(Path("/data/my-en-stuff/sgm", name), values, role=role) == pair
+    assert sgm.languages(Path("/data/my-en-stuff/sgm", name), values, role=role) == pair
 
 
 def test_a_folder_may_tell_the_pair() -> None:
     path = Path("/data/systems/newstest2014/ru-en/north.sgm")
-    assert wmt_sgm.languages(path, {"srclang": "any"}, role="hyp") == ("ru", "en")
+    assert sgm.languages(path, {"srclang": "any"}, role="hyp") == ("ru", "en")
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_a_folder_may_tell_the_pair() -> None:
     ],
 )
 def test_only_five_entities_and_numbers_are_replaced(raw: str, text: str) -> None:
-    assert wmt_sgm.unescape(raw) == text
+    assert sgm.unescape(raw) == text
 
 
 def test_two_files_of_one_name_are_told_apart_by_their_file_names(tmp_path: Path) -> None:
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF)
     write(tmp_path, "newstest2014.east.de-en.sgm", HYP.replace("She", "He"))
     write(tmp_path, "newstest2014.west.de-en.sgm", HYP)
-    (document,) = wmt.read(wmt.discover(tmp_path).testsets[0])
+    (document,) = discovery.read(discovery.discover(tmp_path).testsets[0])
     assert document.segments[0].hyps == {"north.1": "He left.", "newstest2014.west.de-en": "She left."}
 
 
@@ -106,14 +106,14 @@ def test_several_references_in_one_file(tmp_path: Path) -> None:
     second = REF[REF.index("<doc") : REF.index("</refset>")].replace('"ref"', '"ref2"').replace("She", "They")
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF.replace("</refset>", second + "</refset>"))
     write(tmp_path, "newstest2014.east.de-en.sgm", HYP)
-    (document,) = wmt.read(wmt.discover(tmp_path).testsets[0])
+    (document,) = discovery.read(discovery.discover(tmp_path).testsets[0])
     assert document.segments[0].refs == {"ref": "She left.", "ref2": "They left."}
 
 
 def test_a_set_without_outputs_is_skipped(tmp_path: Path) -> None:
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF)
     with pytest.raises(InputError, match=r"newstest2014\.de-en: no system output"):
-        wmt.discover(tmp_path)
+        discovery.discover(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_set_without_outputs_is_skipped(tmp_path: Path) -> None:
 def test_a_fault_is_named_with_file_and_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in REF
     with pytest.raises(InputError, match=message):
-        wmt_sgm.parse(write(tmp_path, "x.sgm", REF.replace(old, new, 1)))
+        sgm.parse(write(tmp_path, "x.sgm", REF.replace(old, new, 1)))
 
 
 @pytest.mark.parametrize(
@@ -157,18 +157,18 @@ def test_a_version_that_differs_from_the_reference(tmp_path: Path, old: str, new
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF)
     write(tmp_path, "newstest2014.north.de-en.sgm", HYP.replace(old, new, 1))
     with pytest.raises(InputError, match=message):
-        list(wmt.read(wmt.discover(tmp_path).testsets[0]))
+        list(discovery.read(discovery.discover(tmp_path).testsets[0]))
 
 
 def test_sgm_and_text_of_one_set_are_united(tmp_path: Path) -> None:
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF)
     write(tmp_path, "newstest2014.north.de-en.sgm", HYP)
     write(tmp_path, "newstest2014.de-en.hyp.South.en", "She left.\nIt rained.\n")
-    (testset,) = wmt.discover(tmp_path).testsets
+    (testset,) = discovery.discover(tmp_path).testsets
     assert Part("hyp", "South", tmp_path / "newstest2014.de-en.hyp.South.en") in testset.parts
-    (document,) = wmt.read(testset)
+    (document,) = discovery.read(testset)
     assert (document.doc, sorted(document.segments[0].hyps)) == ("a", ["South", "north.1"])
 
 
 def test_other_sgm_is_passed_over(tmp_path: Path) -> None:
-    assert wmt_sgm.find([write(tmp_path, "book.sgm", "<book><p>Text</p></book>")]) == []
+    assert sgm.find([write(tmp_path, "book.sgm", "<book><p>Text</p></book>")]) == []

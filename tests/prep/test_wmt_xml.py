@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import wmt_xml
-from data_prep.testset import Columns, Extent, TestSet
+from data_prep.wmt import xml
+from data_prep.wmt.testset import Columns, Extent, TestSet
 from pronmetric.errors import InputError
 
 GOOD = """\
@@ -32,8 +32,8 @@ def write(folder: Path, content: str, name: str = "wmttest2031.de-en.all.xml") -
 
 
 def read(path: Path) -> Columns:
-    (testset,) = wmt_xml.find([path])
-    return wmt_xml.read(testset)
+    (testset,) = xml.find([path])
+    return xml.read(testset)
 
 
 def test_columns(tmp_path: Path) -> None:
@@ -53,12 +53,12 @@ def test_gzip(tmp_path: Path) -> None:
 
 def test_name_and_pair_may_stand_in_the_file_alone(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD, "download.xml")
-    found = TestSet("wmttest2031", 2031, "de-en", wmt_xml.find([path])[0].parts)
-    assert wmt_xml.find([path]) == [found]
+    found = TestSet("wmttest2031", 2031, "de-en", xml.find([path])[0].parts)
+    assert xml.find([path]) == [found]
 
 
 def test_other_xml_is_passed_over(tmp_path: Path) -> None:
-    assert wmt_xml.find([write(tmp_path, "<project><p/></project>", "build.xml")]) == []
+    assert xml.find([write(tmp_path, "<project><p/></project>", "build.xml")]) == []
 
 
 def test_only_references_may_lack_a_document(tmp_path: Path) -> None:

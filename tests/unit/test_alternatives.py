@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric import alternatives
-from pronmetric.alternatives import Alternative, Place, variants, weigh
-from pronmetric.corrupt import replace
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
-from pronmetric.pronouns import FORMS, find
-from pronmetric.records import Text, in_context, text_of
-from pronmetric.score import Counts, PronounScore, SegmentScore
-from pronmetric.slots import same_slot
-from pronmetric.words import words
+from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.finder import FORMS, find
+from pronmetric.pronouns.slots import same_slot
+from pronmetric.scoring import alternatives
+from pronmetric.scoring.alternatives import Alternative, Place, variants, weigh
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
+from pronmetric.text.context import Text, in_context, text_of
+from pronmetric.text.words import words
 
 Checkpoints = Callable[..., Path]
 

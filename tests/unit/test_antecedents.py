@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric import checkpoint
-from pronmetric.corrupt import ConfusionTable
+from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Pieces
 from pronmetric.errors import InputError
-from pronmetric.eval.antecedents import natural
-from pronmetric.eval.coreference import Annotated, Mention, read_folder
 from pronmetric.nn.loss import antecedent as loss
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.suites.antecedents import natural
+from pronmetric.suites.gum import Annotated, Mention, read_folder
+from pronmetric.text.words import words
 from pronmetric.training import antecedents, examples
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import ScorerModule
-from pronmetric.training.names import Names
-from pronmetric.words import words
+from pronmetric.training.name_swap import Names
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
@@ -137,12 +137,12 @@ def test_other_passages_have_none() -> None:
 
 
 @pytest.fixture(scope="module")
-def loaded(tiny_checkpoint: Callable[..., Path]) -> checkpoint.Checkpoint:
-    return checkpoint.load(tiny_checkpoint(max_pieces=128))
+def loaded(tiny_checkpoint: Callable[..., Path]) -> files.Checkpoint:
+    return files.load(tiny_checkpoint(max_pieces=128))
 
 
 @pytest.fixture(scope="module")
-def pieces(loaded: checkpoint.Checkpoint) -> Pieces:
+def pieces(loaded: files.Checkpoint) -> Pieces:
     return loaded.pieces
 
 
@@ -184,7 +184,7 @@ def test_an_antecedent_that_was_cut_is_out_of_reach(pieces: Pieces) -> None:
     assert {0, 5} <= reached
 
 
-def test_padding_changes_nothing(loaded: checkpoint.Checkpoint, pieces: Pieces) -> None:
+def test_padding_changes_nothing(loaded: files.Checkpoint, pieces: Pieces) -> None:
     def value(given: Sequence[LabelledExample]) -> float:
         found = batch(pieces, given)
         assert found.antecedent is not None
@@ -202,7 +202,7 @@ def test_padding_changes_nothing(loaded: checkpoint.Checkpoint, pieces: Pieces) 
 
 
 def test_attention_to_antecedents_is_learned(tiny_checkpoint: Callable[..., Path]) -> None:
-    loaded = checkpoint.load(tiny_checkpoint(max_pieces=128))
+    loaded = files.load(tiny_checkpoint(max_pieces=128))
     given: dict[str, Any] = {"loss": {"kind": "logistic"}, "objective": {}, "steps": 1, "epoch": 1.0, "seed": 1}
     module = ScorerModule(loaded.model, optim={"kind": "adamw", "frozen": False}, **given)
     item = batch(loaded.pieces, [*items(), *(corrupted(seed, clean=0.0) for seed in range(6))])

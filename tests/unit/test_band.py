@@ -12,13 +12,14 @@ import pytest
 import yaml
 
 from benchmarks import ties as script
-from pronmetric import PronounMetric, checkpoint
+from pronmetric import PronounMetric
+from pronmetric.checkpoint import files
 from pronmetric.cli.pair_sources import seen_by
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, band_of, tie_band
 from pronmetric.schema import Pair
-from pronmetric.training import band
+from pronmetric.training import tie_threshold
 from pronmetric.training.datamodule import Labeller
 
 
@@ -28,7 +29,7 @@ def folder(tiny_checkpoint: Callable[..., Path], tiny_prepared: Path, tmp_path: 
     where = tmp_path / "trained"
     shutil.copytree(tiny_checkpoint(max_pieces=128), where)
     found = config(where)
-    found["training"] = {"data": {"manifest": checkpoint.hash_file(tiny_prepared / "manifest.json")}}
+    found["training"] = {"data": {"manifest": files.hash_file(tiny_prepared / "manifest.json")}}
     (where / "config.yaml").write_text(yaml.safe_dump(found, sort_keys=False))
     return where
 
@@ -37,10 +38,10 @@ def config(folder: Path) -> dict[str, Any]:
     return yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
 
 
-def chosen(folder: Path, data: Path) -> band.Band | None:
-    loaded = checkpoint.load(folder)
+def chosen(folder: Path, data: Path) -> tie_threshold.Band | None:
+    loaded = files.load(folder)
     labeller = Labeller(loaded.collator)
-    return band.choose(loaded.model, labeller, data, context="common")
+    return tie_threshold.choose(loaded.model, labeller, data, context="common")
 
 
 def test_peoples_rate_is_that_of_the_published_answers() -> None:
@@ -72,7 +73,7 @@ def test_the_band_is_that_of_the_metrics_own_differences(folder: Path, tiny_prep
 
 def test_a_higher_rate_gives_a_wider_band(folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     narrow = chosen(folder, tiny_prepared)
-    monkeypatch.setattr(band, "PEOPLES_RATE", 0.5)
+    monkeypatch.setattr(tie_threshold, "PEOPLES_RATE", 0.5)
     wide = chosen(folder, tiny_prepared)
     assert narrow is not None and wide is not None
     assert narrow.band < wide.band and wide.ties == pytest.approx(wide.pairs / 2, abs=1)
@@ -108,12 +109,12 @@ def test_a_finished_checkpoint_gets_band_and_pairs(
 
 def test_other_data_are_refused(folder: Path, tiny_prepared: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected manifest\.json"):
-        band.add(folder, tmp_path)
+        tie_threshold.add(folder, tmp_path)
     other = tmp_path / "other"
     shutil.copytree(tiny_prepared, other)
     (other / "manifest.json").write_text("{}")
     before = config(folder)
     with pytest.raises(InputError, match=r"trained on data with manifest [0-9a-f]{8}, these have [0-9a-f]{8}"):
-        band.add(folder, other)
+        tie_threshold.add(folder, other)
     assert config(folder) == before
-    assert band.add(folder, other, any_data=True) is not None and "tie" in config(folder)
+    assert tie_threshold.add(folder, other, any_data=True) is not None and "tie" in config(folder)

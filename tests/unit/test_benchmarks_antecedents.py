@@ -15,12 +15,12 @@ from benchmarks import antecedents
 from benchmarks.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
-from pronmetric.eval.antecedents import ANTECEDENT, EARLIER, openings
-from pronmetric.eval.coreference import Annotated, Mention
 from pronmetric.metric import Look
-from pronmetric.pronouns import find
-from pronmetric.records import Text
-from pronmetric.words import words
+from pronmetric.pronouns.finder import find
+from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, openings
+from pronmetric.suites.gum import Annotated, Mention
+from pronmetric.text.context import Text
+from pronmetric.text.words import words
 
 TOKENS = "The cat of Ann slept . It rained . She fed it , and they left . Vets came , who had no food with them ."
 MENTIONS = (

@@ -11,9 +11,9 @@ import pytest
 from benchmarks import calibration, floors, scoring
 from benchmarks.calibration import Noised, Sentence
 from benchmarks.scoring import Record, Result
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.errors import InputError
-from pronmetric.pronouns import find
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.finder import find
 
 
 def counted(pronouns: int, mismatches: int) -> dict[str, dict[str, int]]:

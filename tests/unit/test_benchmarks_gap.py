@@ -9,9 +9,9 @@ import pytest
 from benchmarks import gap, scoring
 from benchmarks.scoring import Contrast, Record, Result
 from pronmetric.errors import InputError
-from pronmetric.eval.gap import OBJECT_HER, item, other_gender, read
-from pronmetric.eval.sentences import sentence_at, starts
-from pronmetric.words import words
+from pronmetric.suites.gap import OBJECT_HER, item, other_gender, read
+from pronmetric.text.sentences import sentence_at, starts
+from pronmetric.text.words import words
 
 
 @pytest.mark.parametrize(

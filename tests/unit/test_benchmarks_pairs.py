@@ -12,7 +12,7 @@ from benchmarks.scoring import Record, Result
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Confusion
-from pronmetric.pronouns import find
+from pronmetric.pronouns.finder import find
 from pronmetric.schema import Mismatch, Pair
 
 WHO = ("queen", "king", "ship", "crowd")

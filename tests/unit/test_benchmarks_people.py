@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from benchmarks import people, people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Record, Result
-from pronmetric import mqm
+from pronmetric.baselines.simple import FEWER, SYSTEM
 from pronmetric.errors import InputError
-from pronmetric.eval.floors import FEWER, SYSTEM
-from pronmetric.mqm import Error, Judgement
-from pronmetric.words import words
+from pronmetric.suites import mqm
+from pronmetric.suites.mqm import Error, Judgement
+from pronmetric.text.words import words
 
+SHIPPED = Path(__file__).resolve().parents[2] / "checkpoints" / "default"
 DRAWS = 20  # resamples: enough to see an interval
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 
@@ -107,12 +109,14 @@ def study(weights: str, **changes: Any) -> dict[str, Any]:
 
 
 def run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path, *flags: str, config: str = "tie: 0.05\n"
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path, *flags: str, tie: float | None = 0.05
 ) -> tuple[dict[str, Any], str]:
     model = tmp_path / "candidate"
     model.mkdir(exist_ok=True)
     (model / "model.safetensors").write_bytes(b"weights")
-    (model / "config.yaml").write_text(config)
+    config = yaml.safe_load((SHIPPED / "config.yaml").read_text(encoding="utf-8")) | {"tie": tie}
+    config = {key: value for key, value in config.items() if value is not None}
+    (model / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     monkeypatch.setattr(people, "measure", partial(people.measure, draws=DRAWS))
     monkeypatch.setattr(scoring, "load", lambda options: scoring.Counting(knows_her, "fake"))
     shared = file.parents[len(people.FILE.parts) - 1]
@@ -140,7 +144,7 @@ def test_script_and_page(
 
 
 def test_a_metric_above_the_floor_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
-    content, _ = run(monkeypatch, tmp_path, file, config="format: 1\n")
+    content, _ = run(monkeypatch, tmp_path, file, tie=None)
     assert content["figures"]["band"] is None
     for found in content["figures"]["sets"].values():
         found["beside"][FEWER]["difference"] = {"value": 0.1, "low": -0.1, "high": 0.3}

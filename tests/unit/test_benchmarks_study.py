@@ -13,7 +13,7 @@ from benchmarks.scoring import Record, Result
 from benchmarks.study import Sample
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import Confusion
-from pronmetric.words import words
+from pronmetric.text.words import words
 
 
 def sample(number: int, language: str, *, line: int, empty: bool = False) -> dict[str, Any]:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric import checkpoint
-from pronmetric.checkpoint import Checkpoint
-from pronmetric.corrupt import ConfusionTable
+from pronmetric.checkpoint import files
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.arrow import to_row
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
-from pronmetric.study_form import flatten
+from pronmetric.text.study_form import flatten
 from pronmetric.training import calibrate as module
 from pronmetric.training.calibrate import calibrate, natural_rate, noised, to_training
 from pronmetric.training.datamodule import Labeller
@@ -71,7 +71,7 @@ def test_each_better_text_is_taken_once_with_its_context(rows: list[dict[str, An
 
 @pytest.fixture
 def loaded(tiny_checkpoint: Callable[..., Path]) -> Checkpoint:
-    return checkpoint.load(tiny_checkpoint())
+    return files.load(tiny_checkpoint())
 
 
 def logits(loaded: Checkpoint, items: list[LabelledExample]) -> tuple[np.ndarray, np.ndarray]:
@@ -118,8 +118,9 @@ def test_a_calibrated_head_is_fitted_to_the_batches_of_training(
     monkeypatch.setattr(module, "FEWEST", 10)
     items = items_of(rows)
     straight(loaded, items)
-    calibrate(loaded.model, loaded.collator, items, rate=0.6)
-    before, labels = logits(loaded, items)
+    _, labels = logits(loaded, items)
+    calibrate(loaded.model, loaded.collator, items, rate=float((labels == 0).mean()))
+    before, _ = logits(loaded, items)
     loaded.model.head.logit.bias.data.add_(3.0)  # type: ignore[union-attr]
     labeller = Labeller(loaded.collator)
     batches = [labeller.batch(items[k : k + 8], pairs=False, name="train") for k in range(0, len(items), 8)]
@@ -149,6 +150,6 @@ def test_too_few_errors_or_a_fit_upside_down_leave_the_head_alone(
 
 
 def test_a_head_without_probabilities_is_refused(tiny_checkpoint: Callable[..., Path]) -> None:
-    paper = checkpoint.load(tiny_checkpoint(head="paper"))
+    paper = files.load(tiny_checkpoint(head="paper"))
     with pytest.raises(PronmetricError, match="only head=logit has probabilities"):
         calibrate(paper.model, paper.collator, [], rate=0.1)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pronmetric import characters
+from pronmetric.data import characters
 
 
 def test_a_word_is_its_bytes_plus_one_between_the_word_markers() -> None:

@@ -11,7 +11,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from pronmetric import checkpoint
+from pronmetric.checkpoint import files as checkpoint
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.nn.bilstm import BiLSTM

@@ -16,10 +16,10 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from pronmetric import checkpoint
-from pronmetric.checkpoint_config import of_scores
+from pronmetric.checkpoint import files
+from pronmetric.checkpoint.config import of_scores
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 
 Checkpoints = Callable[..., Path]
 Change = Callable[[dict[str, Any]], object]
@@ -88,7 +88,7 @@ def test_a_value_that_no_setting_has_is_refused_at_once(folder: Path, name: str)
     change, message = CONFIGS[name]
     rewrite(folder, change)
     with pytest.raises(InputError) as error:
-        checkpoint.load(folder)
+        files.load(folder)
     assert str(error.value).startswith(f"{folder / 'config.yaml'}: {message}") and "\n" not in str(error.value)
     assert "fetch the checkpoint again" in str(error.value)
 
@@ -99,7 +99,7 @@ def test_a_million_layers_are_never_built(tiny_checkpoint: Checkpoints, tmp_path
     rewrite(folder, more_layers(key))
     start = time.process_time()
     with pytest.raises(InputError, match=rf"encoder\.{key}: expected an architecture of \d+ tensors"):
-        checkpoint.load(folder)
+        files.load(folder)
     assert time.process_time() - start < 30  # to build them takes an hour
 
 
@@ -109,7 +109,7 @@ def test_sizes_that_the_weights_do_not_have_take_no_memory(folder: Path) -> None
     with pytest.raises(
         InputError, match=r"model\.safetensors: broken checkpoint weights .*expected the shape \(.*1048576"
     ):
-        checkpoint.load(folder)
+        files.load(folder)
 
 
 def test_aliases_that_grow_without_end_are_refused(folder: Path) -> None:
@@ -119,10 +119,10 @@ def test_aliases_that_grow_without_end_are_refused(folder: Path) -> None:
     for more, message in (("\n".join(lines), "expected at most 1,048,576 values"), ("a: &a [*a]", "an endless one")):
         (folder / "config.yaml").write_text(f"{config}\n{more}\n", encoding="utf-8")
         with pytest.raises(InputError, match=message):
-            checkpoint.load(folder)
+            files.load(folder)
     (folder / "config.yaml").write_text("[" * 100_000, encoding="utf-8")
     with pytest.raises(InputError, match="broken checkpoint config"):
-        checkpoint.load(folder)
+        files.load(folder)
 
 
 WEIGHTS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], object], str]] = {
@@ -149,7 +149,7 @@ def test_weights_that_do_not_fit_are_refused(folder: Path, name: str) -> None:
     change, message = WEIGHTS[name]
     reweigh(folder, change)
     with pytest.raises(InputError) as error:
-        checkpoint.load(folder)
+        files.load(folder)
     assert str(error.value).startswith(f"{folder / 'model.safetensors'}: broken checkpoint weights ({message}")
 
 
@@ -158,13 +158,13 @@ def test_a_header_that_promises_too_much_is_refused(folder: Path) -> None:
     for content in (struct.pack("<Q", len(header)) + header, struct.pack("<Q", 2**60) + b"{}"):
         (folder / "model.safetensors").write_bytes(content)
         with pytest.raises(InputError, match="broken checkpoint weights"):
-            checkpoint.load(folder)
+            files.load(folder)
 
 
 def test_a_folder_without_its_tokenizer_is_refused(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"no checkpoint: expected tokenizer\.json in it"):
-        checkpoint.load(folder)
+        files.load(folder)
 
 
 def test_a_vocabulary_that_does_not_fit_the_encoder_is_refused(folder: Path) -> None:
@@ -174,13 +174,13 @@ def test_a_vocabulary_that_does_not_fit_the_encoder_is_refused(folder: Path) -> 
     with pytest.raises(
         InputError, match=rf"broken checkpoint tokenizer \(expected {number} pieces .*ids up to {number}\)"
     ):
-        checkpoint.load(folder)
+        files.load(folder)
     (folder / "tokenizer.json").write_text(whole, encoding="utf-8")
     rewrite(folder, lambda c: c["encoder"].update(pieces=number))
-    checkpoint.load(folder)
+    files.load(folder)
     retokenize(folder, lambda t: t["model"]["vocab"].popitem())
     with pytest.raises(InputError, match=rf"expected {number} pieces .*got {number - 1}"):
-        checkpoint.load(folder)
+        files.load(folder)
 
 
 SCORED: dict[str, Callable[[Path], object]] = {
@@ -199,15 +199,15 @@ SCORED: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", SCORED)
 def test_what_changes_a_score_changes_the_hash_of_the_settings(folder: Path, name: str) -> None:
-    before = checkpoint.load(folder)
+    before = files.load(folder)
     SCORED[name](folder)
-    after = checkpoint.load(folder)
+    after = files.load(folder)
     assert len(after.settings) == 8 and after.settings != before.settings
     assert after.hash == before.hash
 
 
 def test_what_changes_no_score_leaves_it(folder: Path) -> None:
-    before = checkpoint.load(folder)
+    before = files.load(folder)
 
     def change(c: dict[str, Any]) -> None:
         c["encoder"] = dict(reversed(c["encoder"].items())) | {"transformers_version": "9", "hidden_dropout_prob": 0.3}
@@ -217,51 +217,51 @@ def test_what_changes_no_score_leaves_it(folder: Path) -> None:
 
     rewrite(folder, change)
     retokenize(folder, lambda t: t.update(dict(reversed(t.items()))))
-    assert checkpoint.load(folder).settings == before.settings
+    assert files.load(folder).settings == before.settings
 
 
 def test_saved_again_it_has_the_same_hashes(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
     for encoder in ("huggingface", "glove", "elmo"):
-        first = checkpoint.load(tiny_checkpoint(encoder=encoder))
-        checkpoint.save(tmp_path / encoder, first.model, first.pieces, first.config, half=False)
-        again = checkpoint.load(tmp_path / encoder)
+        first = files.load(tiny_checkpoint(encoder=encoder))
+        files.save(tmp_path / encoder, first.model, first.pieces, first.config, half=False)
+        again = files.load(tmp_path / encoder)
         assert (again.hash, again.settings) == (first.hash, first.settings)
 
 
 def test_a_slot_counts_where_the_head_has_some(tiny_checkpoint: Checkpoints) -> None:
-    config = checkpoint.load(tiny_checkpoint(head="paper")).config
+    config = files.load(tiny_checkpoint(head="paper")).config
     assert of_scores(config)["head"] == {"kind": "paper", "slots": 4}
 
 
 def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> None:
-    now = checkpoint.load(folder)
+    now = files.load(folder)
 
     def older(c: dict[str, Any]) -> None:
         del c["context_size"]
         c["head"]["correction"] = False
 
     rewrite(folder, older)
-    then = checkpoint.load(folder)
+    then = files.load(folder)
     assert then.config["context_size"] == 2 and then.settings == now.settings
 
 
 def test_the_shipped_checkpoint_has_no_dead_key(root: Path) -> None:
     config = yaml.safe_load((root / "checkpoints" / "default" / "config.yaml").read_text(encoding="utf-8"))
     assert config["head"].keys() == {"kind", "dropout", "slots"}
-    assert set(config) == {*checkpoint.KEYS, "format", "tie", "training"}
+    assert set(config) == {*files.KEYS, "format", "tie", "training"}
     assert config["encoder"]["pieces"] == config["encoder"]["vocab_size"] and config["pronouns"] == list(FORMS)
 
 
 def test_weights_that_are_not_finite_are_never_written(tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint())
+    loaded = files.load(tiny_checkpoint())
     with torch.no_grad():
         loaded.model.head.logit.bias.fill_(1e6)  # infinite in half precision
     with pytest.raises(PronmetricError, match=r"no checkpoint is written: head\.logit\.bias: .*half=false"):
-        checkpoint.save(tmp_path / "new", loaded.model, loaded.pieces, loaded.config, half=True)
+        files.save(tmp_path / "new", loaded.model, loaded.pieces, loaded.config, half=True)
     with torch.no_grad():
         loaded.model.head.logit.bias.fill_(torch.nan)
     with pytest.raises(PronmetricError, match=r"expected finite numbers, got 1"):
-        checkpoint.save(tmp_path / "new", loaded.model, loaded.pieces, loaded.config, half=False)
+        files.save(tmp_path / "new", loaded.model, loaded.pieces, loaded.config, half=False)
     assert not (tmp_path / "new").exists()
 
 
@@ -276,7 +276,7 @@ def test_no_code_of_the_folder_is_run(folder: Path, tmp_path: Path) -> None:
     path.write_text(json.dumps(told), encoding="utf-8")
     rewrite(folder, lambda c: c["encoder"].update(auto_map={"AutoConfig": "evil.Evil", "AutoModel": "evil.Evil"}))
     try:
-        checkpoint.load(folder)
+        files.load(folder)
     except InputError as error:
         assert "broken checkpoint" in str(error)
     assert not mark.exists()
@@ -291,27 +291,27 @@ def test_nothing_is_unpickled(folder: Path, tmp_path: Path) -> None:
 
     for name in ("pytorch_model.bin", "model.bin", "spiece.pkl", "training_args.bin"):
         torch.save(Evil(), folder / name)
-    checkpoint.load(folder)
+    files.load(folder)
     shutil.copy(folder / "model.bin", folder / "model.safetensors")
     with pytest.raises(InputError, match="broken checkpoint weights"):
-        checkpoint.load(folder)
+        files.load(folder)
     (folder / "config.yaml").write_text(f"!!python/object/apply:os.mkdir ['{mark}']", encoding="utf-8")
     with pytest.raises(InputError, match="broken checkpoint config"):
-        checkpoint.load(folder)
+        files.load(folder)
     assert not mark.exists()
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "model.safetensors", "tokenizer.json"])
 def test_a_link_is_read_only_where_it_leads_to_a_file(folder: Path, tmp_path: Path, name: str) -> None:
-    first = checkpoint.load(folder)
+    first = files.load(folder)
     outside = shutil.move(folder / name, tmp_path / "outside")
     (folder / name).symlink_to(outside)  # as the hub's cache does it
-    assert checkpoint.load(folder).settings == first.settings
+    assert files.load(folder).settings == first.settings
     for target in ("/dev/zero", tmp_path / "nowhere", tmp_path):
         (folder / name).unlink()
         (folder / name).symlink_to(target)
         with pytest.raises(InputError, match=f"no checkpoint: expected {name} in it"):
-            checkpoint.load(folder)
+            files.load(folder)
 
 
 def test_a_copy_holds_the_checkpoint_alone(folder: Path, tmp_path: Path) -> None:
@@ -320,8 +320,8 @@ def test_a_copy_holds_the_checkpoint_alone(folder: Path, tmp_path: Path) -> None
     (folder / "README.md").write_text("its card", encoding="utf-8")
     weights = shutil.move(folder / "model.safetensors", tmp_path / "blob")
     (folder / "model.safetensors").symlink_to(weights)
-    checkpoint.copy(folder, tmp_path / "new")
+    files.copy(folder, tmp_path / "new")
     names = {path.name for path in (tmp_path / "new").iterdir()}
     assert names == {path.name for path in folder.iterdir()} - {"notes.txt"}
     assert not any(path.is_symlink() for path in (tmp_path / "new").iterdir())
-    assert checkpoint.load(tmp_path / "new").hash == checkpoint.load(folder).hash
+    assert files.load(tmp_path / "new").hash == files.load(folder).hash

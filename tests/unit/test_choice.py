@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pronmetric import choice
-from pronmetric.choice import Rule, consensus, rerank
-from pronmetric.records import Text
-from pronmetric.score import SegmentScore
+from pronmetric.scoring import rerank as choice
+from pronmetric.scoring.rerank import Rule, consensus, rerank
+from pronmetric.scoring.score import SegmentScore
+from pronmetric.text.context import Text
 
 
 def test_docstrings() -> None:

@@ -13,9 +13,9 @@ from transformers import BertTokenizer, PreTrainedTokenizerBase, PreTrainedToken
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.pronouns import find
-from pronmetric.readable import readable
-from pronmetric.words import words
+from pronmetric.pronouns.finder import find
+from pronmetric.text.readable import readable
+from pronmetric.text.words import words
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] the book ##s she gave hi ##m it ' s h ##er . what a day".split()
 WRAP = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])

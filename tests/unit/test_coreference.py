@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.eval.coreference import Annotated, Mention, read, read_folder
+from pronmetric.suites.gum import Annotated, Mention, read, read_folder
 
 LINES = """\
 # begin document OWN_news_cat

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pronmetric.corrupt import ConfusionTable, Corrupted, corrupt, replace
 from pronmetric.errors import InputError
-from pronmetric.pronouns import find
+from pronmetric.pronouns.corrupt import ConfusionTable, Corrupted, corrupt, replace
+from pronmetric.pronouns.finder import find
 
 TABLE = ConfusionTable.from_counts(
     {

@@ -16,11 +16,11 @@ from transformers import PreTrainedTokenizerFast
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.pronouns import FORMS, THIRD_PERSON
+from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
+from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.plan import Step
 
 CORRUPTION: dict[str, Any] = {
     "rate": 0.3,

@@ -7,8 +7,8 @@ import pytest
 from pronmetric.cli import main as cli
 from pronmetric.cli.scoring import Notes
 from pronmetric.cli.tables import table
-from pronmetric.display import visible
 from pronmetric.errors import InputError
+from pronmetric.output.display import visible
 
 EVIL = "a\tb\nc\x1b[31m\u202e\x9b\x7f.txt"
 SHOWN = "a\\tb\\nc\\x1b[31m\\u202e\\x9b\\x7f.txt"

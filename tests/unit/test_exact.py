@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pronmetric.baselines.exact import Exact, exact, total
-from pronmetric.pronouns import find
-from pronmetric.words import words
+from pronmetric.pronouns.finder import find
+from pronmetric.text.words import words
 
 
 def count(reference: str, output: str, links: list[tuple[int, int]]) -> Exact:

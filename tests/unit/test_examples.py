@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pronmetric import pronouns
-from pronmetric.corrupt import ConfusionTable
 from pronmetric.data.arrow import to_row
+from pronmetric.pronouns import finder
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
-from pronmetric.study_form import flatten
+from pronmetric.text.study_form import flatten
 from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
 
@@ -42,7 +42,7 @@ def surface(found: LabelledExample) -> list[str]:
 
 
 def test_labels_say_which_pronouns_of_a_passage_were_replaced() -> None:
-    originals = [o.form for o in pronouns.find(TEXT)]
+    originals = [o.form for o in finder.find(TEXT)]
     assert originals == ["it", "hers", "she", "her", "they", "it"]
     replaced = 0
     for seed in range(50):
@@ -95,7 +95,7 @@ def test_the_first_sentences_of_a_passage_become_clean_context() -> None:
         before, spans = found.example.context, found.example.spans
         seen.add(before)
         assert text.startswith(before) and len(spans) == len(found.right)
-        assert len(spans) == len(pronouns.find(text[len(before) :]))
+        assert len(spans) == len(finder.find(text[len(before) :]))
     # a pronoun always is left to judge: the last sentence has none
     assert seen == {"She left.", "She left. He saw her and he wept."}
     plain = examples.passage({"text": text}, rng(0), table=TABLE, **{**CORRUPTION, "context": 1.0, "plain": 1.0})
@@ -116,7 +116,7 @@ def test_natural_noise_is_drawn_from_the_counts() -> None:
     for seed in range(60):
         found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
         assert found.example.context == "Who?"
-        originals = [o.form for o in pronouns.find(TEXT)]
+        originals = [o.form for o in finder.find(TEXT)]
         for form, original, right in zip(surface(found), originals, found.right, strict=True):
             assert (form == original) == (right == 1.0)
             if not right:

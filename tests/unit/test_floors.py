@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from pronmetric.baselines import simple
+from pronmetric.baselines.simple import CHRF, FEWER, SYSTEM, Both, Standings, beside
 from pronmetric.errors import PronmetricError
-from pronmetric.eval import floors
-from pronmetric.eval.floors import CHRF, FEWER, SYSTEM, Both, Standings, beside
-from pronmetric.judged import JudgedPair
+from pronmetric.suites.judged_pairs import JudgedPair
 
 FEW, MANY = "The dog slept.", "He slept while it rained."
 LONG = JudgedPair("1", (), FEW, MANY, better="A", doc="d1")
@@ -19,26 +19,26 @@ def pair(id: str, better: str | None, doc: str, a: str = "oak", b: str = "elm", 
 
 
 def test_fewer_pronouns_wins_whatever_they_are() -> None:
-    assert floors.fewer_pronouns(LONG) == (0.0, -2.0)
-    assert floors.fewer_pronouns(pair("1", "A", "d")) == (-1.0, -1.0)
+    assert simple.fewer_pronouns(LONG) == (0.0, -2.0)
+    assert simple.fewer_pronouns(pair("1", "A", "d")) == (-1.0, -1.0)
 
 
 def test_chrf_is_sacrebleus() -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
-    a, b = floors.chrf(replace(LONG, reference="The dog was asleep."))
+    a, b = simple.chrf(replace(LONG, reference="The dog was asleep."))
     assert a == sacrebleu.sentence_chrf(FEW, ["The dog was asleep."]).score
     assert a is not None and b is not None and a > b
-    assert floors.chrf(LONG) == (None, None)
+    assert simple.chrf(LONG) == (None, None)
 
 
 def test_a_system_stands_as_it_does_elsewhere() -> None:
     # oak wins d1, elm wins d2 and d3, so that in d1 elm is ahead by what happened elsewhere: 1 to -1
     pairs = [pair("1", "A", "d1"), pair("2", "B", "d2"), pair("3", "A", "d3", "elm", "oak"), pair("4", "tie", "d4")]
-    standings = floors.won(pairs)
+    standings = simple.won(pairs)
     assert standings.elsewhere("oak", "d1") == pytest.approx(-2 / 3) and standings.elsewhere("elm", "d1") == 2 / 3
     assert standings.elsewhere("oak", "d2") == pytest.approx(0.0)
     assert standings.elsewhere("ash", "d1") is None and standings.elsewhere(None, "d1") is None
-    assert floors.better_system(pairs[0], standings, "d1") == (pytest.approx(-2 / 3), pytest.approx(2 / 3))
+    assert simple.better_system(pairs[0], standings, "d1") == (pytest.approx(-2 / 3), pytest.approx(2 / 3))
     assert Standings([("a", "d1", 1.0)]).elsewhere("a", "d1") is None
 
 
@@ -46,15 +46,15 @@ def test_only_floors_that_decide_something() -> None:
     pytest.importorskip("sacrebleu")
     equal = [pair("1", "A", "d1"), pair("2", "B", "d2")]
     # oak wins d1 and loses d2: elsewhere each is what it was in the other document
-    assert set(floors.floors(equal)) == {SYSTEM}
-    assert set(floors.floors([LONG])) == {FEWER}
-    assert set(floors.floors([replace(LONG, reference=FEW)])) == {FEWER, CHRF}
-    assert set(floors.floors(equal, standings=Standings([]))) == set()
+    assert set(simple.floors(equal)) == {SYSTEM}
+    assert set(simple.floors([LONG])) == {FEWER}
+    assert set(simple.floors([replace(LONG, reference=FEW)])) == {FEWER, CHRF}
+    assert set(simple.floors(equal, standings=Standings([]))) == set()
 
 
 def test_without_sacrebleu_chrf_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(floors, "_has_sacrebleu", lambda: False)
-    assert set(floors.floors([replace(LONG, reference=FEW)])) == {FEWER}
+    monkeypatch.setattr(simple, "_has_sacrebleu", lambda: False)
+    assert set(simple.floors([replace(LONG, reference=FEW)])) == {FEWER}
 
 
 def test_both_are_counted_where_the_floor_decides() -> None:

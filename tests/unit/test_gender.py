@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.training.gender import flip, flipped_frequency
-from pronmetric.training.names import Names
+from pronmetric.training.gender_swap import flip, flipped_frequency
+from pronmetric.training.name_swap import Names
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.judged import JudgedPair, decide, read, read_scores, scores_of, to_line
+from pronmetric.suites.judged_pairs import JudgedPair, decide, read, read_scores, scores_of, to_line
 
 FULL: dict[str, Any] = {
     "id": "p1",

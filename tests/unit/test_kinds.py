@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.eval.kinds import KINDS, kinds
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns.kinds import KINDS, kinds
 
 
 @pytest.mark.parametrize(

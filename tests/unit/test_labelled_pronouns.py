@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.eval.tokens import LabelledPronoun, holds_tokens, read, read_scores
-from pronmetric.records import Text
+from pronmetric.suites.labelled_pronouns import LabelledPronoun, holds_tokens, read, read_scores
+from pronmetric.text.context import Text
 
 TOKEN: dict[str, Any] = {
     "id": "1",

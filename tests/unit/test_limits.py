@@ -14,25 +14,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep import documents, wmt_sgm, wmt_xml
-from pronmetric import glove_files, judged, score_files, strict_json
+from data_prep import documents
+from data_prep.wmt import sgm, xml
 from pronmetric.cli import apt_config, corpus
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval import coreference, gap, rating_table
-from pronmetric.lines import MAX_FILE, MAX_LINE, decode_lines, iter_lines, limit, read_lines
+from pronmetric.pretrained import glove
+from pronmetric.suites import gap, gum, judged_pairs, rating_table, wmt_scores
+from pronmetric.text import strict_json
+from pronmetric.text.lines import MAX_FILE, MAX_LINE, decode_lines, iter_lines, limit, read_lines
 
 READERS: dict[str, Callable[[str], object]] = {
     "lines": read_lines,
     "texts": lambda path: list(corpus.TextFile(path)),
-    "jsonl": lambda path: list(judged.read_objects(path)),
+    "jsonl": lambda path: list(judged_pairs.read_objects(path)),
     "json": lambda path: strict_json.read(path, "expected a number"),
-    "scores": score_files.read_system_scores,
+    "scores": wmt_scores.read_system_scores,
     "csv": rating_table.read,
     "gap": gap.read,
-    "conll": lambda path: coreference.read(Path(path)),
+    "conll": lambda path: gum.read(Path(path)),
     "ini": apt_config.Config,
-    "sgm": lambda path: wmt_sgm.parse(Path(path)),
-    "xml": lambda path: wmt_xml.parse(Path(path)),
+    "sgm": lambda path: sgm.parse(Path(path)),
+    "xml": lambda path: xml.parse(Path(path)),
     "documents": lambda path: list(documents.read_file(Path(path), source="")),
 }
 
@@ -65,10 +67,10 @@ def test_vectors_are_read_at_any_size_but_line_by_line(tmp_path: Path, monkeypat
     monkeypatch.setenv(MAX_FILE, "10")
     path = tmp_path / "vectors"
     path.write_text("she 1 2\nhe 3 4\n")
-    assert np.array_equal(glove_files.read(path, ["he"], width=2).vectors["he"], [3, 4])
+    assert np.array_equal(glove.read(path, ["he"], width=2).vectors["he"], [3, 4])
     monkeypatch.setenv(MAX_LINE, "7")
     with pytest.raises(InputError, match="vectors:1: a line of more than 7 bytes"):
-        glove_files.read(path, ["he"], width=2)
+        glove.read(path, ["he"], width=2)
 
 
 def test_a_line_at_its_limit_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,13 +120,13 @@ SLOW = {
 TIMED = """
 import resource, sys
 from pathlib import Path
-from data_prep import wmt_sgm
+from data_prep.wmt import sgm
 from pronmetric.errors import InputError
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 for name in sys.argv[1:]:
     try:
-        wmt_sgm.head_of(Path(name))
-        wmt_sgm.parse(Path(name))
+        sgm.head_of(Path(name))
+        sgm.parse(Path(name))
     except InputError:
         pass
 print("done")

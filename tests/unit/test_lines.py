@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lines import decode_lines, iter_lines, read_lines
+from pronmetric.text.lines import decode_lines, iter_lines, read_lines
 
 
 def write(path: Path, content: bytes) -> Path:

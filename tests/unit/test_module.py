@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import tensor
 
-from pronmetric import checkpoint
+from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.nn.head import HeadOutput
 from pronmetric.training.datamodule import Labelled, Labeller
@@ -46,7 +46,7 @@ def make(tiny_checkpoint: Callable[..., Path]) -> Make:
             "seed": 1,
         }
         changes["optim"] = OPTIM | changes.get("optim", {})
-        return ScorerModule(checkpoint.load(tiny_checkpoint(head=head)).model, **{**given, **changes})
+        return ScorerModule(files.load(tiny_checkpoint(head=head)).model, **{**given, **changes})
 
     return module
 
@@ -54,7 +54,7 @@ def make(tiny_checkpoint: Callable[..., Path]) -> Make:
 @pytest.fixture(scope="module")
 def item(tiny_checkpoint: Callable[..., Path]) -> Labelled:
     """Two pairs; of the second, the worse text has no pronoun."""
-    collator = checkpoint.load(tiny_checkpoint()).collator
+    collator = files.load(tiny_checkpoint()).collator
     return labelled(
         collator,
         [
@@ -240,7 +240,7 @@ def test_the_papers_rate_is_halved_in_each_epoch_from_the_fourth_on(make: Make) 
 
 
 def test_pairs_are_scored_in_the_order_of_their_rows(tiny_checkpoint: Callable[..., Path]) -> None:
-    loaded = checkpoint.load(tiny_checkpoint())
+    loaded = files.load(tiny_checkpoint())
     labeller = Labeller(loaded.collator)
 
     def row(better: str, worse: str) -> dict[str, Any]:

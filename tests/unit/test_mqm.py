@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric import mqm
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval import tokens as labelled
-from pronmetric.mqm import Error, Judgement
+from pronmetric.suites import labelled_pronouns as labelled
+from pronmetric.suites import mqm
+from pronmetric.suites.mqm import Error, Judgement
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 

@@ -4,8 +4,8 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Confusion
-from pronmetric.eval.pairwise import SEEN, UNSEEN, Labels, answer, clusters_of, contest, evaluate, pronouns_of
-from pronmetric.judged import JudgedPair
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.pair_accuracy import SEEN, UNSEEN, Labels, answer, clusters_of, contest, evaluate, pronouns_of
 
 
 def pair(id: str, **values: object) -> JudgedPair:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pronmetric import characters
+from pronmetric.data import characters
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.data.pieces import FIRST, SEPARATOR, UNKNOWN, Characters, Pieces, Vocabulary
 from pronmetric.errors import InputError
-from pronmetric.pronouns import find
-from pronmetric.words import words
+from pronmetric.pronouns.finder import find
+from pronmetric.text.words import words
 
 WORDS = ("she", "gave", "him", "the", "book", ".")
 TEXT, CONTEXT = "She gave him it.", "What a book."

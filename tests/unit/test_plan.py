@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pronmetric.training.plan import Step, plan
+from pronmetric.training.batching import Step, plan
 
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()

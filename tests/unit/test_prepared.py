@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from data_prep.passages import passages
-from pronmetric import checkpoint
-from pronmetric.corrupt import ConfusionTable
+from pronmetric.checkpoint import files
 from pronmetric.data.collate import Example
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
-from pronmetric.pronouns import FORMS, INVENTORIES
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.finder import FORMS, INVENTORIES
 from pronmetric.training.calibrate import noised
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample, of_forms
@@ -48,7 +48,7 @@ def test_a_pronoun_outside_the_inventory_is_neither_judged_nor_learned_from() ->
 
 
 def test_batches_have_the_pronouns_of_the_inventory(tiny_checkpoint: Callable[..., Path]) -> None:
-    collator = checkpoint.load(tiny_checkpoint()).collator
+    collator = files.load(tiny_checkpoint()).collator
     batch = Labeller(collator, forms=PAPER).batch([ITEM], pairs=False, name="train")
     assert batch.batch.pronoun_mask.sum() == 2 and batch.right[0, :2].tolist() == [1.0, 1.0]
     assert Labeller(collator).batch([ITEM], pairs=False, name="train").batch.pronoun_mask.sum() == 3
@@ -69,8 +69,8 @@ def test_passages_have_them_too() -> None:
 
 
 def test_scores_have_those_of_the_checkpoint(tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> None:
-    loaded = checkpoint.load(tiny_checkpoint())
-    checkpoint.save(tmp_path, loaded.model, loaded.pieces, {**loaded.config, "pronouns": list(PAPER)}, half=False)
+    loaded = files.load(tiny_checkpoint())
+    files.save(tmp_path, loaded.model, loaded.pieces, {**loaded.config, "pronouns": list(PAPER)}, half=False)
     few, all_ = (PronounMetric.from_pretrained(f, precision="32", gpus=0) for f in (tmp_path, tiny_checkpoint()))
     records = [{"text": "She saw theirs."}]
     assert [p.text for p in few.predict(records).pronouns[0]] == ["She"]

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from pronmetric.progress import progress
+from pronmetric.output.progress import progress
 
 
 @pytest.fixture
 def every(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each item."""
-    monkeypatch.setattr("pronmetric.progress.SECONDS", 0)
+    monkeypatch.setattr("pronmetric.output.progress.SECONDS", 0)
 
 
 class Terminal(io.StringIO):
@@ -30,7 +30,7 @@ def test_a_log_gets_whole_lines_and_the_last_one_tells_the_end(capsys: pytest.Ca
 
 
 def test_lines_come_now_and_then_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pronmetric.progress.SECONDS", 3600)
+    monkeypatch.setattr("pronmetric.output.progress.SECONDS", 3600)
     for _ in progress(range(1000), label="read", total=1000, unit="files"):
         pass
     (line,) = capsys.readouterr().err.splitlines()
@@ -46,7 +46,7 @@ def test_work_that_goes_on_counts_what_was_done(capsys: pytest.CaptureFixture[st
 
 
 def test_without_a_total_the_count_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pronmetric.progress.SECONDS", 3600)
+    monkeypatch.setattr("pronmetric.output.progress.SECONDS", 3600)
     list(progress(iter("abc"), label="states", total=None, unit="texts"))
     assert capsys.readouterr().err.startswith("states: 3 texts, 0")
 

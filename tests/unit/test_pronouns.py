@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.pronouns import ENTRIES, FORMS, explain, find
+from pronmetric.pronouns.finder import ENTRIES, FORMS, explain, find
 
 PAPER = (
     "i me my mine myself we us our ours ourselves you your yours yourself yourselves he his him himself "
@@ -195,7 +195,17 @@ def test_the_differing_position_of_the_study_is_found(shared: Path, language: st
     assert missed["noisy"] <= 0.005 * len(lines)
 
 
-@pytest.mark.parametrize("module", ["words", "pronouns", "lexicon", "that", "slots", "corrupt"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "text.words",
+        "pronouns.finder",
+        "pronouns.lexicon",
+        "pronouns.that",
+        "pronouns.slots",
+        "pronouns.corrupt",
+    ],
+)
 def test_examples_in_docstrings(module: str) -> None:
     result = doctest.testmod(importlib.import_module(f"pronmetric.{module}"))
     assert result.attempted > 0

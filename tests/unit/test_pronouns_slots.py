@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.slots import agrees, grades, role, same_slot, slot
-from pronmetric.words import words
+from pronmetric.pronouns.slots import agrees, grades, role, same_slot, slot
+from pronmetric.text.words import words
 
 
 def at(text: str) -> tuple[tuple, int]:

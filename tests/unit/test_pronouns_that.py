@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.pronouns import explain, find
-from pronmetric.that import IN_USE, use
+from pronmetric.pronouns.finder import explain, find
+from pronmetric.pronouns.that import IN_USE, use
 
 NOT_IN_USE = [
     # after verbs

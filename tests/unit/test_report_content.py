@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link, confusion, differing, gap
-from pronmetric.report.result import Output, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pronoun, Result, Segment, System
 
 SHE, HE = Link(SAME, 0, "she", 0, "she"), Link(PRONOUN, 0, "she", 0, "he")
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from benchmarks.report import made_up
-from pronmetric.display import visible
+from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
 from pronmetric.report.page import LEVELS, dumped, packed, page, pieces
-from pronmetric.report.result import Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
 

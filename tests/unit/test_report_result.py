@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.report.result import read
+from pronmetric.results import read
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "report"
 

@@ -10,8 +10,8 @@ import pytest
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.report import plots
 from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, Said
-from pronmetric.report.result import Output, Pair, Pronoun, Result, Segment, System
 from pronmetric.report.tables import Table, latex, make, markdown, tsv
+from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
 
 def content() -> Content:

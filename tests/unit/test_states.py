@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric import checkpoint
-from pronmetric.checkpoint import Checkpoint
+from pronmetric.checkpoint import files
+from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Example
 from pronmetric.nn.stored import key
-from pronmetric.training.states import States, fill, stored, weights_hash
+from pronmetric.training.encoder_cache import States, fill, stored, weights_hash
 
 TEXTS = [Example("Anna left.", "She lost her keys.", ((0, 3),)), Example("", "It rained on them.", ((0, 2),))]
 
 
 @pytest.fixture(params=["huggingface", "elmo"])
 def loaded(request: pytest.FixtureRequest, tiny_checkpoint: Callable[..., Path]) -> Checkpoint:
-    return checkpoint.load(tiny_checkpoint(head="paper", encoder=request.param))
+    return files.load(tiny_checkpoint(head="paper", encoder=request.param))
 
 
 def test_stored_states_are_the_encoders_to_half_precision(loaded: Checkpoint, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pronmetric import strict_json
+from pronmetric.text import strict_json
 
 
 @pytest.mark.parametrize(

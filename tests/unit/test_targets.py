@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric import targets
 from pronmetric.errors import InputError
+from pronmetric.output import targets
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_a_device_or_pipe_is_no_file(here: Path) -> None:
 @pytest.mark.parametrize(("redirected", "said"), [("0", "the input on stdin"), ("1", "stdout")])
 def test_a_redirected_file_is_an_input_or_an_output_too(redirected: str, said: str) -> None:
     Path("a").touch()
-    code = "from pronmetric import targets; targets.check(['a'], read=['-'])"
+    code = "from pronmetric.output import targets; targets.check(['a'], read=['-'])"
     with Path("a").open("r+") as file:
         streams = {"stdin": file} if redirected == "0" else {"stdout": file, "stdin": subprocess.DEVNULL}
         done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, **streams)
@@ -52,7 +52,7 @@ def test_a_redirected_file_is_an_input_or_an_output_too(redirected: str, said: s
 
 
 def test_stdout_may_not_be_an_input() -> None:
-    code = "from pronmetric import targets; targets.check([], read=['a'])"
+    code = "from pronmetric.output import targets; targets.check([], read=['a'])"
     with Path("a").open("w") as file:
         done = subprocess.run([sys.executable, "-c", code], stdout=file, stderr=subprocess.PIPE, text=True)
     assert "stdout is redirected into the input a" in done.stderr
@@ -75,7 +75,7 @@ def test_an_error_leaves_what_stood_there(here: Path) -> None:
 
 FULL = """
 import resource, sys
-from pronmetric import targets
+from pronmetric.output import targets
 from pronmetric.cli import main
 def full(argv):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
@@ -98,7 +98,7 @@ def test_a_full_disk_leaves_no_file_and_is_one_line(here: Path, size: int) -> No
 
 STOPPED = """
 import sys, time
-from pronmetric import targets
+from pronmetric.output import targets
 from pronmetric.cli import main
 def slow(argv):
     with targets.AtomicFiles() as files:

@@ -168,6 +168,8 @@ NOT_READ = [
     ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo starts anew with each batch, since"),
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
+    ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
+    ("train", ["encoder=glove", "encoder.max_words=0"], "encoder.max_words=0: expected a whole number of at least 1"),
     ("prepare", ["align=embedding", "align.lines=5"], "align.lines is not read with align=embedding; it belongs to"),
 ]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric import tsv
 from pronmetric.cli.exports import Exports
 from pronmetric.errors import InputError
+from pronmetric.output import tsv
 from pronmetric.report import tables
 
 

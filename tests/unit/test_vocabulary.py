@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from pronmetric.pronouns import FORMS
+from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training.vocabulary import chosen, counted
 

@@ -4,8 +4,8 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.agreement import clustered_interval, gwet_ac1
-from pronmetric.eval.votes import against, between, given, preferences, votes
-from pronmetric.judged import JudgedPair
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.votes import against, between, given, preferences, votes
 
 
 def pair(number: int, better: str | None = None, doc: str | None = None, **answers: str) -> JudgedPair:

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from pronmetric.readable import readable
-from pronmetric.words import words
+from pronmetric.text.readable import readable
+from pronmetric.text.words import words
 
 
 @pytest.mark.parametrize(

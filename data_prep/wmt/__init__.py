@@ -1,0 +1,1 @@
+"""WMT test sets: one reader for each file format."""

@@ -1,0 +1,305 @@
+"""WMT test sets in all their layouts: find them in a folder, then read them one by one.
+
+`discover` is cheap and reads names (of JSONL and SGM files also the content that names the test set); `read` gives
+the documents of one test set, so that preparation can go test set by test set and resume. Layouts: text files
+(text), XML (xml), SGM (sgm), JSONL (jsonl) and plain files (plain).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from data_prep.documents import EnglishDocument
+from data_prep.wmt import jsonl, parallel, plain, sgm, xml
+from data_prep.wmt import text as wmt_text
+from data_prep.wmt.merge import merge
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, documents
+from pronmetric.errors import InputError
+from pronmetric.schema import Document
+
+RESERVED = ("newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en")
+"""Test sets of the published study and of people, never read by default: `NAME`, `NAME:LP`, `wmtYY` or `wmtYY:LP`."""
+
+LAYOUTS = (
+    "wmtNN-news-systems checkouts (TESTSET.LP.ref.NAME.en and TESTSET.LP.hyp.SYSTEM.en text files, *.xml), "
+    "WMT .sgm files, WMT25 .jsonl files, or a folder with ref.txt and one .txt file a system"
+)
+ASIDE = {"txt-ts", "humaneval", "humeval", "scores", "tools", "metrics"}
+"""Folders of the WMT repositories that hold no test set (`txt-ts` repeats `txt` with test suites mixed in)."""
+TELLING = 20
+"""Letters and digits that a line must have for its repetition to be no accident."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A test set that is there but not read, and why: one line on stderr."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What a folder holds: the test sets to read, sorted by year, name and pair, and those skipped."""
+
+    testsets: tuple[TestSet, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def discover(
+    folder: str | Path,
+    *,
+    years: Sequence[int] | None = None,
+    pairs: Sequence[str] | None = None,
+    exclude: Sequence[str] = RESERVED,
+) -> Discovery:
+    """The test sets into English of a folder (one checkout or several).
+
+    years: 21 or 2021, None for all. pairs: "de-en", None for all. exclude: see `RESERVED`; () lifts it.
+
+    Raises:
+        InputError: no such folder, nothing readable in it, a filter that leaves nothing, a malformed filter.
+    """
+    everything = [testset for testset in find(folder) if testset.target == "en"]
+    if not everything:
+        raise InputError(f"holds no WMT test set into English; understood are {LAYOUTS}", file=folder)
+    kept, skipped = [], []
+    for testset in chosen(everything, years=years, pairs=pairs):
+        reason = reason_to_skip(testset, exclude)
+        if reason:
+            skipped.append(Skipped(testset.id, reason))
+        else:
+            kept.append(testset)
+    if not kept:
+        reasons = "; ".join(f"{entry.id}: {entry.reason}" for entry in skipped)
+        raise InputError(f"no test set is left ({reasons}); data.exclude=[] lifts the exclusion", file=folder)
+    return Discovery(tuple(kept), tuple(skipped))
+
+
+def reason_to_skip(testset: TestSet, exclude: Sequence[str]) -> str | None:
+    """Why a test set can't or may not be read, None if it can."""
+    for entry in exclude:
+        if matches(testset, entry):
+            return f"excluded by data.exclude ({entry})"
+    roles = {part.role.removeprefix("sgm-") for part in testset.parts}
+    if roles & {"xml", "jsonl"}:
+        return None
+    if "ref" not in roles:
+        return "no reference"
+    return None if "hyp" in roles else "no system output"
+
+
+def matches(testset: TestSet, entry: str) -> bool:
+    """Whether an entry of `exclude` names this test set."""
+    match = re.fullmatch(r"(?P<name>[^:\s]+)(?::(?P<lp>[a-z]{2,3}-[a-z]{2,3}))?", entry)
+    if match is None:
+        raise InputError(f"data.exclude: {entry!r} is none of NAME, NAME:LP, wmtYY, wmtYY:LP (wmt23:zh-en)")
+    short = "" if testset.year is None else f"wmt{testset.year % 100:02d}"
+    return match["name"] in (testset.name, short) and match["lp"] in (None, testset.lp)
+
+
+def chosen(testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: Sequence[str] | None) -> list[TestSet]:
+    """The test sets of these years and pairs; an error names the filter that leaves nothing."""
+    found = list(testsets)
+    if years is not None:
+        wanted = {2000 + year if year < 100 else year for year in years}
+        have = sorted({testset.year for testset in found if testset.year is not None})
+        found = [testset for testset in found if testset.year in wanted]
+        if not found:
+            raise InputError(f"data.years={list(years)} leaves no test set; there are the years {have}")
+    if pairs is not None:
+        for pair in pairs:
+            if not re.fullmatch(r"[a-z]{2,3}-en", pair):
+                raise InputError(f"data.pairs: {pair!r} is no pair into English such as de-en")
+        there = sorted({testset.lp for testset in found})
+        found = [testset for testset in found if testset.lp in pairs]
+        if not found:
+            raise InputError(f"data.pairs={list(pairs)} leaves no test set; there are the pairs {there}")
+    return found
+
+
+def find(folder: str | Path) -> list[TestSet]:
+    """All test sets of a folder, of all pairs, sorted by year, name and pair.
+
+    Raises:
+        InputError: no such folder; a test set that stands there twice.
+    """
+    files = walk(Path(folder))
+    marked = [*xml.find(files), *sgm.find(files)]
+    found = [*united(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
+    once: dict[str, TestSet] = {}
+    for testset in found:
+        if other := once.get(testset.id):
+            message = f"test set {testset.id} stands also in {other.paths[0]}; keep one of them"
+            raise InputError(message, file=testset.paths[0])
+        once[testset.id] = testset
+    return sorted(found, key=lambda testset: (testset.year or 0, testset.name, testset.lp))
+
+
+def walk(root: Path) -> list[Path]:
+    """All files below a folder, sorted, without hidden folders and those that hold no test set; links are followed."""
+    if not root.is_dir():
+        problem = "is no folder" if root.exists() else "no such folder"
+        raise InputError(f"{problem}; data.wmt is a folder with {LAYOUTS}", file=root)
+    files = []
+    seen = set()
+    for place, folders, names in os.walk(root, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if name not in ASIDE and not name.startswith("."))
+        files += [Path(place, name) for name in sorted(names) if not name.startswith(".")]
+    return files
+
+
+def united(marked: Sequence[TestSet], text: Sequence[TestSet]) -> list[TestSet]:
+    """Text files and markup of the same test set as one: by name, else (WMT22 and 23) by year and pair."""
+    by_name = {(testset.name, testset.lp): testset for testset in text}
+    by_year: defaultdict[tuple[int | None, str], list[TestSet]] = defaultdict(list)
+    for testset in (*marked, *text):
+        by_year[testset.year, testset.lp].append(testset)
+    used: set[str] = set()
+    found = []
+    for testset in marked:
+        same_year = [other for other in by_year[testset.year, testset.lp] if other is not testset]
+        twin = by_name.get((testset.name, testset.lp))
+        if twin is None and testset.year is not None and len(same_year) == 1 and not markup(same_year[0]):
+            twin = same_year[0]
+        if twin is None or twin.id in used:
+            found.append(testset)
+        else:
+            used.add(twin.id)
+            found.append(replace(twin, parts=tuple(sorted((*twin.parts, *testset.parts)))))
+    return found + [testset for testset in text if testset.id not in used]
+
+
+def markup(testset: TestSet) -> list[Part]:
+    """The XML and SGM files of a test set."""
+    return testset.having("xml", *sgm.PARTS)
+
+
+def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Iterator[Document]:
+    """The documents of one test set, in order; without document boundaries one with `exact=False`.
+
+    The tally counts what was met: byte-order marks removed, empty outputs, test-suite documents left out ...
+
+    Raises:
+        InputError: a fault in a file, with file and line.
+    """
+    yield from documents(testset, columns(testset, tally=tally))
+
+
+def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
+    """The content of a test set by whatever layouts it has."""
+    counts: Counter[str] = Counter() if tally is None else tally
+    text = parallel.read(testset, tally=counts) if testset.having(*parallel.ROLES) else None
+    marked = None
+    for roles, reader in ((("xml",), xml), (sgm.PARTS, sgm), (("jsonl",), jsonl)):
+        if testset.having(*roles):
+            marked = without_marks(reader.read(testset, tally=counts), counts)
+    if marked and text:
+        files = {"marked_file": markup(testset)[0].path, "text_file": testset.having(*parallel.ROLES)[0].path}
+        return counted(merge(marked, text, tally=counts, **files), counts)
+    found = marked or text
+    if found is None or not found.size:
+        raise InputError(f"test set {testset.id} holds no segment", file=testset.paths[0])
+    return counted(found, counts)
+
+
+def without_marks(found: Columns, tally: Counter[str]) -> Columns:
+    """The columns without byte-order marks before a segment, which converters left there; they are counted."""
+
+    def clean(text: str) -> str:
+        if not text.startswith("\ufeff"):
+            return text
+        tally["bom"] += 1
+        return text.lstrip("\ufeff")
+
+    def cleaned(rows: list[str | None]) -> list[str | None]:
+        return [None if text is None else clean(text) for text in rows]
+
+    return Columns(
+        src=None if found.src is None else [clean(text) for text in found.src],
+        refs={name: cleaned(rows) for name, rows in found.refs.items()},
+        hyps={name: cleaned(rows) for name, rows in found.hyps.items()},
+        extents=found.extents,
+    )
+
+
+def counted(found: Columns, tally: Counter[str]) -> Columns:
+    """The columns, with their empty texts counted."""
+    tally["segments"] += found.size
+    tally["empty references"] += sum(text is not None and not text.strip() for r in found.refs.values() for text in r)
+    tally["empty outputs"] += sum(text is not None and not text.strip() for r in found.hyps.values() for text in r)
+    return found
+
+
+def english_sources(
+    folder: str | Path, *, years: Sequence[int] | None = None, exclude: Sequence[str] = RESERVED
+) -> Iterator[EnglishDocument]:
+    """The English sources of the pairs out of English, which are plain English text, each sentence once.
+
+    Several pairs of a year share most of their source: the longest is read first, of each further one only the runs
+    of lines that no earlier one had (also as a part of its lines: WMT23 en-de has paragraphs of the same sentences).
+    The source is "wmtYY" (or the test set's name), the genre None.
+
+    Raises:
+        InputError: as `discover` and `read`; a folder without such a source gives nothing.
+    """
+    found = [testset for testset in find(folder) if testset.source == "en" and testset.target != "en"]
+    found = [testset for testset in found if not any(matches(testset, entry) for entry in exclude)]
+    if years is not None:
+        wanted = {2000 + year if year < 100 else year for year in years}
+        found = [testset for testset in found if testset.year in wanted]
+    groups: defaultdict[str, list[TestSet]] = defaultdict(list)
+    for testset in found:
+        groups[testset.name if testset.year is None else f"wmt{testset.year % 100:02d}"].append(testset)
+    for source, testsets in groups.items():
+        yield from unseen(source, testsets)
+
+
+def unseen(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument]:
+    """The runs of source lines that no earlier (longer) test set of the group has, quotes and spaces aside."""
+    contents = [(testset, source_columns(testset)) for testset in testsets]
+    seen = ""
+    for testset, found in sorted(contents, key=lambda content: (-content[1].size, content[0].id)):
+        lines = found.src or []
+        number = start = 0
+        for extent in found.extents or [Extent(testset.id, len(lines))]:
+            rows = lines[start : start + extent.size]
+            start += extent.size
+            for is_new, run in groupby(zip(news(rows, seen), rows, strict=True), key=lambda pair: pair[0]):
+                texts = tuple(text for _, line in run if (text := line.strip()))
+                if texts and is_new:
+                    number += 1
+                    yield EnglishDocument(source, f"{testset.id}.{number}", texts, exact=found.extents is not None)
+        seen += "".join(map(bare, lines))
+
+
+def news(lines: Iterable[str], seen: str) -> Iterator[bool]:
+    """For each line, whether it is new; a line too short to tell is what the line before it was."""
+    is_new = True
+    for line in lines:
+        text = bare(line)
+        if len(text) >= TELLING:
+            is_new = text not in seen
+        yield is_new
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, in lower case: what near copies have in common."""
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def source_columns(testset: TestSet) -> Columns:
+    """The columns of a test set of which only the source is wanted (text files of the rest are not read)."""
+    parts = testset.having("src") or testset.having("sgm-src") or testset.having("xml", "jsonl")
+    return columns(replace(testset, parts=tuple(parts)))

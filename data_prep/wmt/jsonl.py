@@ -1,0 +1,260 @@
+"""JSONL of WMT25: one JSON object a document (or paragraph), and files of system outputs beside it.
+
+- A collection (`wmt25-genmt.jsonl`): `doc_id`, `src_lang`, `tgt_lang` (or a pair at the head of the id:
+  `cs-de_DE_#_news_#_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or `{"refA": TEXT}`, perhaps `domain` and
+  `tgt_text`: `{SYSTEM: TEXT}` (names `ref`, `refA` ... are references). An empty line parts the paragraphs, which
+  are the segments. Where ids end with a paragraph number (`_#_3`), each line is one paragraph of its document.
+- Outputs (`systems/SYSTEM.jsonl` in the collection's folder or below it): `doc_id` and `hypothesis`; the system is
+  the file's name.
+
+Other JSONL files (ratings, metadata) are passed over. A system that lacks a whole document is counted and told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, joined, language, year_of
+from pronmetric.errors import InputError
+from pronmetric.text import strict_json
+from pronmetric.text.lines import iter_lines
+
+ENDINGS = (".jsonl", ".jsonl.gz")
+SEPARATOR = "_#_"
+ID_PAIR = re.compile(r"(?P<source>[a-z]{2,3})(?:_[A-Za-z]+)*-(?P<target>[a-z]{2,3})(?:_[A-Za-z]+)*(?=_#_)")
+REFERENCE = re.compile(r"ref(?:erence)?[-_.]?[A-Za-z0-9]?")
+EMPTY = "systems whose file is empty"
+LFS = "version https://git-lfs"
+
+
+def find(files: Iterable[Path]) -> list[TestSet]:
+    """A test set for each pair of each collection; files that are neither collection nor outputs are passed over."""
+    collections: list[Path] = []
+    outputs: list[Path] = []
+    for path in files:
+        if path.name.endswith(ENDINGS):
+            kind = kind_of(path)
+            if kind == "collection":
+                collections.append(path)
+            elif kind == "outputs":
+                outputs.append(path)
+    found = []
+    for path in collections:
+        if any(path != other and repeats(path, other) for other in collections):
+            continue
+        beside = [Part("jsonl", stem(other), other) for other in outputs if path.parent in other.parents]
+        for lp in sorted({pair_of(record, file=path, line=line) for line, record in records(path)}):
+            parts = (Part("jsonl", "", path), *sorted(beside))
+            found.append(TestSet(name=stem(path), year=year_of(stem(path), path), lp=lp, parts=parts))
+    return found
+
+
+def repeats(path: Path, other: Path) -> bool:
+    """Whether a collection is another one with something added (`wmt25-genmt-humeval` beside `wmt25-genmt`)."""
+    return path.parent == other.parent and stem(path).startswith(f"{stem(other)}-")
+
+
+def kind_of(path: Path) -> str | None:
+    """What the first record tells of a file: "collection", "outputs" or None."""
+    first = next(records(path), None)
+    if first is None:
+        return "outputs"  # of a system without any
+    _, record = first
+    if not isinstance(record.get("doc_id"), str):
+        return None
+    if "refs" in record or isinstance(record.get("tgt_text"), dict):
+        return "collection"
+    return "outputs" if isinstance(record.get("hypothesis"), str) else None
+
+
+def stem(path: Path) -> str:
+    """A file's name without its ending."""
+    return path.name.removesuffix(".gz").removesuffix(".jsonl")
+
+
+def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their lines; empty lines are passed over."""
+    for line, text in enumerate(iter_lines(path, tally=tally), start=1):
+        if text.startswith(LFS):
+            raise InputError("a Git LFS pointer, not the data; run `git lfs pull` in the checkout", file=path, line=1)
+        if text.strip():
+            yield line, parsed(text, file=path, line=line)
+
+
+def parsed(text: str, *, file: Path, line: int) -> dict[str, Any]:
+    """One line as a JSON object."""
+    try:
+        record = strict_json.parse(text)
+    except ValueError as error:
+        raise InputError(f"broken JSON: {error}", file=file, line=line) from None
+    if not isinstance(record, dict):
+        raise InputError(f"expected a JSON object, found {type(record).__name__}", file=file, line=line)
+    if "\\u0000" in text and holds_nul(record):
+        raise InputError("a NUL (\\u0000), which is no text", file=file, line=line)
+    return record
+
+
+def holds_nul(record: dict[str, Any]) -> bool:
+    """Whether a text of a record holds a NUL."""
+    return r"\u0000" in strict_json.dump(record).replace(r"\\", "")
+
+
+def text_of(record: dict[str, Any], key: str, *, file: Path, line: int) -> str:
+    """A text that a record must have."""
+    value = record.get(key)
+    if not isinstance(value, str):
+        raise InputError(f'expected a text under "{key}", found {type(value).__name__}', file=file, line=line)
+    return value
+
+
+def pair_of(record: dict[str, Any], *, file: Path, line: int) -> str:
+    """The language pair of a record, by its languages or its id."""
+    source, target = record.get("src_lang"), record.get("tgt_lang")
+    if isinstance(source, str) and isinstance(target, str):
+        return f"{language(source)}-{language(target)}"
+    if match := ID_PAIR.match(text_of(record, "doc_id", file=file, line=line)):
+        return f"{language(match['source'])}-{language(match['target'])}"
+    message = 'no language pair: expected "src_lang" and "tgt_lang", or a "doc_id" like cs-en_US_#_news_#_NAME'
+    raise InputError(message, file=file, line=line)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One record of a collection: a document or one paragraph of it, each version as paragraphs."""
+
+    id: str
+    doc: str
+    line: int
+    domain: str | None
+    versions: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+
+def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
+    """The columns of one pair of a collection, with the outputs beside it.
+
+    Raises:
+        InputError: broken JSON, a missing or repeated key or id, a text with another number of paragraphs than the
+            document's first version.
+    """
+    counts: Counter[str] = Counter() if tally is None else tally
+    collection, *outputs = testset.having("jsonl")
+    entries: dict[str, Entry] = {}
+    for line, record in records(collection.path, tally=counts):
+        if pair_of(record, file=collection.path, line=line) == testset.lp:
+            entry = entry_of(record, file=collection.path, line=line)
+            if entry.id in entries:
+                message = f"document {entry.id} stands also in line {entries[entry.id].line}"
+                raise InputError(message, file=collection.path, line=line)
+            entries[entry.id] = entry
+    for part in outputs:
+        add_outputs(entries, part, tally=counts)
+    return columns_of(list(entries.values()), file=collection.path, tally=counts)
+
+
+def entry_of(record: dict[str, Any], *, file: Path, line: int) -> Entry:
+    """A collection's record as an entry."""
+    identity = text_of(record, "doc_id", file=file, line=line)
+    fields = identity.split(SEPARATOR)
+    numbered = len(fields) > 3 and fields[-1].isdecimal()
+    domain = record.get("domain") or (fields[1] if len(fields) > 2 else None)
+    entry = Entry(
+        id=identity,
+        doc=SEPARATOR.join(fields[:-1]) if numbered else identity,
+        line=line,
+        domain=domain if isinstance(domain, str) else None,
+    )
+    texts: dict[tuple[str, str], str] = {}
+    if record.get("src_text") is not None:
+        texts["src", ""] = text_of(record, "src_text", file=file, line=line)
+    texts |= named_texts(record.get("refs"), "refs", role="ref", file=file, line=line)
+    texts |= named_texts(record.get("tgt_text"), "tgt_text", role="hyp", file=file, line=line)
+    for key, text in texts.items():
+        add_version(entry, key, [joined(text)] if numbered else paragraphs(text), file=file, line=line)
+    return entry
+
+
+def named_texts(value: Any, key: str, *, role: str, file: Path, line: int) -> dict[tuple[str, str], str]:
+    """Texts by name: `{"refA": {"ref": TEXT}}` or `{NAME: TEXT}`; names like refA are references in any case."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        message = f'expected an object {{NAME: TEXT}} under "{key}", found {type(value).__name__}'
+        raise InputError(message, file=file, line=line)
+    texts = {}
+    for name, content in value.items():
+        text = content.get("ref") if isinstance(content, dict) else content
+        if not isinstance(text, str):
+            message = f'expected a text under "{key}": "{name}", found {type(text).__name__}'
+            raise InputError(message, file=file, line=line)
+        texts["ref" if REFERENCE.fullmatch(name) else role, name] = text
+    return texts
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a document: an empty line parts them, single line ends become spaces."""
+    return [joined(part) for part in text.replace("\r\n", "\n").split("\n\n")]
+
+
+def add_version(entry: Entry, key: tuple[str, str], rows: list[str], *, file: Path, line: int) -> None:
+    """Give an entry one version more, as long as its first one."""
+    if key in entry.versions:
+        raise InputError(f"document {entry.id}: a second {key[0]} {key[1]!r}", file=file, line=line)
+    for (role, name), first in entry.versions.items():
+        if len(first) != len(rows):
+            message = (
+                f"document {entry.id}: {key[0]} {key[1]!r} has {len(rows)} paragraphs, {role} {name!r} has "
+                f"{len(first)}; they must be parallel"
+            )
+            raise InputError(message, file=file, line=line)
+        break
+    entry.versions[key] = rows
+
+
+def add_outputs(entries: dict[str, Entry], part: Part, *, tally: Counter[str]) -> None:
+    """Add one system's outputs to the entries that they belong to."""
+    line = 0
+    for line, record in records(part.path, tally=tally):
+        entry = entries.get(text_of(record, "doc_id", file=part.path, line=line))
+        if entry is not None:
+            text = text_of(record, "hypothesis", file=part.path, line=line)
+            add_version(entry, ("hyp", part.name), paragraphs(text), file=part.path, line=line)
+    tally[EMPTY] += not line
+
+
+def columns_of(entries: Sequence[Entry], *, file: Path, tally: Counter[str]) -> Columns:
+    """Entries side by side as columns, each document's in a run."""
+    keys = sorted({key for entry in entries for key in entry.versions})
+    rows: dict[tuple[str, str], list[str | None]] = {key: [] for key in keys}
+    extents: list[Extent] = []
+    seen: set[str] = set()
+    for doc, run in groupby(entries, key=lambda entry: entry.doc):
+        group = list(run)
+        if doc in seen:
+            message = f"document {doc} comes back after another one; its paragraphs must stand together"
+            raise InputError(message, file=file, line=group[0].line)
+        seen.add(doc)
+        size = 0
+        for entry in group:
+            length = len(next(iter(entry.versions.values()), []))
+            size += length
+            for key in keys:
+                version = entry.versions.get(key)
+                if version is None:
+                    tally["documents that a reference or system lacks"] += 1
+                rows[key] += [None] * length if version is None else list(version)
+        extents.append(Extent(doc, size, group[0].domain))
+    source = rows.pop(("src", ""), None)
+    if source is not None and any(text is None for text in source):
+        raise InputError("some records have src_text and some have none; all or none must have it", file=file)
+    return Columns(
+        src=None if source is None else [text for text in source if text is not None],
+        refs={name: texts for (role, name), texts in rows.items() if role == "ref"},
+        hyps={name: texts for (role, name), texts in rows.items() if role == "hyp"},
+        extents=extents,
+    )

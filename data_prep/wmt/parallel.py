@@ -1,0 +1,64 @@
+"""Line-parallel text files of one test set as columns: sources, references, systems, perhaps document ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet
+from pronmetric.errors import InputError
+from pronmetric.text.lines import read_lines
+
+ROLES = ("src", "ref", "hyp", "docids")
+
+
+def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
+    """The columns of a test set's text files.
+
+    Raises:
+        InputError: two files for the same thing; a file with another number of lines than the first; a document id
+            that comes back after another one.
+    """
+    parts = testset.having(*ROLES)
+    lines = read_parallel(parts, tally=tally)
+    found = {(part.role, part.name): rows for part, rows in zip(parts, lines, strict=True)}
+    ids = testset.having("docids")
+    return Columns(
+        src=found.get(("src", "")),
+        refs={name: list(rows) for (role, name), rows in found.items() if role == "ref"},
+        hyps={name: list(rows) for (role, name), rows in found.items() if role == "hyp"},
+        extents=extents(found["docids", ""], file=ids[0].path) if ids else None,
+    )
+
+
+def read_parallel(parts: Sequence[Part], *, tally: Counter[str] | None = None) -> list[list[str]]:
+    """The lines of files that must be line-parallel and stand for different things."""
+    seen: dict[tuple[str, str], Path] = {}
+    columns: list[list[str]] = []
+    for part in parts:
+        key = (part.role, part.name)
+        if key in seen:
+            raise InputError(f"the same {part.role} {part.name!r} as {seen[key]}; keep one of them", file=part.path)
+        seen[key] = part.path
+        columns.append(read_lines(part.path, tally=tally))
+        if len(columns[-1]) != len(columns[0]):
+            message = f"{len(columns[-1])} lines, but {parts[0].path} has {len(columns[0])}; they must be line-parallel"
+            raise InputError(message, file=part.path, line=min(len(columns[-1]), len(columns[0])) + 1)
+    return columns
+
+
+def extents(ids: Sequence[str], *, file: Path) -> list[Extent]:
+    """The documents of a column of document ids, one a segment, the segments of a document in a run."""
+    found: list[Extent] = []
+    seen: set[str] = set()
+    line = 1
+    for doc, run in groupby(ids):
+        if doc in seen:
+            message = f"document {doc!r} comes back after another one; the lines of a document must stand together"
+            raise InputError(message, file=file, line=line)
+        seen.add(doc)
+        found.append(Extent(doc, sum(1 for _ in run)))
+        line += found[-1].size
+    return found

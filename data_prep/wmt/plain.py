@@ -1,0 +1,77 @@
+"""Plain layout: a folder with the reference and one file a system, line by line parallel.
+
+- `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference's name is the file's, without the ending);
+- `src.txt`, `source.txt` or `src.de.txt` with the language: the source, if there is one;
+- `docids.txt`: the id of its document for each line, if there is one; the lines of a document stand together;
+- every other file of the same ending as the reference (`.txt`, `.en` or none, then also no dot in the name) is the
+  output of the system that it is named after. README, LICENSE and hidden files aside.
+
+Each file may be gzip (`.gz` at the end).
+
+The test set bears the folder's name; a folder named like `mytest.de-en` or a source named like `src.de.txt` tells the
+pair, else it is `und-en` (undetermined).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from data_prep.wmt import text
+from data_prep.wmt.testset import Part, TestSet, year_of
+
+REFERENCE = re.compile(r"ref(?:erence)?(?:[._-]\w+|[A-Z0-9]\w*)?")
+SOURCE = re.compile(r"(?:src|source)(?:[._-](?P<language>[a-z]{2,3}))?")
+ENDINGS = (".txt", ".en")
+PAIR = re.compile(r"(?:(?P<name>.+?)[._-])?(?P<lp>[a-z]{2,3}-en)")
+
+
+def find(files: Iterable[Path]) -> list[TestSet]:
+    """A test set for each folder that holds a plain reference file."""
+    folders: defaultdict[Path, list[Path]] = defaultdict(list)
+    for path in files:
+        folders[path.parent].append(path)
+    found = (testset(folder, paths) for folder, paths in sorted(folders.items()))
+    return [each for each in found if each is not None]
+
+
+def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
+    """The test set of one folder, None where it has no plain reference."""
+    names = {path: stem_and_ending(path) for path in paths if not text.NAME.fullmatch(path.name)}
+    endings = {ending for stem, ending in names.values() if ending is not None and REFERENCE.fullmatch(stem)}
+    parts = [
+        Part(role_of(stem), "" if role_of(stem) in ("src", "docids") else stem, path)
+        for path, (stem, ending) in names.items()
+        if ending in endings and not stem.lower().startswith(("readme", "license"))
+    ]
+    if not parts:
+        return None
+    match = PAIR.fullmatch(folder.resolve().name)
+    name = (match["name"] if match else folder.resolve().name) or "plain"
+    lp = match["lp"] if match else f"{source_language(stem for stem, _ in names.values())}-en"
+    return TestSet(name=name, year=year_of(name), lp=lp, parts=tuple(sorted(parts)))
+
+
+def source_language(stems: Iterable[str]) -> str:
+    """The language that the source's name tells, "und" where it tells none."""
+    return next((match["language"] for stem in stems if (match := SOURCE.fullmatch(stem)) and match["language"]), "und")
+
+
+def stem_and_ending(path: Path) -> tuple[str, str | None]:
+    """A file's name without its ending, and the ending: "online.A.txt.gz" -> ("online.A", ".txt"); None is another."""
+    name = path.name.removesuffix(".gz")
+    for ending in ENDINGS:
+        if name.endswith(ending):
+            return name.removesuffix(ending), ending
+    return name, None if "." in name else ""
+
+
+def role_of(stem: str) -> str:
+    """What a plain file holds, by its name."""
+    if REFERENCE.fullmatch(stem):
+        return "ref"
+    if SOURCE.fullmatch(stem):
+        return "src"
+    return "docids" if stem in ("docids", "docs") else "hyp"

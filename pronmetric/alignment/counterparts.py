@@ -1,0 +1,102 @@
+"""Which pronoun of a system output stands for a pronoun of the reference: the link, the role, the words around.
+
+A word aligner links pronouns too freely: any two of them are often translations of each other. A link counts here
+only where both pronouns have the same role and a word beside the one is linked to a word beside the other; and a
+pronoun that the aligner left alone gets the one that stands in its place. Expletive "it" stands for nothing, and so
+for no other pronoun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.lexicon import CLASSES
+from pronmetric.pronouns.slots import role, slot
+from pronmetric.text.words import Word
+
+_REACH = 3
+_BEFORE, _AFTER = (-1, -2), tuple(range(1, _REACH + 1))
+_DETERMINERS = frozenset({"possessive determiner", "demonstrative determiner", "relative determiner"})
+_DEMONSTRATIVE = frozenset({"this", "that", "these", "those"})
+_SEEM = frozenset("seem seems seemed appear appears appeared turns turned takes took happens happened".split())
+_CLAUSE = frozenset("to that whether if how when where why what who".split())
+
+
+def counterparts(
+    ref_words: Sequence[Word],
+    ref_pronouns: Sequence[Occurrence],
+    hyp_words: Sequence[Word],
+    hyp_pronouns: Sequence[Occurrence],
+    links: Mapping[int, int],
+) -> Iterator[tuple[Occurrence, Occurrence]]:
+    """The pairs of pronouns, reference and system output, that stand in the same place."""
+    used = {found.word: found for found in hyp_pronouns}
+    taken = set(links.values())
+    for found in ref_pronouns:
+        near = [links[found.word]] if found.word in links else _beside(found.word, links)
+        for j in near:
+            free = found.word in links or j not in taken
+            if j in used and free and same_place(ref_words, found, hyp_words, used[j], links):
+                taken.add(j)
+                yield found, used[j]
+                break
+
+
+def _beside(index: int, links: Mapping[int, int]) -> list[int]:
+    """Where the counterpart of an unlinked word may stand: beside the links of its neighbours."""
+    places = (links[index + step] - step for step in (1, -1) if index + step in links)
+    return list(dict.fromkeys(places))
+
+
+def same_place(
+    ref_words: Sequence[Word], ref: Occurrence, hyp_words: Sequence[Word], hyp: Occurrence, links: Mapping[int, int]
+) -> bool:
+    """Whether two pronouns have the same role among words that are linked.
+
+    The role of this, that, these and those is hard to tell: for them it is enough that the next words are linked.
+    """
+    if expletive(ref_words, ref.word) or expletive(hyp_words, hyp.word):
+        return False
+    here, there = _role(ref_words, ref.word), _role(hyp_words, hyp.word)
+    if here != there:
+        return bool(_DEMONSTRATIVE & {ref.form, hyp.form}) and links.get(ref.word + 1) == hyp.word + 1
+    steps = _BEFORE if here == "object" else (*_AFTER, -1) if here == "relative" else _AFTER
+    return any(
+        links.get(ref.word + k) == hyp.word + m and ref_words[ref.word + k].text[-1].isalnum()
+        for k in steps
+        for m in steps
+        if k * m > 0
+    )
+
+
+def _role(words: Sequence[Word], index: int) -> str:
+    place = slot(words, index)
+    if place == "demonstrative":
+        return role(words, index)
+    return "determiner" if place in _DETERMINERS else place.split()[0] if place.startswith("inter") else place
+
+
+def expletive(words: Sequence[Word], index: int) -> bool:
+    """Whether an "it" stands for nothing: "it is clear that", "it seems", "it's time to".
+
+    >>> from pronmetric.text.words import words
+    >>> expletive(words("It is easy to see."), 0), expletive(words("It is red."), 0)
+    (True, False)
+    """
+    lower = [word.text.lower().replace("\u2019", "'") for word in words[index : index + 9]]
+    if lower[0] != "it":
+        return False
+    rest = lower[1:]
+    while rest and (rest[0] in CLASSES["modal"] or rest[0] in CLASSES["adverb"] or rest[0] in ("has", "have", "had")):
+        rest.pop(0)
+    if not rest or rest[0] in _SEEM:
+        return bool(rest)
+    if rest[0] not in CLASSES["be"]:
+        return False
+    for word in rest[1:6]:
+        if not word[-1].isalnum():
+            return False
+        if word in _CLAUSE:
+            return True
+    return False

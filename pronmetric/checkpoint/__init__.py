@@ -1,0 +1,1 @@
+"""Checkpoints: their files, their configuration, and where they are found."""

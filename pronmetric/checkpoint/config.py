@@ -1,0 +1,199 @@
+"""A checkpoint's config.yaml: read, checked key by key, and what of it changes a score. No torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from pronmetric.errors import InputError
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.schema import WORD_STATES
+from pronmetric.text.context import CONTEXT_SIZE
+
+FORMAT = 1
+CONTEXTS = ("none", "respective", "common")
+SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # how each head scores a segment
+KINDS = ("huggingface", "glove", "elmo")
+KEYS = (
+    "encoder",
+    "head",
+    "word_state",
+    "segment",
+    "max_pieces",
+    "separator",
+    "pronouns",
+    "context",
+    "context_size",
+)
+_ADDED: Mapping[str, Any] = {"context_size": CONTEXT_SIZE}  # keys that older checkpoints lack, and what they mean there
+_MOST_BYTES = 2**24  # of the file
+_MOST_VALUES = 2**20  # of the file, with what its aliases repeat
+_LARGEST = 2**20  # of a size in the encoder's architecture
+_LARGEST_POSITION = 2**24
+# Of a Hugging Face architecture, what changes no score: how it was trained, and notes of the library that wrote it.
+_NO_SCORE = frozenset(
+    {
+        "architectures",
+        "attention_dropout",
+        "attention_probs_dropout_prob",
+        "classifier_dropout",
+        "dropout",
+        "dtype",
+        "gradient_checkpointing",
+        "hidden_dropout",
+        "hidden_dropout_prob",
+        "initializer_range",
+        "torch_dtype",
+        "transformers_version",
+        "use_cache",
+    }
+)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The config of a checkpoint, complete: a key that older checkpoints lack has the value that it means there.
+
+    Raises:
+        InputError: with file and key, where the file is no YAML mapping, a key is missing, or a value is none that
+            the key may have.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            _refuse(path, "the file", f"at most {_MOST_BYTES:,} bytes", f"{path.stat().st_size:,}")
+        config: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError, OSError) as error:
+        why = str(error).split("\n")[0]
+        raise InputError(f"broken checkpoint config ({why}); fetch the checkpoint again", file=path) from error
+    if not isinstance(config, dict) or not all(isinstance(key, str) for key in config):
+        _refuse(path, "the file", "a mapping of keys", config)
+    _plain(config, path)
+    _check(config.get("format") == FORMAT, path, "format", f"checkpoint format {FORMAT}", config.get("format"))
+    for key in KEYS:
+        if key not in config and key not in _ADDED:
+            raise InputError(
+                f"broken checkpoint config: the key {key} is missing; fetch the checkpoint again", file=path
+            )
+    config = {key: config[key] if key in config else _ADDED[key] for key in KEYS} | config
+    _encoder(config["encoder"], path)
+    _head(config["head"], path)
+    head = config["head"]["kind"]
+    _check(config["segment"] == SEGMENT[head], path, "segment", f"{SEGMENT[head]} with head {head}", config["segment"])
+    _one_of(config["word_state"], WORD_STATES, path, "word_state")
+    _one_of(config["context"], CONTEXTS, path, "context")
+    _whole(config["max_pieces"], path, "max_pieces", least=1, most=_LARGEST)
+    _whole(config["context_size"], path, "context_size", least=0, most=_LARGEST)
+    _check(isinstance(config["separator"], bool), path, "separator", "true or false", config["separator"])
+    _pronouns(config["pronouns"], path)
+    tie = config.get("tie")
+    _check(tie is None or (_number(tie) and tie >= 0), path, "tie", "a number of at least 0", tie)
+    training = config.get("training", {})
+    _check(isinstance(training, dict), path, "training", "a mapping", training)
+    return config
+
+
+def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a complete config changes a score, whatever the order of its keys and pronouns."""
+    told = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
+    encoder = {key: value for key, value in config["encoder"].items() if key not in _NO_SCORE}
+    head = {"kind": config["head"]["kind"]}
+    if head["kind"] == "paper":
+        head["slots"] = config["head"]["slots"]
+    return {**told, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
+
+
+def _encoder(encoder: object, path: Path) -> None:
+    _check(isinstance(encoder, dict), path, "encoder", "a mapping", encoder)
+    assert isinstance(encoder, dict)
+    _one_of(encoder.get("kind", KINDS[0]), KINDS, path, "encoder.kind")
+
+    def check(key: str, value: object) -> None:
+        most = _LARGEST_POSITION if "position" in key else _LARGEST
+        if isinstance(value, int):
+            _check(abs(value) <= most, path, key, f"at most {most:,}", value)
+
+    _walk(encoder, "encoder", check)
+
+
+def _head(head: object, path: Path) -> None:
+    _check(isinstance(head, dict), path, "head", "a mapping", head)
+    assert isinstance(head, dict)
+    _one_of(head.get("kind"), SEGMENT, path, "head.kind")
+    dropout = head.get("dropout")
+    _check(_number(dropout) and 0 <= dropout < 1, path, "head.dropout", "a number from 0 to below 1", dropout)  # type: ignore[operator]
+    _whole(head.get("slots"), path, "head.slots", least=0, most=_LARGEST)
+    # of checkpoints before version 0.2, where it was never true
+    known = {"kind", "dropout", "slots"} | ({"correction"} if head.get("correction") is False else set())
+    for key in head.keys() - known:
+        _refuse(path, f"head.{key}", "no such key", head[key])
+
+
+def _pronouns(forms: object, path: Path) -> None:
+    listed = isinstance(forms, list) and len(forms) > 0
+    _check(listed, path, "pronouns", "a list of pronouns", forms)
+    assert isinstance(forms, list)
+    for form in forms:
+        _check(form in FORMS, path, "pronouns", f"forms of the inventory ({', '.join(FORMS)})", form)
+    twice = sorted({form for form in forms if forms.count(form) > 1})
+    _check(not twice, path, "pronouns", "each form once", ", ".join(twice))
+
+
+def _plain(config: Mapping[str, Any], path: Path) -> None:
+    """Refuse what no setting is: numbers that are not finite, and aliases that grow without end."""
+    seen = 0
+
+    def check(key: str, value: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen > _MOST_VALUES:
+            _refuse(path, key.split(".")[0], f"at most {_MOST_VALUES:,} values in all", "more")
+        if isinstance(value, float) and not math.isfinite(value):
+            _refuse(path, key, "a finite number", value)
+
+    try:
+        _walk(config, "", check)
+    except RecursionError:
+        _refuse(path, "the file", "values that do not hold themselves", "an endless one")
+
+
+def _walk(value: object, key: str, check: Callable[[str, object], None]) -> None:
+    """`check` every value below `value`, with its dotted key."""
+    check(key, value)
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            _walk(each, f"{key}.{name}" if key else str(name), check)
+    elif isinstance(value, list | tuple | set):
+        for each in value:
+            _walk(each, key, check)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(value: object, path: Path, key: str, *, least: int, most: int) -> None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    _check(fits, path, key, f"a whole number from {least} to {most:,}", value)
+
+
+def _one_of(value: object, allowed: Collection[str], path: Path, key: str) -> None:
+    _check(isinstance(value, str) and value in allowed, path, key, f"one of {', '.join(allowed)}", value)
+
+
+def _check(fits: bool, path: Path, key: str, expected: str, got: object) -> None:
+    if not fits:
+        _refuse(path, key, expected, got)
+
+
+def _refuse(path: Path, key: str, expected: str, got: object) -> NoReturn:
+    told = repr(got)
+    told = told if len(told) <= 80 else f"{told[:77]}..."
+    cure = (
+        "install the pronmetric that wrote it"
+        if key == "format"
+        else "restore the value, or fetch the checkpoint again"
+    )
+    raise InputError(f"{key}: expected {expected}, got {told}; {cure}", file=path)

@@ -1,0 +1,320 @@
+"""Checkpoints on disk: config.yaml, model.safetensors, and the tokenizer or vocabulary; nothing unpickles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from transformers import AutoTokenizer
+
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint.locate import CARD, CONFIG, WEIGHTS
+from pronmetric.data.collate import Collator
+from pronmetric.data.pieces import VOCABULARY, Characters, Pieces, Subwords, Vocabulary
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.nn.bilstm import BiLSTM
+from pronmetric.nn.elmo import Elmo
+from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.nn.scorer import PronounScorer, make_head
+
+FORMAT, KEYS = checkpoint_config.FORMAT, checkpoint_config.KEYS
+ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
+    "huggingface": HuggingFaceEncoder.from_config,
+    "glove": BiLSTM.from_config,
+    "elmo": Elmo.from_config,
+}
+# The files of a checkpoint beside config and weights; by kind of encoder, the first one must be there.
+TOKENIZER = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
+TEXTS: Mapping[str, tuple[str, ...]] = {"huggingface": TOKENIZER, "glove": (VOCABULARY,), "elmo": ()}
+# What transformers notes in tokenizer_config.json of the call that read the tokenizer; it cuts no text.
+_NOTES = frozenset({"is_local", "local_files_only", "name_or_path", "tokenizer_file", "transformers_version"})
+_SPARE = 4  # parameters that an architecture may register for each tensor of its weights: shared ones count twice
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A scorer with what it needs to read text.
+
+    pieces: how texts are cut for its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
+    architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots), `word_state`,
+    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory),
+    `context` (that it was trained in), `context_size` (sentences of it), maybe `tie` (its tie band),
+    `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
+    digits of the weights' SHA-256. settings: the same of the tokenizer and of all in `config` that changes a score.
+    """
+
+    model: PronounScorer
+    pieces: Pieces
+    config: Mapping[str, Any]
+    hash: str
+    settings: str
+
+    @property
+    def collator(self) -> Collator:
+        """The collator of this checkpoint's pieces and length."""
+        return Collator(self.pieces, max_pieces=self.config["max_pieces"], separator=self.config["separator"])
+
+
+def encoder_kind(config: Mapping[str, Any]) -> str:
+    """The kind of a checkpoint's encoder: "huggingface", "glove" or "elmo"."""
+    return config["encoder"].get("kind", "huggingface")
+
+
+def build(config: Mapping[str, Any]) -> PronounScorer:
+    """A scorer with random weights, as `config` describes it."""
+    kind = encoder_kind(config)
+    if kind not in ENCODERS:
+        raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
+    encoder: Encoder = ENCODERS[kind](config["encoder"])
+    head = config["head"]
+    return PronounScorer(
+        encoder,
+        make_head(head["kind"], encoder.width, dropout=head["dropout"], slots=head["slots"]),
+        word_state=config["word_state"],
+    )
+
+
+def load(folder: str | Path) -> Checkpoint:
+    """Read a checkpoint; the model comes in fp32, in evaluation mode.
+
+    Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
+    architecture, without memory for either, then the weights' values, then the tokenizer against the encoder.
+
+    Raises:
+        InputError: `folder` is no checkpoint, or a part of it does not fit; with the file, and what it expected.
+    """
+    folder = Path(folder)
+    _need(folder, CONFIG, WEIGHTS)
+    config = checkpoint_config.read(folder / CONFIG)
+    _need(folder, *TEXTS[encoder_kind(config)][:1])
+    try:
+        shapes = _shapes(folder / WEIGHTS)
+        _refuse_other_tensors(_planned(config, folder / CONFIG, tensors=len(shapes)), shapes)
+        model = build(config)
+        weights = load_file(folder / WEIGHTS)
+        _refuse_values(model, weights)
+        model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
+    except (SafetensorError, RuntimeError, ValueError) as error:
+        raise _broken("weights", folder / WEIGHTS, error) from error
+    try:
+        pieces = _pieces(folder, config)
+        Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"])
+    except Exception as error:  # the tokenizers library raises bare Exceptions
+        raise _broken("tokenizer", folder, error) from error
+    settings = _settings(folder, config)
+    return Checkpoint(model.eval(), pieces, config, hash_file(folder / WEIGHTS), settings)
+
+
+def _need(folder: Path, *names: str) -> None:
+    for name in names:
+        if not (folder / name).is_file():
+            raise InputError(
+                f"no checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
+            )
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The tensors of a file, of which only the header is read."""
+    with safe_open(path, framework="pt") as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
+
+
+class _TooLarge(Exception):
+    """An architecture has more parameters than its weights."""
+
+
+@contextmanager
+def _at_most(parameters: int) -> Iterator[None]:
+    """Stop the making of modules that together have more parameters."""
+    made = 0
+
+    def count(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        nonlocal made
+        made += 1
+        if made > parameters:
+            raise _TooLarge
+
+    handle = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _planned(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str, tuple[int, ...]]:
+    """The tensors that an architecture has; none of them is made."""
+    try:
+        with _at_most(_SPARE * tensors + 16), torch.device("meta"):
+            return {name: tuple(tensor.shape) for name, tensor in build(config).state_dict().items()}
+    except _TooLarge as error:
+        sizes = {key: value for key, value in config["encoder"].items() if type(value) is int}
+        largest = max(sizes, key=lambda key: ("layer" in key and sizes[key] > tensors, sizes[key]), default="")
+        raise InputError(
+            f"encoder.{largest}: expected an architecture of {tensors} tensors, which {WEIGHTS} has, got a much larger "
+            f"one (encoder.{largest} is {sizes.get(largest)}); restore the value, or fetch the checkpoint again",
+            file=path,
+        ) from error
+    except Exception as error:  # transformers has many ways to say that an architecture is none
+        raise _broken("config", path, error) from error
+
+
+def _refuse_other_tensors(planned: Mapping[str, tuple[int, ...]], found: Mapping[str, tuple[int, ...]]) -> None:
+    for name in planned:
+        if name not in found:
+            raise ValueError(f"the tensor {name} is missing")
+        if planned[name] != found[name]:
+            raise ValueError(f"{name}: expected the shape {planned[name]} of {CONFIG}, got {found[name]}")
+    for name in found:
+        if name not in planned:
+            raise ValueError(f"{CONFIG} has no tensor {name}")
+
+
+def _refuse_values(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    for name, expected in model.state_dict().items():
+        value = weights[name]
+        if value.is_floating_point() != expected.is_floating_point():
+            raise ValueError(f"{name}: expected numbers of kind {expected.dtype}, got {value.dtype}")
+        if value.is_floating_point() and not value.isfinite().all():
+            raise ValueError(f"{name}: expected finite numbers, got {int((~value.isfinite()).sum())} that are not")
+
+
+def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
+    """How texts are cut for the encoder that `config` describes."""
+    kind, encoder = encoder_kind(config), config["encoder"]
+    if kind == "elmo":
+        return Characters()
+    if kind == "glove":
+        vocabulary = Vocabulary.load(folder, lower=encoder["lower"])
+        if len(vocabulary.words) != encoder["words"]:
+            raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(vocabulary.words)}")
+        return vocabulary
+    subwords = Subwords(AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
+    rows, pieces = encoder["vocab_size"], subwords.config["pieces"]
+    largest = max(subwords.tokenizer.get_vocab().values())
+    if largest >= rows or pieces != encoder.get("pieces", pieces):
+        raise InputError(
+            f"expected {encoder.get('pieces', rows)} pieces with ids below {rows} (encoder.vocab_size), got {pieces} "
+            f"with ids up to {largest}"
+        )
+    return subwords
+
+
+def _settings(folder: Path, config: Mapping[str, Any]) -> str:
+    """The first 8 hex digits of a hash over the tokenizer's files and what of `config` changes a score."""
+    digest = hashlib.sha256(_canonical(checkpoint_config.of_scores(config)))
+    for name in TEXTS[encoder_kind(config)]:
+        path = folder / name
+        if path.is_file():
+            content = path.read_bytes()
+            if path.suffix == ".json":
+                found = json.loads(content)
+                content = _canonical({k: v for k, v in found.items() if k not in _NOTES})
+            digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:8]
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str).encode()
+
+
+def _broken(part: str, path: Path, error: Exception) -> InputError:
+    why = repr(error) if isinstance(error, KeyError) else str(error).split("\n")[0]
+    return InputError(f"broken checkpoint {part} ({why}); fetch the checkpoint again", file=path)
+
+
+def save(
+    folder: str | Path,
+    model: PronounScorer,
+    pieces: Pieces,
+    config: Mapping[str, Any],
+    *,
+    half: bool,
+) -> str:
+    """Write a checkpoint and return its hash; `half` stores the weights in half precision.
+
+    `folder` appears whole or not at all. What stands there already is replaced file by file, the rest of it stays.
+
+    Raises:
+        PronmetricError: a weight that is not finite, or not once it is stored, or the weights cannot be written, on a
+            full disk for one.
+    """
+    folder = Path(folder)
+    kind = torch.float16 if half else torch.float32
+    weights = {
+        k: v.detach().to("cpu", kind if v.is_floating_point() else v.dtype).contiguous()
+        for k, v in model.state_dict().items()
+    }
+    try:
+        _refuse_values(model, weights)
+    except ValueError as error:
+        cure = "; half=false stores larger numbers" if half else ""
+        raise PronmetricError(f"no checkpoint is written: {error}{cure}") from error
+    with _whole(folder) as part:
+        write_config(part, config)
+        pieces.save(part)
+        try:
+            save_file(weights, part / WEIGHTS, metadata={"format": "pt"})
+        except SafetensorError as error:
+            raise PronmetricError(f"{folder / WEIGHTS}: cannot be written: {error}") from error
+    return hash_file(folder / WEIGHTS)
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Copy the files of a checkpoint and its card, no others; of a link (the hub's cache has some) what it leads to."""
+    with _whole(to) as part:
+        for name in (CONFIG, WEIGHTS, CARD, *chain.from_iterable(TEXTS.values())):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, part / name)
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A hidden folder beside `folder`, which it becomes when all went well; else it vanishes."""
+    folder = folder.resolve()
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a killed process
+    part.mkdir(parents=True)
+    try:
+        yield part
+        if folder.exists():
+            for path in part.iterdir():
+                path.replace(folder / path.name)
+        else:
+            part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write a checkpoint's config.yaml, its keys in their order."""
+    (folder / CONFIG).write_text(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def hash_file(path: Path) -> str:
+    """First 8 hex digits of a file's SHA-256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:8]

@@ -1,0 +1,1 @@
+"""Output: files that appear whole or not at all, tables, progress, and names made safe to print."""

@@ -1,0 +1,1 @@
+"""Readers of published weights: ELMo and GloVe."""

@@ -1,0 +1,115 @@
+"""Word vectors in text files: GloVe's (a word and its numbers a line) and word2vec's (the same under a header).
+
+Pennington, Socher and Manning 2014, GloVe, https://aclanthology.org/D14-1162; Mikolov et al. 2013, word2vec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pronmetric.errors import InputError
+from pronmetric.text.lines import open_bytes, raw_lines
+
+
+class Found(NamedTuple):
+    """The vectors of the words that were looked for.
+
+    vectors: float32 (width,) of each word that the file has. lines: of the file, without its header. repeated: of them,
+    those of a word looked for that had a vector before; they are left out.
+    """
+
+    vectors: dict[str, np.ndarray]
+    lines: int
+    repeated: int
+
+
+def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
+    """The vectors of the `wanted` words, each of `width` numbers, from a text file, plain or gzip.
+
+    A word may hold blanks, as some of the published files' do; of a word that comes twice the first vector counts.
+
+    Raises:
+        InputError: no such file, broken gzip, a line of another number of numbers, something that is no number where
+            one should be, fewer or more lines than a word2vec header tells, or none of the words.
+    """
+    keys = {word.encode(): word for word in wanted}  # words of the file are not decoded: some are no UTF-8
+    vectors: dict[str, np.ndarray] = {}
+    told, lines, repeated = None, 0, 0
+    for number, line in _lines(path):
+        if number == 1 and (header := _header(line)) is not None:
+            told, found = header
+            if found != width:
+                raise _wrong_width(found, width, path, 1)
+            continue
+        lines += 1
+        if line.count(b" ") == width:
+            word, _, numbers = line.partition(b" ")
+        else:
+            word, numbers = _with_blanks(line, width, path, number)
+        if (key := keys.get(word)) is not None:
+            if key in vectors:
+                repeated += 1
+            else:
+                vectors[key] = _vector(numbers, path, number)
+    if told is not None and told != lines:
+        raise InputError(f"expected {told} words, as its first line says, got {lines}: fetch it again", file=path)
+    if not vectors:
+        raise InputError(f"none of the {len(keys)} words has a vector in it: give vectors of English words", file=path)
+    return Found(vectors, lines, repeated)
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not empty, with their numbers, without the blank that word2vec leaves at their ends."""
+    with open_bytes(path) as stream:
+        for number, line in enumerate(raw_lines(stream, file=path, kept=False), start=1):
+            if stripped := line.rstrip(b" \r\n"):
+                yield number, stripped
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """What word2vec's first line tells, the numbers of words and of their vectors' numbers; None where it is no header.
+
+    A vector of one number, after a word of digits, would look the same; there are none.
+    """
+    fields = line.split(b" ")
+    return (int(fields[0]), int(fields[1])) if len(fields) == 2 and all(f.isdigit() for f in fields) else None
+
+
+def _with_blanks(line: bytes, width: int, path: str | Path, number: int) -> tuple[bytes, bytes]:
+    """Word and numbers of a line with more blanks than numbers; an error where they are too few or too many."""
+    fields = line.split(b" ")
+    word = fields[: max(0, len(fields) - width)]
+    if not word or (len(word) > 1 and _is_number(word[-1])):
+        raise _wrong_width(sum(map(_is_number, fields[1:])), width, path, number)
+    return b" ".join(word), b" ".join(fields[len(word) :])
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_width(found: int, width: int, path: str | Path, line: int) -> InputError:
+    return InputError(
+        f"expected a word and {width} numbers, got {found}: give encoder.width={found} if all lines have so many, "
+        "else a text file of GloVe or word2vec",
+        file=path,
+        line=line,
+    )
+
+
+def _vector(numbers: bytes, path: str | Path, line: int) -> np.ndarray:
+    try:
+        vector = np.array([float(number) for number in numbers.split(b" ")], dtype=np.float32)
+    except ValueError as error:
+        raise InputError(f"expected numbers after the word ({error})", file=path, line=line) from None
+    if not np.isfinite(vector).all():
+        raise InputError("expected finite numbers after the word", file=path, line=line)
+    return vector

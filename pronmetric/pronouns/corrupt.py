@@ -1,0 +1,267 @@
+"""Corruption: the confusion table, one replacement that keeps letter case, and the seeded replacement of many.
+
+Numpy only; used by data_prep.noise, training and suggest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pronmetric.errors import InputError
+from pronmetric.pronouns.finder import ENTRIES, FORMS, Occurrence
+from pronmetric.pronouns.slots import agrees, grades, same_slot, slot
+from pronmetric.text import strict_json
+from pronmetric.text.lines import read_text
+from pronmetric.text.words import Word
+from pronmetric.text.words import words as split
+
+__all__ = ["ConfusionTable", "Corrupted", "agrees", "corrupt", "replace", "same_slot"]
+
+
+class ConfusionTable:
+    """How often systems wrote one pronoun form where the reference has another.
+
+    Forms are lower-cased; a form against itself and forms outside the inventory are refused.
+    """
+
+    def __init__(self, counts: Mapping[str, Mapping[str, float]]) -> None:
+        """Take nested counts {form: {wrong: n}}."""
+        for form, row in counts.items():
+            for wrong, count in row.items():
+                if form not in FORMS or wrong not in FORMS or form == wrong or not count >= 0:
+                    raise InputError(
+                        "confusion table: expected counts >= 0 of one pronoun against another, "
+                        f"came {form} -> {wrong}: {count}"
+                    )
+        self._counts = {form: {w: row[w] for w in sorted(row)} for form, row in sorted(counts.items())}
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, Mapping[str, float]] | Mapping[tuple[str, str], float]) -> ConfusionTable:
+        """A table from nested counts {form: {wrong: n}} or from pairs {(form, wrong): n}."""
+        nested: dict[str, dict[str, float]] = {}
+        for key, value in counts.items():
+            if isinstance(key, tuple):
+                nested.setdefault(key[0], {})[key[1]] = value  # type: ignore[assignment]
+            else:
+                nested[key] = dict(value)  # type: ignore[arg-type]
+        return cls(nested)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ConfusionTable:
+        """Read the JSON that `save` writes."""
+        try:
+            return cls(strict_json.parse(read_text(path)))
+        except (OSError, ValueError, AttributeError, TypeError, InputError) as error:
+            raise InputError(
+                f"expected a confusion table (JSON: form -> wrong form -> count): {error}", file=path
+            ) from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts as JSON, sorted."""
+        Path(path).write_text(json.dumps(self._counts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The counts, form -> wrong form -> count."""
+        return {form: dict(row) for form, row in self._counts.items()}
+
+    def count(self, form: str, wrong: str) -> float:
+        """How often `wrong` stood for `form`."""
+        return self._counts.get(form, {}).get(wrong, 0)
+
+    def probability(
+        self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None, smoothing: float = 0.0
+    ) -> dict[str, float]:
+        """The chance of each wrong form: (count + smoothing) ** power, over `allowed` or the seen forms, summing to 1.
+
+        Empty where no form can be drawn.
+        """
+        row = self._counts.get(form, {})
+        forms = [f for f in (row if allowed is None else allowed) if f != form]
+        weights = np.array([row.get(f, 0) + smoothing for f in forms], dtype=float)
+        weights = np.where(weights > 0, weights**power, 0.0)
+        total = weights.sum()
+        return dict(zip(forms, (weights / total).tolist(), strict=True)) if total > 0 else {}
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        form: str,
+        *,
+        power: float = 1.0,
+        allowed: Collection[str] | None = None,
+        smoothing: float = 0.0,
+    ) -> str | None:
+        """One wrong form for `form` by `probability`; None where there is none."""
+        chances = self.probability(form, power=power, allowed=allowed, smoothing=smoothing)
+        if not chances:
+            return None
+        edges = np.cumsum(list(chances.values()))
+        return list(chances)[min(int(np.searchsorted(edges, rng.random(), side="right")), len(chances) - 1)]
+
+
+def replace(text: str, start: int, end: int, form: str) -> str:
+    """`text` with the pronoun at [start, end) replaced by `form` in the letter case that its place asks for.
+
+    >>> replace("He left.", 0, 2, "it"), replace("I know I can.", 7, 8, "he"), replace("SHE LEFT", 0, 3, "they")
+    ('It left.', 'I know he can.', 'THEY LEFT')
+    """
+    new = cased(text, start, end, form)
+    gap = " " if text[end : end + 1].isalpha() else ""
+    return f"{text[:start]}{new}{gap}{text[end:]}"
+
+
+def cased(text: str, start: int, end: int, form: str) -> str:
+    """`form` in the letter case that fits the place [start, end) of `text`."""
+    old = text[start:end].lstrip("'\u2019\u2018\u02bc")
+    if not any(letter.isupper() for letter in text):
+        return form.lower()
+    if old.isupper() and (len(old) > 1 or _shouts(text, start, end)):
+        return form.upper()
+    if form.lower() == "i":
+        return "I"
+    if old[:1].isupper() and (old != "I" or _starts_sentence(text, start)):
+        return form.capitalize()
+    return form.lower()
+
+
+def _shouts(text: str, start: int, end: int) -> bool:
+    rest = text[:start] + text[end:]
+    return any(c.isupper() for c in rest) and not any(c.islower() for c in rest)
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip()
+    bare = before.rstrip("\"'([{\u201c\u201e\u2018\u00ab\u2039-\u2013\u2014\u2022*")
+    return not bare or bare[-1] in ".!?\u2026" or (bare != before and text[start - 1] in "\"'\u201c\u201e\u2018\u00ab")
+
+
+@dataclass(frozen=True, slots=True)
+class Corrupted:
+    """A text with some pronouns replaced; one entry for each pronoun of `spans`, `replaced` and `forms`."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    replaced: tuple[bool, ...]
+    forms: tuple[str, ...]
+
+
+def corrupt(
+    text: str,
+    occurrences: Sequence[Occurrence],
+    rng: np.random.Generator,
+    *,
+    rate: float,
+    table: ConfusionTable,
+    power: float = 0.6,
+    smoothing: float = 1.0,
+    same_slot_share: float = 1.0,
+    fitting: float = 0.0,
+    joint: float = 0.0,
+    must_agree: float = 0.0,
+    emphasis: Mapping[str, float] | None = None,
+    frequency: Mapping[str, Mapping[str, float]] | None = None,
+) -> Corrupted:
+    """Replace about `rate` of the pronouns of `text` by wrong ones; the same generator state gives the same text.
+
+    same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else from the whole row
+    of `table`.
+    fitting: the chance that a draw from the whole row is restricted to forms that could stand in the slot. Without it
+    "her" as an object seldom gives way to "him", as its row holds the possessive's errors, and "him" often to "her".
+    power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
+    joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced
+    together by another's, on top of the single replacements.
+    must_agree: the chance that a draw is restricted to forms that the verb agrees with.
+    emphasis: factors of `rate` by form (lower-cased); 1 for a form that is not named.
+    frequency: how often each form is right in each slot, {slot: {form: n}}; forms drawn from the slot, and referents,
+    are then drawn by it instead of by `table`. Without it a rare form is wrong too often: seen in place of a common
+    one, it is learned to be wrong. So would "her" be as an object, were it drawn as often as it is a possessive too.
+    """
+    words = split(text)
+    emphasis = emphasis or {}
+    wrong: list[str | None] = [None] * len(occurrences)
+    if rng.random() < joint:
+        _replace_referent(words, occurrences, rng, wrong, frequency)
+    for k, occurrence in enumerate(occurrences):
+        hit, whole, strict = rng.random(3)
+        if wrong[k] is not None or hit >= rate * emphasis.get(occurrence.form, 1.0):
+            continue
+        allowed: Collection[str] | None = None
+        if whole < same_slot_share:
+            allowed = next(iter(grades(words, occurrence.word)), ())
+        elif fitting and rng.random() < fitting:
+            allowed = same_slot(words, occurrence.word)
+        if strict < must_agree:
+            allowed = [f for f in (FORMS if allowed is None else allowed) if agrees(words, occurrence.word, f)]
+        if frequency is not None and whole < same_slot_share:
+            right = frequency.get(slot(words, occurrence.word), {})
+            wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
+        else:
+            wrong[k] = table.draw(rng, occurrence.form, power=power, allowed=allowed, smoothing=smoothing)
+    return _write(text, occurrences, wrong)
+
+
+_PARADIGM = {
+    entry.form: entry.number + entry.gender
+    for entry in ENTRIES
+    if entry.person == "3" and entry.gender != "person" and entry.type in ("personal", "possessive", "reflexive")
+}
+
+
+def _replace_referent(
+    words: Sequence[Word],
+    occurrences: Sequence[Occurrence],
+    rng: np.random.Generator,
+    wrong: list[str | None],
+    frequency: Mapping[str, Mapping[str, float]] | None,
+) -> None:
+    """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
+    present = sorted({_PARADIGM[o.form] for o in occurrences if o.form in _PARADIGM})
+    if not present:
+        return
+    old = present[rng.integers(len(present))]
+    others = sorted(set(_PARADIGM.values()) - {old})
+    if frequency is None:
+        new = others[rng.integers(len(others))]
+    else:
+        shares = dict.fromkeys(others, 1.0)
+        for form, paradigm in _PARADIGM.items():
+            if paradigm in shares:
+                shares[paradigm] += sum(right.get(form, 0) for right in frequency.values())
+        new = _draw(rng, others, shares) or others[0]
+    for k, occurrence in enumerate(occurrences):
+        if _PARADIGM.get(occurrence.form) == old:
+            fitting = (f for f in next(iter(grades(words, occurrence.word)), ()) if _PARADIGM.get(f) == new)
+            wrong[k] = next(fitting, None)
+
+
+def _draw(rng: np.random.Generator, forms: Sequence[str], weights: Mapping[str, float]) -> str | None:
+    """One of `forms` by weight; None where none weighs anything."""
+    edges = np.cumsum([weights.get(form, 0) for form in forms])
+    if not len(edges) or edges[-1] <= 0:
+        return None
+    return forms[min(int(np.searchsorted(edges, rng.random() * edges[-1], side="right")), len(forms) - 1)]
+
+
+def _write(text: str, occurrences: Sequence[Occurrence], wrong: Sequence[str | None]) -> Corrupted:
+    pieces, spans, last, length = [], [], 0, 0
+    for occurrence, form in zip(occurrences, wrong, strict=True):
+        start, end = occurrence.start, occurrence.end
+        new = text[start:end] if form is None else cased(text, start, end, form)
+        gap = " " if form is not None and text[end : end + 1].isalpha() else ""
+        pieces += [text[last:start], new, gap]
+        length += start - last
+        spans.append((length, length + len(new)))
+        length += len(new) + len(gap)
+        last = end
+    pieces.append(text[last:])
+    return Corrupted(
+        text="".join(pieces),
+        spans=tuple(spans),
+        replaced=tuple(form is not None for form in wrong),
+        forms=tuple(o.form if form is None else form for o, form in zip(occurrences, wrong, strict=True)),
+    )

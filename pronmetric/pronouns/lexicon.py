@@ -1,0 +1,57 @@
+"""Closed classes and common verbs of English that the pronoun rules ask for (resources/lexicon.en.tsv).
+
+In the table a verb with a star stands for its regular inflections as well.
+"""
+
+from __future__ import annotations
+
+from pronmetric.pronouns.tables import rows
+
+
+def _inflected(verb: str) -> set[str]:
+    """The regular forms of a verb, with some that only look like it; none of these is another word's form.
+
+    >>> sorted(_inflected("deny"))
+    ['denied', 'denies', 'deny', 'denying']
+    """
+    stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        third, past = f"{verb[:-1]}ies", f"{verb[:-1]}ied"
+    else:
+        third = f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z", "o")) else f"{verb}s"
+        past = f"{verb}d" if verb.endswith("e") else f"{verb}ed"
+    doubled = {f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"} if verb[-1] in "bdgmnprt" else set()
+    return {verb, third, past, f"{stem}ing", *doubled}
+
+
+def _words(cell: str) -> frozenset[str]:
+    return frozenset().union(*(_inflected(word[:-1]) if word.endswith("*") else {word} for word in cell.split()))
+
+
+CLASSES = {row["class"]: _words(row["words"]) for row in rows("lexicon.en.tsv")}
+
+ADVERB = CLASSES["adverb"]
+ARTICLE = CLASSES["article"]
+BE = CLASSES["be"]
+CONJUNCTION = CLASSES["conjunction"]
+MODAL = CLASSES["modal"]
+PAST = CLASSES["past"]
+PREPOSITION = CLASSES["preposition"]
+SINGULAR = CLASSES["finite_singular"]
+PLURAL = CLASSES["finite_plural"]
+FIRST = CLASSES["finite_first"]
+BASE = CLASSES["verb"]
+
+AUXILIARY = BE | MODAL | SINGULAR | PLURAL | FIRST | {"had", "did", "hadn", "didn", "'s", "s"}
+VERB = PAST.union(*map(_inflected, BASE))
+FUNCTION = (
+    PREPOSITION
+    | CONJUNCTION
+    | ARTICLE
+    | AUXILIARY
+    | ADVERB
+    | CLASSES["subject_pronoun"]
+    | CLASSES["object_pronoun"]
+    | CLASSES["possessive"]
+    | {"to", "that", "this", "these", "those", "not", "n't", "t", "such"}
+)

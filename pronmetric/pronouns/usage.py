@@ -1,0 +1,192 @@
+"""Is a form that looks like a pronoun one in use? Rules over the neighbouring words; in doubt it is.
+
+Only that, i, us, it, who, mine, he and she can be something else: a complementizer, a numeral or initial, a name in
+capitals, a noun. Each rule takes the text, its words, the same words lower-cased, and the index of the word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from pronmetric.pronouns import that
+from pronmetric.pronouns.lexicon import ADVERB, AUXILIARY, BASE, FUNCTION, PAST, PREPOSITION, VERB
+from pronmetric.pronouns.lexicon import CLASSES as LEXICON
+from pronmetric.text.words import Word
+
+Judge = Callable[[str, Sequence[Word], Sequence[str], int], tuple[bool, str]]
+
+_ROMAN = re.compile("[IVX]{2,}")
+_SPEAKS = frozenset("am 'm m have 've ve do don 'll 'd think hope believe guess know".split())
+_INNER = frozenset(",;:()[]\"'`\u2018\u2019\u201c\u201d\u2013\u2014-")
+_HYPHEN = frozenset("-\u2010\u2011")
+
+
+def judge(form: str, text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """Whether word `index`, which has the form `form`, is a pronoun in use, and the reason."""
+    rule = _JUDGES.get(form)
+    return (True, "always a pronoun") if rule is None else rule(text, words, lower, index)
+
+
+def _that(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    kind, reason = that.use(lower, index, names=_names(text, words, lower, index), bare=_is_bare(text))
+    return kind in that.IN_USE, f"{kind}: {reason}"
+
+
+def _names(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> set[int]:
+    """The next words that begin with a capital, unless everything is in capitals."""
+    ahead = range(index + 1, min(index + 4, len(words)))
+    return set() if _is_upper(text) else {k for k in ahead if words[k].text[0].isupper() and lower[k] not in FUNCTION}
+
+
+@lru_cache(maxsize=4)  # asked once for each "that" of a text
+def _is_bare(text: str) -> bool:
+    """Whether a text has no capitals, and no punctuation inside its sentences."""
+    return text.islower() and _INNER.isdisjoint(text)
+
+
+@lru_cache(maxsize=4)
+def _is_upper(text: str) -> bool:
+    return text.isupper()
+
+
+def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """US, IT and WHO are names, unless their neighbours shout as well."""
+    if not words[index].text.isupper() or lower[index] not in ("us", "it", "who"):
+        return True, "a pronoun in this letter case"
+    if index and lower[index - 1] == "the":
+        return False, "name after the"
+    if _is_upper(text):
+        return True, "all in capitals"
+    if lower[index] == "it" and _low(lower, index + 1) in ("'s", "is", "was") and _starts(lower, index):
+        return True, "in doubt: IT before be"
+    for k in (index - 1, index + 1):
+        if (
+            0 <= k < len(words)
+            and words[k].text.isupper()
+            and len(lower[k]) > 1
+            and (lower[k] in FUNCTION or lower[k] in VERB)
+        ):
+            return True, "in doubt: a word beside it is in capitals as well"
+    return False, "name in capitals"
+
+
+def _i(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """I is a numeral after a numbered noun or a ruler, and may be an initial."""
+    before, after = _low(lower, index - 1), _low(lower, index + 1)
+    if after.startswith("'") and len(after) > 1:
+        return True, "before a clitic"
+    glued = index + 1 < len(words) and words[index + 1].start == words[index].end
+    if after == "." and glued:
+        if index + 2 < len(words) and words[index + 2].start == words[index + 1].end and _is_letter(lower[index + 2]):
+            return False, "part of an abbreviation"
+        if words[index].text == "I" and _low(lower, index + 2)[:1].isalpha() and _is_initial(words, lower, index):
+            return False, "initial or numeral before a full stop"
+    if before == "." and words[index - 1].end == words[index].start and _is_letter(_low(lower, index - 2)):
+        return False, "part of an abbreviation"
+    if after in _HYPHEN | {"/"} and glued and index + 2 < len(words):
+        part = words[index + 2].text
+        if (
+            words[index + 2].start == words[index + 1].end
+            and lower[index + 2] != "i"
+            and (part.isdigit() or part.isupper() or words[index].text == "i")
+        ):
+            return False, "part of a compound"
+    if before == "(" and after == ")":
+        return False, "numeral in brackets"
+    if any(_ROMAN.fullmatch(word.text) for word in words[index + 1 : index + 3]):
+        return False, "first of several numerals"
+    if before == "war" and _low(lower, index - 2) == "world":
+        return False, "World War I"
+    if before in LEXICON["numbered"] and _is_numbered(words, lower, index):
+        return False, f"numeral after {before}"
+    if before in LEXICON["regnal"] and index and words[index - 1].text[0].isupper() and after not in _SPEAKS:
+        return False, f"numeral after {before}"
+    if _low(lower, index - 2) in LEXICON["title"] and before.isalpha() and before not in FUNCTION:
+        if words[index - 1].text[0].isupper() and after not in _SPEAKS:
+            return False, f"numeral after {before}"
+    return True, "a person speaks"
+
+
+def _is_letter(word: str) -> bool:
+    return len(word) == 1 and word.isalpha()
+
+
+def _is_numbered(words: Sequence[Word], lower: Sequence[str], index: int) -> bool:
+    """Whether "I" numbers the noun before it ("Part I", "type I diabetes") and is not a subject ("the part I like")."""
+    after = _low(lower, index + 1)
+    if words[index - 1].text[0].isupper() and after != ",":
+        return not _may_be_said_of_me(after)
+    joined = (
+        (after in PREPOSITION and after not in BASE)
+        or after in ("and", "or", "to")
+        or after in LEXICON["numbered_noun"]
+    )
+    return joined or (after != "," and not after[:1].isalnum())
+
+
+def _may_be_said_of_me(word: str) -> bool:
+    return word in AUXILIARY or word in PAST or word in BASE or word in ADVERB or word.endswith(("ed", "ly"))
+
+
+def _is_initial(words: Sequence[Word], lower: Sequence[str], index: int) -> bool:
+    """Whether the full stop after "I" ends an initial: a name or nothing stands before, and a capital follows."""
+    if not words[index + 2].text[0].isupper() or lower[index + 2] in FUNCTION:
+        return False
+    before = _low(lower, index - 1)
+    if _starts(lower, index):
+        return True
+    return before in PREPOSITION or (words[index - 1].text[0].isupper() and before not in FUNCTION and before.isalpha())
+
+
+def _mine(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """Mine is a noun after a determiner or the name of what is mined, and a verb after "to"."""
+    before, after = _low(lower, index - 1), _low(lower, index + 1)
+    if words[index].text == "Mine" and not _is_upper(text):
+        if not _starts(lower, index) or (index + 1 < len(words) and words[index + 1].text[0].isupper()):
+            return False, "name"
+    if after in LEXICON["mining"] and before not in ("of", "is", "was"):
+        return False, f"noun before {after}"
+    if before in LEXICON["mined"]:
+        return False, f"noun after {before}"
+    if before == "to" and (after in LEXICON["article"] or after in LEXICON["mined"] or after in ("bitcoin", "data")):
+        return False, "verb after to"
+    if before == "that":
+        noun = that.use(lower, index - 1).kind in that.IN_USE
+        return not noun, "noun after that" if noun else "possessive"
+    for k in range(index - 1, max(index - 4, -1), -1):
+        if lower[k] in ("a", "the", "this", "another", "each", "every") or lower[k] in LEXICON["possessive"]:
+            return False, f"noun after {lower[k]}"
+        if lower[k] in FUNCTION or lower[k] in VERB or lower[k].endswith("ed") or not lower[k].isalpha():
+            break
+    return True, "possessive"
+
+
+def _gendered(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """He and she are parts of he-man and she-wolf."""
+    if _low(lower, index + 1) in _HYPHEN and words[index + 1].start == words[index].end:
+        if _low(lower, index + 2) in LEXICON["gendered_noun"]:
+            return False, "part of a compound"
+    return True, "always a pronoun"
+
+
+def _starts(lower: Sequence[str], index: int) -> bool:
+    """Whether word `index` begins a sentence: nothing, a full stop or other punctuation stands before."""
+    return index == 0 or not (lower[index - 1][0].isalnum() or lower[index - 1] in "-,/")
+
+
+def _low(lower: Sequence[str], index: int) -> str:
+    return lower[index] if 0 <= index < len(lower) else ""
+
+
+_JUDGES: dict[str, Judge] = {
+    "that": _that,
+    "it": _in_capitals,
+    "us": _in_capitals,
+    "who": _in_capitals,
+    "mine": _mine,
+    "i": _i,
+    "he": _gendered,
+    "she": _gendered,
+}

@@ -1,0 +1,346 @@
+"""The result files of `score` and `compare` (--to_json), checked and brought into one form: systems side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from pronmetric.errors import InputError
+from pronmetric.signature import Signature
+from pronmetric.text import strict_json
+from pronmetric.text.context import History
+from pronmetric.text.words import words as split
+
+Value = TypeVar("Value")
+
+_TIE = 0.01  # of a result that names none
+_HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
+FEW = 10  # resampled units below which an interval is rough
+_LARGE = 1e300
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS = {str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
+
+
+class Pronoun(NamedTuple):
+    """A scored pronoun; its span counts code points of its output's text. score: higher is better."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+class Output(NamedTuple):
+    """What a system made of a segment, what stood before it, its score (None without a pronoun) and pronouns."""
+
+    text: str
+    context: str
+    score: float | None
+    pronouns: tuple[Pronoun, ...]
+
+
+class Segment(NamedTuple):
+    """One segment of all systems, its outputs in their order. doc, source, reference: None where not given."""
+
+    number: int
+    doc: str | None
+    source: str | None
+    reference: str | None
+    outputs: tuple[Output, ...]
+
+
+class System(NamedTuple):
+    """A system: its score in [0, 100] (with an unbounded head any number) and the 95 % interval of that.
+
+    also: its older scores by their names, where `score --also` gave some.
+    """
+
+    name: str
+    score: float | None
+    interval: tuple[float, float] | None
+    pronouns: int
+    segments: int
+    with_pronoun: int
+    also: Mapping[str, float | None] = MappingProxyType({})
+
+
+class Pair(NamedTuple):
+    """Two systems by their place: difference of their scores, above 0 where `a` is better, and how sure it is.
+
+    p_bootstrap, p_randomisation: after Holm. units: documents or segments that were resampled; None where not given.
+    """
+
+    a: int
+    b: int
+    difference: float | None
+    interval: tuple[float, float] | None
+    p_bootstrap: float | None
+    p_randomisation: float | None
+    wins: int
+    ties: int
+    losses: int
+    units: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A whole result. pairs: only of `compare`. tie: scores that differ by no more are equal.
+
+    probability: whether pronoun scores are probabilities. notes: what a reader must know of how it was put together.
+    """
+
+    systems: tuple[System, ...]
+    pairs: tuple[Pair, ...]
+    segments: tuple[Segment, ...]
+    signature: str
+    tie: float
+    probability: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The systems' names, in order."""
+        return tuple(system.name for system in self.systems)
+
+
+def read(path: str) -> Result:
+    """The result in a file.
+
+    Raises:
+        InputError: no such file, broken JSON, or JSON that no `score` or `compare` wrote; says what is amiss where.
+    """
+    return _Reader(path).result(strict_json.read(path, _HOW, bytes_of_names=True))
+
+
+class _Reader:
+    """Takes parsed JSON apart; each complaint names the file and the place in it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._bounded = True
+
+    def result(self, value: Any) -> Result:
+        top = self._typed(value, dict, "the file")
+        items = self._list(top, "segments", "the file")
+        signature = self._get(top, "signature", str, "the file")
+        if not items:
+            self._refuse('"segments" is empty: there is nothing to report')
+        if "pairs" in top:
+            systems, pairs, segments = self._compared(top, items, signature)
+            tie = self._number(top, "tie", "the file")
+        elif "systems" in top:
+            systems = tuple(
+                self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
+            )
+            pairs, segments, tie = (), self._scored(items, systems), _TIE
+        else:
+            self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
+        notes = (
+            ["the pronoun scores of this model are unbounded; they are not probabilities"] if not self._bounded else []
+        )
+        if "|context:crossed|" in signature:
+            notes.append(
+                "scores are means over the contexts of both systems of a pair"
+                + "; with more than two systems, those of the pair with the first system (for the first: the second)"
+                * (len(systems) > 2)
+                + "; attention and alternative pronouns are computed with the system's own context"
+            )
+        if "|references:" in signature and any("by_reference" in item for item in items if isinstance(item, dict)):
+            notes.append(
+                "scores are means over the contexts of several references; the first reference is shown, and attention "
+                "and alternatives stand in its context"
+            )
+        if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
+            notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
+        if len(pairs) > 1:
+            notes.append("p values of pairs are adjusted by Holm's method, their intervals are not")
+        return Result(
+            systems=systems,
+            pairs=pairs,
+            segments=segments,
+            signature=signature,
+            tie=tie,
+            probability=self._bounded,
+            notes=tuple(notes),
+        )
+
+    def _scored(self, items: Sequence[Any], systems: Sequence[System]) -> tuple[Segment, ...]:
+        """The segments of `score`: one entry for each segment and system."""
+        rows = []
+        for number, row in enumerate(self._rows(items, len(systems), "systems")):
+            outputs = []
+            for (where, entry), system in zip(row, systems, strict=True):
+                if "text" not in entry:
+                    self._refuse(f"{where}: holds no text, as after score --jsonl; make it with -t or -d")
+                self._expect(entry, {"system": system.name, "segment": number}, where)
+                context = self._get(entry, "context", str, where)
+                outputs.append(self._output(entry, self._get(entry, "text", str, where), context, where))
+            rows.append(self._segment(number, row[0], tuple(outputs)))
+        return tuple(rows)
+
+    def _compared(
+        self, top: Mapping[str, Any], items: Sequence[Any], signature: str
+    ) -> tuple[tuple[System, ...], tuple[Pair, ...], tuple[Segment, ...]]:
+        """Systems, pairs and segments of `compare`: one entry for each segment and pair of systems."""
+        given = self._list(top, "pairs", "the file")
+        count = next((n for n in range(2, len(given) + 2) if n * (n - 1) // 2 == len(given)), 0)
+        if not count:
+            self._refuse(f'"pairs" has {len(given)} entries, which are not all pairs of any number of systems')
+        places = list(combinations(range(count), 2))
+        entries = [self._typed(pair, dict, f'"pairs", entry {i}') for i, pair in enumerate(given)]
+        sides = {
+            place: tuple(self._system(entry.get(side), f'"pairs", entry {i}, "{side}"') for side in "ab")
+            for i, (place, entry) in enumerate(zip(places, entries, strict=True))
+        }
+        systems = (sides[0, 1][0], *(sides[0, x][1] for x in range(1, count)))
+        pairs = tuple(
+            self._pair(entry, *place, f'"pairs", entry {i}')
+            for i, (place, entry) in enumerate(zip(places, entries, strict=True))
+        )
+        kind = self._context_kind(signature)
+        histories = [History() for _ in systems]
+        shared = History()
+        segments = []
+        for number, row in enumerate(self._rows(items, len(places), "pairs")):
+            for (where, entry), (a, b) in zip(row, places, strict=True):
+                self._expect(entry, {"a": systems[a].name, "b": systems[b].name, "segment": number}, where)
+            texts = [
+                self._get(row[max(x - 1, 0)][1], "b_text" if x else "a_text", str, row[0][0]) for x in range(count)
+            ]
+            doc, reference = self._optional(row[0], "doc"), self._optional(row[0], "reference")
+            common = shared.context(reference or "", doc)
+            own = [history.context(text, doc) for history, text in zip(histories, texts, strict=True)]
+            outputs = []
+            for x, text in enumerate(texts):
+                where, entry = row[max(x - 1, 0)]
+                context = {"common": common, "none": ""}.get(kind, own[x])
+                scored = self._get(entry, "b_scored" if x else "a_scored", dict, where)
+                outputs.append(self._output(scored, text, context, where))
+            segments.append(self._segment(number, row[0], tuple(outputs)))
+        return systems, pairs, tuple(segments)
+
+    def _context_kind(self, signature: str) -> str:
+        try:
+            return Signature.parse(signature)["context"]
+        except (ValueError, KeyError):
+            self._refuse(f'"signature" names no context; {_HOW}')
+
+    def _rows(self, items: Sequence[Any], size: int, of: str) -> Iterator[list[tuple[str, Mapping[str, Any]]]]:
+        """Entries of "segments", those of a segment together, each with where it stands."""
+        if not size or len(items) % size:
+            self._refuse(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
+        told: list[tuple[str, Mapping[str, Any]]] = [
+            (where := f'"segments", entry {i}', self._typed(item, dict, where)) for i, item in enumerate(items)
+        ]
+        for start, end in pairwise(range(0, len(told) + 1, size)):
+            yield told[start:end]
+
+    def _segment(self, number: int, entry: tuple[str, Mapping[str, Any]], outputs: tuple[Output, ...]) -> Segment:
+        doc, source, reference = (self._optional(entry, key) for key in ("doc", "source", "reference"))
+        return Segment(number, doc, source, reference, outputs)
+
+    def _output(self, scored: Mapping[str, Any], text: str, context: str, where: str) -> Output:
+        score = self._maybe(scored, "score", where)
+        found = self._list(scored, "pronouns", where)
+        pronouns = tuple(self._pronoun(p, text, f"{where}, pronoun {i}") for i, p in enumerate(found))
+        starts = {word.start for word in split(text)} if pronouns else set()
+        if stray := [p.text for p in pronouns if p.start not in starts]:
+            self._refuse(f"{where}: the pronoun {stray[0]!r} begins inside a word; score the text again")
+        if (score is None) != (not pronouns):
+            self._refuse(f"{where}: expected a score where there are pronouns and only there")
+        return Output(text, context, score, pronouns)
+
+    def _pronoun(self, value: Any, text: str, where: str) -> Pronoun:
+        entry = self._typed(value, dict, where)
+        self._bounded &= "probability" in entry
+        score = self._number(entry, "probability" if "probability" in entry else "score", where)
+        if "probability" in entry and not 0 <= score <= 1:
+            self._refuse(f'{where}: "probability" must lie in [0, 1], got {score:g}')
+        start, end = self._get(entry, "start", int, where), self._get(entry, "end", int, where)
+        written = self._get(entry, "text", str, where)
+        if not 0 <= start < end <= len(text) or text[start:end] != written:
+            self._refuse(f"{where}: {written!r} does not stand at {start} to {end} of its text")
+        return Pronoun(written, start, end, score)
+
+    def _system(self, value: Any, where: str) -> System:
+        entry = self._typed(value, dict, where)
+        keys = ("pronouns", "segments", "segments_with_pronoun")
+        pronouns, segments, with_pronoun = (self._get(entry, key, int, where) for key in keys)
+        score = self._maybe(entry, "score", where)
+        also = {}
+        for older, its in self._typed(entry.get("also", {}), dict, f'{where}: "also"').items():
+            place = f'{where}, "also", "{older}"'
+            also[older] = self._maybe(self._typed(its, dict, place), "score", place)
+        name = self._get(entry, "system", str, where)
+        return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also)
+
+    def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
+        difference, bootstrap, randomisation = (
+            self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
+        )
+        wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
+        units = self._get(entry, "units", int, where) if "units" in entry else None
+        tests = self._interval(entry, where), bootstrap, randomisation
+        return Pair(a, b, difference, *tests, wins, ties, losses, units)
+
+    def _interval(self, entry: Mapping[str, Any], where: str) -> tuple[float, float] | None:
+        ends = entry.get("interval")
+        if ends is None:
+            return None
+        if not isinstance(ends, list) or len(ends) != 2 or not all(map(_finite, ends)) or ends[0] > ends[1]:
+            self._refuse(f'{where}: "interval" must be null or two numbers in order, got {json.dumps(ends)}')
+        return float(ends[0]), float(ends[1])
+
+    def _expect(self, entry: Mapping[str, Any], values: Mapping[str, object], where: str) -> None:
+        for key, value in values.items():
+            got = entry.get(key)
+            if (_whole(got) if isinstance(got, str) else got) != value:
+                self._refuse(f'{where}: expected "{key}" {_told(value)}, got {_told(got)}')
+
+    def _optional(self, entry: tuple[str, Mapping[str, Any]], key: str) -> str | None:
+        where, content = entry
+        return None if content.get(key) is None else self._get(content, key, str, where)
+
+    def _maybe(self, entry: Mapping[str, Any], key: str, where: str) -> float | None:
+        return None if entry.get(key) is None else self._number(entry, key, where)
+
+    def _number(self, entry: Mapping[str, Any], key: str, where: str) -> float:
+        value = entry.get(key)
+        if not _finite(value):
+            self._refuse(f'{where}: "{key}" must be a number, got {_told(value)}')
+        return float(value)  # type: ignore[arg-type]
+
+    def _list(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
+        return self._get(entry, key, list, where)
+
+    def _get(self, entry: Mapping[str, Any], key: str, kind: type[Value], where: str) -> Value:
+        if key not in entry:
+            self._refuse(f'{where}: the key "{key}" is missing; {_HOW}')
+        return self._typed(entry[key], kind, f'{where}: "{key}"')
+
+    def _typed(self, value: Any, kind: type[Value], where: str) -> Value:
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            self._refuse(f"{where} must be {_KINDS[kind]}, got {_told(value)}; {_HOW}")
+        return _whole(value) if isinstance(value, str) else value  # type: ignore[return-value]
+
+    def _refuse(self, message: str) -> NoReturn:
+        raise InputError(message, file=self._path)
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGE
+
+
+def _whole(text: str) -> str:
+    """Bytes of file names that are no UTF-8, and halves of surrogate pairs, as one question mark each."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _told(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,1 @@
+"""Score objects, their aggregation, and what is computed from them."""

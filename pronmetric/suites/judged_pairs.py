@@ -1,0 +1,303 @@
+"""Pairs of texts that somebody judged: the one record that every source of such pairs is turned into, as JSONL.
+
+One object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
+"A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b"}; the id and the two texts
+must be there. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are known by their keys. A
+source in another form (a TSV, a folder) has a module of its own that gives the same record.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pronmetric.errors import InputError
+from pronmetric.text import strict_json
+from pronmetric.text.context import refuse_unprintable
+from pronmetric.text.lines import iter_lines
+
+A, B, TIE = "A", "B", "tie"
+ANSWERS = (A, B, TIE)
+_LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge", "reference", "system_a", "system_b")
+STUDY_JUDGE = "the reference is better"
+_KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS)
+_STUDY_KEYS = {"reference", "noisy"}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """Two texts in the same context, and who found which one better.
+
+    context: the previous sentences, oldest first. better: "A", "B" or "tie", None where nobody says. votes: the answer
+    of each rater who gave one. group: what figures are told apart by (a language, a kind); doc: what is resampled as
+    one. pronoun_a, pronoun_b: the pronouns in which the texts differ, where that is one each. judge: what stands behind
+    `better` where it is nobody's answer, such as "the reference is better". reference: a reference translation of the
+    same segment; system_a, system_b: what the texts are outputs of; nothing but floors and peers read these three.
+    """
+
+    id: str
+    context: tuple[str, ...]
+    text_a: str
+    text_b: str
+    better: str | None = None
+    votes: Mapping[str, str] = field(default_factory=dict)
+    group: str | None = None
+    doc: str | None = None
+    pronoun_a: str | None = None
+    pronoun_b: str | None = None
+    judge: str | None = None
+    reference: str | None = None
+    system_a: str | None = None
+    system_b: str | None = None
+
+
+def read(path: str | Path) -> list[JudgedPair]:
+    """The pairs of a JSONL file, in order; lines of the study's form become pairs whose A, the reference, is better.
+
+    Raises:
+        InputError: with file and line, where a line is no such object, a key is missing or misspelt, a value is not
+            what the key means, an id comes again; where the file has no pair.
+    """
+    pairs: list[JudgedPair] = []
+    lines: dict[str, int] = {}
+    for number, record in read_objects(path):
+        check = _Record(record, str(path), number)
+        pair = _study(check) if _STUDY_KEYS <= record.keys() else _pair(check)
+        if pair.id in lines:
+            check.fail(f'the id "{pair.id}" stands in line {lines[pair.id]} too; each pair needs an id of its own')
+        lines[pair.id] = number
+        pairs.append(pair)
+    if not pairs:
+        raise InputError("no pairs: expected one JSON object a line", file=path)
+    return pairs
+
+
+def to_line(pair: JudgedPair) -> str:
+    """The pair as one line of JSON without its line end; what nobody said is left out.
+
+    >>> to_line(JudgedPair("1", (), "He left.", "It left.", better="A"))
+    '{"id": "1", "context": [], "text_a": "He left.", "text_b": "It left.", "better": "A"}'
+    """
+    record: dict[str, Any] = {
+        "id": pair.id,
+        "context": list(pair.context),
+        "text_a": pair.text_a,
+        "text_b": pair.text_b,
+        "better": pair.better,
+        "votes": dict(pair.votes) or None,
+        **{name: getattr(pair, name) for name in _LABELS},
+    }
+    return strict_json.dump({key: value for key, value in record.items() if value is not None})
+
+
+def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]]:
+    """A metric's scores of pairs by id: JSONL {"id", "score_a", "score_b"}; null is a text without a score.
+
+    Raises:
+        InputError: with file and line, where a key is missing, a score is neither a finite number nor null, an id
+            comes again; where the file has no scores.
+    """
+    scores: dict[str, tuple[float | None, float | None]] = {}
+    for number, record in read_objects(path):
+        check = _Record(record, str(path), number)
+        identity = check.identity()
+        if identity in scores:
+            check.fail(f'the id "{identity}" comes a second time; give the scores of a pair once')
+        scores[identity] = check.score("score_a"), check.score("score_b")
+    if not scores:
+        raise InputError('no scores: expected one object {"id", "score_a", "score_b"} a line', file=path)
+    return scores
+
+
+def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, file: str | Path) -> None:
+    """Refuse scores that are not those of exactly `ids`; `what` names what the ids stand for, in the plural."""
+    known = set(ids)
+    missing = [identity for identity in ids if identity not in scores]
+    unknown = [identity for identity in scores if identity not in known]
+    for found, said in ((missing, "have no scores here"), (unknown, f"are scored, but are no {what}")):
+        if found:
+            raise InputError(f'{len(found)} of the ids {said}, first "{found[0]}"; score exactly the {what}', file=file)
+
+
+def scores_of(
+    pairs: Iterable[JudgedPair], scores: Mapping[str, tuple[float | None, float | None]], *, file: str | Path
+) -> list[tuple[float | None, float | None]]:
+    """The scores of each pair, in the order of the pairs; `file` is named where a pair or its scores are missing."""
+    pairs = list(pairs)
+    check_ids([pair.id for pair in pairs], scores, what="pairs", file=file)
+    return [scores[pair.id] for pair in pairs]
+
+
+def decide(score_a: float | None, score_b: float | None, *, tie: float = 0.0) -> str | None:
+    """What two scores (higher is better) say: "A", "B", or "tie" where they differ by no more than `tie`.
+
+    None where a text has no score.
+
+    >>> decide(0.9, 0.4), decide(0.5, 0.6, tie=0.2), decide(None, 0.1)
+    ('A', 'tie', None)
+    """
+    if score_a is None or score_b is None:
+        return None
+    if abs(score_a - score_b) <= tie:
+        return TIE
+    return A if score_a > score_b else B
+
+
+def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each JSON object of a JSONL file with its line number; empty lines are passed over.
+
+    Raises:
+        InputError: with file and line, where a line is not JSON, not an object, holds NaN or infinity, or a key twice.
+    """
+    for number, line in enumerate(iter_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = strict_json.parse(line)
+        except ValueError as error:
+            message = f"expected one JSON object on the line: {error}"
+            raise InputError(message, file=path, line=number) from None
+        if not isinstance(record, dict):
+            raise InputError(f"expected a JSON object, got {_kind(record)}", file=path, line=number)
+        yield number, record
+
+
+class _Record:
+    """One object and where it stands: gives its values, checked."""
+
+    def __init__(self, record: Mapping[str, Any], file: str, line: int) -> None:
+        self.record, self.file, self.line = record, file, line
+
+    def fail(self, message: str) -> NoReturn:
+        raise InputError(message, file=self.file, line=self.line)
+
+    def needed(self, key: str) -> Any:
+        if key not in self.record:
+            self.fail(f'the key "{key}" is missing; the object has {sorted(self.record)}')
+        return self.record[key]
+
+    def identity(self) -> str:
+        value = self.needed("id")
+        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+            self.fail(f'"id" must be a string or a whole number, got {_shown(value)}')
+        return self._printable(str(value), "id")
+
+    def text(self, key: str) -> str:
+        value = self.needed(key)
+        if not isinstance(value, str):
+            self.fail(f'"{key}" must be a string, got {_kind(value)}')
+        return self._printable(value, key)
+
+    def label(self, key: str) -> str | None:
+        value = self.record.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            self.fail(f'"{key}" must be a string, got {_kind(value)}')
+        return self._printable(str(value), key)
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        value = self.record.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            got = "a list with other items" if isinstance(value, list) else _kind(value)
+            self.fail(f'"{key}" must be a list of strings, got {got}')
+        return tuple(self._printable(item, key) for item in value)
+
+    def answer(self, key: str) -> str | None:
+        value = self.record.get(key)
+        return None if value is None else self._answer(value, f'"{key}"', "leave the key out where nobody says")
+
+    def votes(self) -> dict[str, str]:
+        value = self.record.get("votes")
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.fail(f'"votes" must be an object {{rater: "A"|"B"|"tie"}}, got {_kind(value)}')
+        cure = "leave a rater out who did not vote"
+        return {
+            self._rater(rater): self._answer(vote, f'the vote of rater "{rater}"', cure)
+            for rater, vote in value.items()
+        }
+
+    def score(self, key: str) -> float | None:
+        value = self.needed(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.fail(f'"{key}" must be a number, or null for no score, got {_shown(value)}')
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.fail(f'"{key}" must be a finite number, or null for no score, got {_shown(value)}')
+        return number
+
+    def _answer(self, value: object, what: str, cure: str) -> str:
+        if not isinstance(value, str) or value not in ANSWERS:
+            self.fail(f'{what} must be "A", "B" or "tie", got {_shown(value)}; {cure}')
+        return value
+
+    def _rater(self, name: str) -> str:
+        if not name.strip():
+            self.fail('a rater in "votes" has no name; name each rater')
+        return self._printable(name, "votes")
+
+    def _printable(self, value: str, key: str) -> str:
+        refuse_unprintable(value, key, file=self.file, line=self.line)
+        return value
+
+
+def _pair(record: _Record) -> JudgedPair:
+    found = JudgedPair(
+        id=record.identity(),
+        context=record.strings("context"),
+        text_a=record.text("text_a"),
+        text_b=record.text("text_b"),
+        better=record.answer("better"),
+        votes=record.votes(),
+        **{key: record.label(key) for key in _LABELS},
+    )
+    for key in record.record.keys() - set(_KEYS):  # a misspelt key must not pass for an absent one
+        near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
+        if near:
+            record.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')
+    return found
+
+
+def _study(record: _Record) -> JudgedPair:
+    """A sample of the study: lower-case tokens joined by blanks; the samples of one reference sentence are one doc."""
+    text_a, text_b, context = (" ".join(record.strings(key)) for key in ("reference", "noisy", "context"))
+    for key, text in (("reference", text_a), ("noisy", text_b)):
+        if not text:
+            record.fail(f'"{key}" has no tokens; expected a list of words')
+    return JudgedPair(
+        id=record.identity(),
+        context=(context,) if context else (),
+        text_a=text_a,
+        text_b=text_b,
+        better=A,
+        group=record.label("lang"),
+        doc=text_a,
+        pronoun_a=record.label("reference_pronoun"),
+        pronoun_b=record.label("noisy_pronoun"),
+        judge=STUDY_JUDGE,
+    )
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)[:60]
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    names: dict[type, str] = {str: "a string", type(None): "null", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,278 @@
+"""A metric held against people's answers to pairs of texts: which one has the better pronouns?
+
+What counts as people's answer to a pair: its `better`, where that is given; else what more than half of its raters
+voted. A pair without either is left out. Accuracy is the share of pairs with an answer A or B in which that text gets
+the higher score: equal scores and missing ones are wrong. Pairs that people call a tie enter only the comparison
+with ties (`pronmetric.eval.ties`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.accuracy import (
+    DRAWS,
+    Accuracy,
+    Confusion,
+    Decisions,
+    Estimate,
+    accuracy,
+    confusions,
+    decide,
+)
+from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
+from pronmetric.eval.ties import ThreeWay, three_way, tie_band
+from pronmetric.pronouns.finder import form_of
+from pronmetric.pronouns.kinds import KINDS, kinds
+from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair
+from pronmetric.text.words import words
+
+Scores = Sequence[tuple[float | None, float | None]]
+"""The scores of text A and text B of each pair; None is a text without one."""
+SEEN, UNSEEN = "seen in training", "unseen in training"
+OTHER = "other"
+DOC, GROUP, PAIR = "doc", "group", "pair"
+_NOTHING = 'none of {} pairs has a better text; give "better" as A or B, or votes with a majority'
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Where people's answers come from, and what has none that says which text is better.
+
+    better, votes: pairs whose answer A or B is given, or is what more than half of the raters voted. ties: pairs that
+    people call a tie. open: pairs without an answer, or without a majority. against_votes: pairs (of all) whose given
+    answer is not what most of their raters voted. judges: what stands behind the answers A and B that are given.
+    """
+
+    pairs: int
+    better: int
+    votes: int
+    ties: int
+    open: int
+    against_votes: int
+    judges: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A metric on one set of judged pairs; the parts that a pair's pronouns decide hold only pairs that have them.
+
+    clusters: what the intervals resample (doc, group, pair) and how many of them there are. by_kind: a pair may count
+    in several. by_seen: None where the pairs seen in training are not known. people_ties, matching_band: people's
+    share of ties and the band with which the metric would tie as often; None where nobody calls a tie.
+    """
+
+    labels: Labels
+    clusters: tuple[str, int]
+    accuracy: Accuracy
+    by_group: dict[str, Accuracy]
+    by_seen: dict[str, Accuracy] | None
+    by_kind: dict[str, Accuracy]
+    by_pronouns: dict[str, Accuracy]
+    confusions: list[Confusion]
+    people_ties: float | None
+    matching_band: float | None
+    ties: ThreeWay | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Two metrics on the same pairs: difference of their accuracies, first minus second, paired and clustered.
+
+    p_bootstrap: two-sided, from the same resamples as the difference's interval, below 0.05 exactly where that excludes
+    0. p_randomisation: two-sided, a second test. Both, and the interval, None with too few clusters. only_first,
+    only_second: pairs that one of them alone gets right.
+    """
+
+    first: Accuracy
+    second: Accuracy
+    difference: Estimate
+    p_bootstrap: float | None
+    p_randomisation: float | None
+    only_first: int
+    only_second: int
+
+
+def answer(pair: JudgedPair) -> str | None:
+    """People's answer: `better`, else what more than half of the raters voted; None without either.
+
+    >>> answer(JudgedPair("1", (), "", "", votes={"r1": "A", "r2": "A", "r3": "tie"}))
+    'A'
+    """
+    return pair.better if pair.better is not None else _majority(pair)
+
+
+def refuse_undecided(pairs: Sequence[JudgedPair], *, file: str | None = None) -> None:
+    """Raise InputError where no pair has an answer A or B, so that there is nothing to measure."""
+    if not any(answer(pair) in (A, B) for pair in pairs):
+        raise InputError(_NOTHING.format(len(pairs)), file=file)
+
+
+def pronouns_of(pair: JudgedPair) -> tuple[str, str] | None:
+    """The pronouns in which the two texts differ, lower-cased: those named, else where one word differs and is one.
+
+    >>> pronouns_of(JudgedPair("1", (), "Then she left.", "Then it left."))
+    ('she', 'it')
+    """
+    if pair.pronoun_a is not None and pair.pronoun_b is not None:
+        return pair.pronoun_a.lower(), pair.pronoun_b.lower()
+    left, right = words(pair.text_a), words(pair.text_b)
+    if len(left) != len(right):
+        return None
+    changed = [i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a.text.lower() != b.text.lower()]
+    if len(changed) != 1:
+        return None
+    a, b = form_of(left, changed[0]), form_of(right, changed[0])
+    return None if a is None or b is None else (a, b)
+
+
+def clusters_of(pairs: Sequence[JudgedPair]) -> tuple[str, list[Hashable]]:
+    """What an interval resamples: the pair's document; where some pair has none its group, else each pair alone."""
+    for name in (DOC, GROUP):
+        named: list[Hashable] = [getattr(pair, name) for pair in pairs]
+        if all(value is not None for value in named):
+            return name, named
+    return PAIR, [pair.id for pair in pairs]
+
+
+def evaluate(
+    pairs: Sequence[JudgedPair],
+    scores: Scores,
+    *,
+    seen: Collection[tuple[str, str]] | None = None,
+    band: float | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Figures:
+    """All figures of a metric on judged pairs.
+
+    Args:
+        pairs: what people judged.
+        scores: of each pair, higher is better.
+        seen: (right form, wrong form) that training met; None where that is not known.
+        band: the metric's tie band, for the comparison with people's ties.
+        seed: of the resampling.
+        draws: number of resamples.
+
+    Raises:
+        PronmetricError: no pair has an answer A or B.
+    """
+    answers = [answer(pair) for pair in pairs]
+    judged = _Judged(pairs, answers, scores)
+    name, clusters = clusters_of(judged.pairs)
+
+    def part(mask: NDArray[np.bool_]) -> Accuracy:
+        picked = [cluster for cluster, kept in zip(clusters, mask, strict=True) if kept]
+        return accuracy(judged.decisions.where(mask), picked, draws=draws, seed=seed)
+
+    def by(memberships: Sequence[Collection[str]], names: Sequence[str] | None = None) -> dict[str, Accuracy]:
+        there = {label for labels in memberships for label in labels}
+        chosen = sorted(there) if names is None else [label for label in names if label in there]
+        return {label: part(np.array([label in labels for labels in memberships])) for label in chosen}
+
+    pronouns = judged.pronouns
+    known = np.array([found is not None for found in pronouns])
+    forms = [found for found in pronouns if found is not None]
+    labelled = [(pair, said) for pair, said in zip(pairs, answers, strict=True) if said is not None]
+    with_answer = [score for score, said in zip(scores, answers, strict=True) if said is not None]
+    people_ties, matching = _people_ties([said for _, said in labelled], with_answer)
+    return Figures(
+        labels=_labels(pairs, answers),
+        clusters=(name, len(set(clusters))),
+        accuracy=part(np.ones(len(judged.pairs), dtype=bool)),
+        by_group=by([() if pair.group is None or name == GROUP else (pair.group,) for pair in judged.pairs]),
+        by_seen=None
+        if seen is None
+        else by([() if p is None else (SEEN if p in seen else UNSEEN,) for p in pronouns], (SEEN, UNSEEN)),
+        by_kind=by([() if p is None else kinds(*p) or (OTHER,) for p in pronouns], (*KINDS, OTHER)),
+        by_pronouns=by([() if p is None else (" -> ".join(p),) for p in pronouns]),
+        confusions=confusions(
+            [right for right, _ in forms], [wrong for _, wrong in forms], judged.decisions.where(known)
+        ),
+        people_ties=people_ties,
+        matching_band=matching,
+        ties=None
+        if band is None
+        else three_way(
+            [said for _, said in labelled], with_answer, clusters_of([p for p, _ in labelled])[1], band=band, seed=seed
+        ),
+    )
+
+
+def contest(
+    pairs: Sequence[JudgedPair], first: Scores, second: Scores, *, seed: int = 0, draws: int = DRAWS
+) -> Contest:
+    """Compare two metrics on the pairs whose answer is A or B: paired bootstrap and randomisation over clusters."""
+    answers = [answer(pair) for pair in pairs]
+    one, other = _Judged(pairs, answers, first), _Judged(pairs, answers, second)
+    _, clusters = clusters_of(one.pairs)
+    right, also = (judged.decisions.right.astype(float) for judged in (one, other))
+    a, b = (totals(values, np.ones(len(values)), clusters) for values in (right, also))
+    test = paired_bootstrap(a, b, resamples=draws, seed=seed)
+    return Contest(
+        first=accuracy(one.decisions, clusters, draws=draws, seed=seed),
+        second=accuracy(other.decisions, clusters, draws=draws, seed=seed),
+        difference=Estimate(
+            float(np.mean(right - also)), None if test is None else test.low, None if test is None else test.high
+        ),
+        p_bootstrap=None if test is None else test.p,
+        p_randomisation=randomisation(a, b, resamples=draws, seed=seed),
+        only_first=int((right > also).sum()),
+        only_second=int((also > right).sum()),
+    )
+
+
+class _Judged:
+    """The pairs whose answer is A or B, turned so that the better text comes first."""
+
+    def __init__(self, pairs: Sequence[JudgedPair], answers: Sequence[str | None], scores: Scores) -> None:
+        if len(scores) != len(pairs):
+            raise PronmetricError(f"each pair needs its scores: got {len(scores)} for {len(pairs)} pairs")
+        chosen = [i for i, said in enumerate(answers) if said in (A, B)]
+        if not chosen:
+            raise PronmetricError(_NOTHING.format(len(pairs)))
+        self.pairs = [pairs[i] for i in chosen]
+        turned = [answers[i] == B for i in chosen]
+        both = [scores[i][::-1] if turn else scores[i] for i, turn in zip(chosen, turned, strict=True)]
+        self.decisions: Decisions = decide([better for better, _ in both], [worse for _, worse in both])
+        found = [pronouns_of(pair) for pair in self.pairs]
+        self.pronouns = [
+            None if p is None else (p[1], p[0]) if turn else p for p, turn in zip(found, turned, strict=True)
+        ]
+
+
+def _majority(pair: JudgedPair) -> str | None:
+    if not pair.votes:
+        return None
+    said, count = Counter(pair.votes.values()).most_common(1)[0]
+    return said if 2 * count > len(pair.votes) else None
+
+
+def _labels(pairs: Sequence[JudgedPair], answers: Sequence[str | None]) -> Labels:
+    given = [pair.better is not None for pair in pairs]
+    decided = [said in (A, B) for said in answers]
+    voted = [(pair.better, _majority(pair)) for pair in pairs if pair.better is not None and pair.votes]
+    return Labels(
+        pairs=len(pairs),
+        better=sum(a and b for a, b in zip(given, decided, strict=True)),
+        votes=sum(not a and b for a, b in zip(given, decided, strict=True)),
+        ties=sum(said == TIE for said in answers),
+        open=sum(said is None for said in answers),
+        against_votes=sum(majority not in (None, better) for better, majority in voted),
+        judges=dict(Counter(pair.judge for pair in pairs if pair.better in (A, B) and pair.judge is not None)),
+    )
+
+
+def _people_ties(answers: Sequence[str], scores: Scores) -> tuple[float | None, float | None]:
+    """People's share of ties, and the metric's band that matches it on the pairs with both scores."""
+    if TIE not in answers:
+        return None, None
+    rate = sum(said == TIE for said in answers) / len(answers)
+    differences = [a - b for a, b in scores if a is not None and b is not None]
+    return rate, tie_band(differences, rate) if differences else None

@@ -1,0 +1,289 @@
+r"""Files of scores: mt-metrics-eval's `.seg.score` and `.sys.score`, and the rankings of WMT's direct assessment.
+
+`.seg.score` has a line `SYSTEM<TAB>SCORE` for each segment of each system, in the order of the segments, with `None`
+where there is no score; `.sys.score` one such line for each system. WMT's rankings
+(`ad-sys-ranking-de-en-z-names.csv`) have, between blanks, raw score, z score, number of annotations, number of
+segments, SYSTEM.NUMBER and, in some, the system's name as the files of its output give it; its segment scores
+(`ad-seg-scores-de-en.csv`) a head and then SYSTEM.NUMBER, segment from 1, raw score, z score, number of annotations.
+In all of them higher is better.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.text.lines import read_lines
+
+MISSING = "None"
+RANKING = "RAW Z ANNOTATIONS SEGMENTS SYSTEM [NAME]"
+SEGMENT_HEAD = ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"]
+
+_HUMAN = re.compile(r"human(?![a-z]).*|ref[-_.]?[a-z0-9]?", re.IGNORECASE)
+_INDEX = re.compile(r"\.[0-9]+$")
+_COUNT = re.compile(r"[0-9]{1,9}")
+_SHOWN = 80  # characters of a line that an error quotes
+
+
+class Ranked(NamedTuple):
+    """A system in a ranking. `system` is its name among the outputs, `id` that of the rating campaign."""
+
+    system: str
+    raw: float
+    z: float
+    annotations: int
+    segments: int
+    id: str
+
+
+class Assessed(NamedTuple):
+    """A segment's mean scores and how many people gave them."""
+
+    raw: float
+    z: float
+    annotations: int
+
+
+def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
+    """Read `.seg.score`: for each system the scores of all segments, None where there is none.
+
+    Raises:
+        InputError: with file and line, a line of another form, or not equally many segments for all.
+    """
+    scores: dict[str, list[float | None]] = {}
+    for _, system, score in _pairs(path):
+        scores.setdefault(system, []).append(score)
+    lengths = {len(found) for found in scores.values()}
+    if len(lengths) > 1:
+        shortest, longest = (pick(scores, key=lambda s: len(scores[s])) for pick in (min, max))
+        message = f"{len(scores[shortest])} segments of {shortest}, but {len(scores[longest])} of {longest}"
+        raise InputError(f"{message}: expected as many for each; write {MISSING} where there is no score", file=path)
+    return scores
+
+
+def read_system_scores(path: str | Path) -> dict[str, float | None]:
+    """Read `.sys.score`: the score of each system, None where there is none.
+
+    Raises:
+        InputError: with file and line, a line of another form, or a system a second time.
+    """
+    scores: dict[str, float | None] = {}
+    for line, system, score in _pairs(path):
+        if system in scores:
+            message = f"a second score of {system}: expected one for each (.seg.score holds those of segments)"
+            raise InputError(message, file=path, line=line)
+        scores[system] = score
+    return scores
+
+
+def segment_score_lines(scores: Mapping[str, Sequence[float | None]]) -> Iterator[str]:
+    r"""The lines of `.seg.score`, each with its end; what `read_segment_scores` reads back exactly.
+
+    >>> list(segment_score_lines({"Alder": [0.5, None]}))
+    ['Alder\t0.5\n', 'Alder\tNone\n']
+
+    Raises:
+        PronmetricError: a system's name holds white space, a score is no finite number, the systems have different
+            numbers of segments.
+    """
+    if len({len(found) for found in scores.values()}) > 1:
+        lengths = ", ".join(f"{system}: {len(found)}" for system, found in scores.items())
+        raise PronmetricError(f"expected as many segments for each system, got {lengths}")
+    for system, found in scores.items():
+        yield from (_line(system, score) for score in found)
+
+
+def system_score_lines(scores: Mapping[str, float | None]) -> Iterator[str]:
+    """The lines of `.sys.score`, each with its end; raises as `segment_score_lines`."""
+    return (_line(system, score) for system, score in scores.items())
+
+
+def read_ranking(path: str | Path) -> list[Ranked]:
+    """Read a ranking `ad-sys-ranking-*.csv` in its order.
+
+    Where the file gives no name the system's number is taken off (`Online-A.5` is Online-A); a few systems have
+    another name among the outputs, so that `-z-names` files are the better ones to read.
+
+    Raises:
+        InputError: with file and line, a line of another form, or a name a second time; a file without a line.
+    """
+    found: list[Ranked] = []
+    seen: set[str] = set()
+    for line, text in _lines(path):
+        fields = text.split()
+        if len(fields) not in (5, 6):
+            raise InputError(f"expected 5 or 6 fields, {RANKING}, got {len(fields)}", file=path, line=line)
+        name = fields[5] if len(fields) == 6 else _INDEX.sub("", fields[4])
+        if name in seen:
+            raise InputError(f"{name} for the second time: expected each system once", file=path, line=line)
+        seen.add(name)
+        raw, z = (_number(field, path, line) for field in fields[:2])
+        annotations, segments = (_count(field, path, line) for field in fields[2:4])
+        found.append(Ranked(name, raw, z, annotations, segments, fields[4]))
+    return found
+
+
+def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
+    """Read `ad-seg-scores-*.csv`: the segments of each SYSTEM.NUMBER (`Ranked.id`), by their number from 1.
+
+    Raises:
+        InputError: with file and line, another head, a line of another form, or a segment a second time.
+    """
+    found: dict[str, dict[int, Assessed]] = {}
+    lines = _lines(path)
+    if next(lines)[1].split() != SEGMENT_HEAD:
+        raise InputError(f"expected the head {' '.join(SEGMENT_HEAD)}", file=path, line=1)
+    for line, text in lines:
+        fields = text.split()
+        if len(fields) != len(SEGMENT_HEAD):
+            message = f"expected the fields {' '.join(SEGMENT_HEAD)}, got {len(fields)} of them"
+            raise InputError(message, file=path, line=line)
+        system = found.setdefault(fields[0], {})
+        segment = _count(fields[1], path, line)
+        if segment in system:
+            message = f"segment {segment} of {fields[0]} for the second time: expected each once"
+            raise InputError(message, file=path, line=line)
+        raw, z = (_number(field, path, line) for field in fields[2:4])
+        system[segment] = Assessed(raw, z, _count(fields[4], path, line))
+    return found
+
+
+def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float | None]:
+    """People's score of each system, from a ranking or from `.sys.score`, which `score` does not concern.
+
+    Raises:
+        InputError: with file and line, a line of another form, or a system a second time.
+    """
+    _, first = next(_lines(path))
+    is_json = first.lstrip().startswith(("{", "["))
+    if not is_json and ("\t" in first or len(first.split()) == 2):
+        return read_system_scores(path)
+    if is_json or len(first.split()) not in (5, 6):
+        forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
+        raise InputError(f"expected {forms}, got {_shown(first)}", file=path, line=1)
+    return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
+
+
+def holds_segments(path: str | Path) -> bool:
+    """Whether a file gives scores of segments: DA's segment scores, `.seg.score` by name, or a system twice.
+
+    Raises:
+        InputError: the file cannot be read, or is empty.
+    """
+    lines = _lines(path)
+    _, first = next(lines)
+    if first.split() == SEGMENT_HEAD or Path(path).name.removesuffix(".gz").endswith(".seg.score"):
+        return True
+    seen: set[str] = set()
+    for _, text in ((0, first), *lines):
+        fields = text.split("\t") if "\t" in text else text.split()
+        if len(fields) != 2:
+            return False
+        if fields[0] in seen:
+            return True
+        seen.add(fields[0])
+    return False
+
+
+def assessed_names(path: str | Path) -> set[str]:
+    """The names that the systems of a file of segment scores may have in another: with and without DA's number."""
+    if next(_lines(path))[1].split() != SEGMENT_HEAD:
+        return set(read_segment_scores(path))
+    ids = set(read_assessments(path))
+    return ids | {_INDEX.sub("", id) for id in ids}
+
+
+def read_human_segments(
+    path: str | Path, *, systems: Collection[str], segments: int, score: Literal["z", "raw"] = "z"
+) -> dict[str, list[float | None]]:
+    """People's score of each of `segments` segments of each system, None where there is none.
+
+    From `.seg.score`, which `score` does not concern, or DA's segment scores, whose SYSTEM.NUMBER is the one of
+    `systems` that it names without its number (`Alder.3` is Alder).
+
+    Raises:
+        InputError: with file and line, a line of another form, more or other segments, two names of one system.
+    """
+    if next(_lines(path))[1].split() != SEGMENT_HEAD:
+        scores = read_segment_scores(path)
+        found = len(next(iter(scores.values())))
+        if found != segments:
+            message = f"{found} segments of each system, but the metric has {segments}: expected the same text"
+            raise InputError(message, file=path)
+        return scores
+    by_name: dict[str, list[float | None]] = {}
+    for id, assessed in read_assessments(path).items():
+        bare = _INDEX.sub("", id)
+        name = bare if id not in systems and bare in systems else id
+        if name in by_name:
+            raise InputError(f"{id} is a second one of {name}: expected one of each", file=path)
+        if not 1 <= min(assessed) <= max(assessed) <= segments:
+            wrong = max(assessed) if max(assessed) > segments else min(assessed)
+            message = f"{id} has a segment {wrong}, but the metric has segments 1 to {segments}: expected the same text"
+            raise InputError(message, file=path)
+        by_name[name] = [None] * segments
+        for segment, one in assessed.items():
+            by_name[name][segment - 1] = one.z if score == "z" else one.raw
+    if not by_name:
+        raise InputError("no segment: expected lines after the head", file=path)
+    return by_name
+
+
+def is_human(system: str) -> bool:
+    """Whether a system's name is one that these files give to a translation by people.
+
+    >>> [name for name in ("HUMAN", "HUMAN-B.12", "refA", "ref", "RefineMT", "Alder") if is_human(name)]
+    ['HUMAN', 'HUMAN-B.12', 'refA', 'ref']
+    """
+    return _HUMAN.fullmatch(system) is not None
+
+
+def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
+    """Line number, system and score of each line of mt-metrics-eval's files."""
+    for line, text in _lines(path):
+        fields = text.split("\t") if "\t" in text else text.split()
+        if len(fields) != 2 or not fields[0].strip():
+            message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_shown(text)}"
+            raise InputError(message, file=path, line=line)
+        system, score = fields
+        yield line, system, None if score == MISSING else _number(score, path, line)
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers; an empty file is an error."""
+    lines = read_lines(path)
+    if not lines:
+        raise InputError("the file is empty: expected a line of scores for each system", file=path)
+    return iter(enumerate(lines, start=1))
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
+
+
+def _number(text: str, path: str | Path, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"expected a finite number, got {text!r}", file=path, line=line)
+    return value
+
+
+def _count(text: str, path: str | Path, line: int) -> int:
+    if not _COUNT.fullmatch(text):
+        raise InputError(f"expected a whole number from 0, got {text!r}", file=path, line=line)
+    return int(text)
+
+
+def _line(system: str, score: float | None) -> str:
+    if not system or system.split() != [system]:
+        raise PronmetricError(f"the system's name {system!r} holds white space or nothing: these files cannot hold it")
+    if score is not None and not math.isfinite(score):
+        raise PronmetricError(f"{system}: expected a finite score or None, got {score}")
+    return f"{system}\t{MISSING if score is None else repr(float(score))}\n"

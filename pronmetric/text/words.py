@@ -1,0 +1,48 @@
+"""The one word tokenizer: text to words with character spans, shared by preparation and scoring."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pronmetric.text.readable import readable
+
+
+class Word(NamedTuple):
+    """A word or punctuation mark as it is read, and its half-open span of code points in the text as given."""
+
+    text: str
+    start: int
+    end: int
+
+
+_APOSTROPHE = "['\u2019\u02bc\u2018\u00b4`]"
+_WORD = re.compile(
+    rf"""
+      (?:https?://|www\.)\S*[\w/]                 # a web address
+    | [\w.+-]*\w@\w[\w.-]*\.\w+ | @\w+            # a mail address, a handle
+    | (?:[^\W\d_]\.){{2,}}                        # U.S., e.g.
+    | \d+(?:[.,:]\d+)+                            # 1,000.5
+    | n{_APOSTROPHE}t\b                           # the not of don't
+    | {_APOSTROPHE}?\bt(?=(?:is|was|were)\b)      # the it of 'tis
+    | {_APOSTROPHE}(?:s|re|ve|ll|d|m)\b           # clitics
+    | [^\W\d_]+(?=n{_APOSTROPHE}t\b)              # the do of don't
+    | [^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*         # letters and digits
+    | [^\w\s] | _                                 # one punctuation mark
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def words(text: str) -> tuple[Word, ...]:
+    r"""Split text into words and punctuation marks; clitics stand alone, white space belongs to none.
+
+    Characters that nobody sees split no word and are in none (`pronmetric.text.readable`).
+
+    >>> [w.text for w in words("She didn't say it's his.")]
+    ['She', 'did', "n't", 'say', 'it', "'s", 'his', '.']
+    >>> words("a we\u00adek")[1]
+    Word(text='week', start=2, end=7)
+    """
+    seen = readable(text)
+    return tuple([Word(m.group(), *seen.given(*m.span())) for m in _WORD.finditer(seen.text)])

@@ -1,0 +1,135 @@
+"""Where a run stands: the place to go on from, written whole, and the bar that shows it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback, Checkpoint
+from pytorch_lightning.plugins.io import TorchCheckpointIO
+from tqdm import tqdm
+
+from pronmetric.errors import PronmetricError
+from pronmetric.output.progress import progress
+
+
+class Place(Checkpoint):
+    """Keeps the place to go on from: every few steps, but where a validation is due, only after it.
+
+    So a run that goes on never misses a validation. The last step is followed by one too.
+
+    Args:
+        path: the file to keep.
+        every: steps from one writing to the next.
+        validations: steps from one validation to the next.
+        settings: of the run, as plain values; they are kept with the place.
+    """
+
+    def __init__(self, path: Path, *, every: int, validations: int, settings: Mapping[str, Any]) -> None:
+        self.path, self.every, self.validations, self.settings = path, every, validations, dict(settings)
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, what was lost to kills left out."""
+        return time.monotonic() - self._began
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Write the place, if it is time."""
+        step = trainer.global_step
+        if step == trainer.max_steps:
+            trainer.should_stop = True  # Lightning then validates, whatever the step
+        elif step % self.every == 0 and step % self.validations:
+            trainer.save_checkpoint(self.path)
+
+    def on_validation_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Write the place; the callbacks that judge the validation came before."""
+        trainer.save_checkpoint(self.path)
+
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Add what is ours: the settings, the time taken, and whether the run is over."""
+        checkpoint |= {"settings": self.settings, "seconds": self.seconds, "over": trainer.should_stop}
+
+    def on_load_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Go on: the data module from the next step, the clock from what it said."""
+        trainer.datamodule.first = checkpoint["global_step"]  # type: ignore[attr-defined]
+        trainer.should_stop = checkpoint["over"]
+        self._began -= checkpoint["seconds"]
+
+
+class WholeFiles(TorchCheckpointIO):
+    """Writes beside the old file, then takes its place: a process killed at any time leaves a whole one."""
+
+    def save_checkpoint(
+        self, checkpoint: dict[str, Any], path: str | os.PathLike[str], storage_options: Any | None = None
+    ) -> None:
+        """Write `checkpoint` to `path`.
+
+        Raises:
+            PronmetricError: it cannot be written, on a full disk for one.
+        """
+        part = Path(f"{path}.part")
+        part.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            torch.save(checkpoint, part)
+            part.replace(path)
+        except (OSError, RuntimeError) as error:  # torch raises a RuntimeError on a full disk
+            raise PronmetricError(f"{path}: cannot be written: {str(error).splitlines()[0]}") from error
+        finally:
+            part.unlink(missing_ok=True)
+
+
+class Bar(Callback):
+    """Progress of the whole run in steps, on stderr, with the last loss and the last development figure.
+
+    Args:
+        figure: the development figure to show.
+    """
+
+    def __init__(self, figure: str) -> None:
+        self.figure = figure
+        self._bar: tqdm | None = None
+
+    def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Begin where the run stands."""
+        if trainer.is_global_zero:
+            self._bar = progress(label="train", total=trainer.max_steps, unit="steps", done=trainer.global_step)
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """One more step."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._figures(trainer), refresh=False)
+            self._bar.update(trainer.global_step - self._bar.n)
+
+    def on_validation_start(self, *_: Any) -> None:
+        """Say why no step follows."""
+        if self._bar is not None:
+            self._bar.set_description_str("validate", refresh=not self._bar.gui)  # no line for each in a log
+
+    def on_validation_end(self, *_: Any) -> None:
+        """Go on."""
+        if self._bar is not None:
+            self._bar.set_description_str("train", refresh=False)
+
+    def on_train_end(self, *_: Any) -> None:
+        """The end of the run."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def on_exception(self, *_: Any) -> None:
+        """The end too."""
+        self.on_train_end()
+
+    def _figures(self, trainer: pl.Trainer) -> str:
+        shown = {"loss": "train/loss", self.figure.split("/")[-1]: self.figure}
+        found = {name: trainer.callback_metrics.get(key) for name, key in shown.items()}
+        return ", ".join(f"{name} {float(value):.3g}" for name, value in found.items() if value is not None)

@@ -1,0 +1,128 @@
+"""First names replaced by others of the same gender, so that a model learns names and not the few that a corpus holds.
+
+The lists are Faker's (MIT), from the extra "train".
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from pronmetric.errors import MissingExtra
+
+__all__ = ["Names", "common"]
+
+ENGLISH = ("en_US", "en_GB", "en_IE", "en_NZ")
+OTHERS = (
+    "cs_CZ da_DK de_DE en_IN es_ES es_MX fi_FI fr_FR hr_HR hu_HU it_IT nl_NL no_NO pl_PL pt_BR pt_PT ro_RO sk_SK "
+    "sl_SI sv_SE tr_TR"
+).split()
+_WORD = re.compile(r"[^\W\d_]+")
+_LAST_LATIN = "\u024f"
+_OF_A_PLACE = frozenset("at in from near to toward towards north south east west new old saint st".split())
+_OF_A_FAMILY = frozenset("mr mrs ms miss mister madam sir lord lady dr doctor prof professor president the".split())
+_NOT_A_NAME = frozenset(
+    "april may june july august chad chelsea georgia german india israel jesus jordan paris".split()
+)
+_OFTEN = 5
+_OTHER = {"female": "male", "male": "female"}
+
+
+class Names:
+    """Female and male first names.
+
+    Args:
+        female, male: lists of names, one a language; a name that stands among both genders is left out.
+        common: lower-cased words that are no names where they open a sentence (will, mark, rose); see `common`.
+    """
+
+    def __init__(
+        self, female: Iterable[Collection[str]], male: Iterable[Collection[str]], *, common: Collection[str] = ()
+    ) -> None:
+        lists = {"female": [frozenset(names) for names in female], "male": [frozenset(names) for names in male]}
+        known = {gender: frozenset().union(*found) for gender, found in lists.items()}
+        both = known["female"] & known["male"]
+        self._lists = {
+            gender: [kept for names in found if (kept := sorted(names - both))] for gender, found in lists.items()
+        }
+        self._gender: Mapping[str, str] = {
+            name: gender
+            for gender, names in known.items()
+            for name in names - both
+            if name.lower() not in _NOT_A_NAME and name.lower() not in common
+        }
+
+    @classmethod
+    def from_faker(cls, *, common: Collection[str] = ()) -> Names:
+        """Faker's names in Latin letters: those of English-speaking countries as often as all the others.
+
+        Raises:
+            MissingExtra: Faker is not installed.
+        """
+        found: dict[str, list[frozenset[str]]] = {"female": [], "male": []}
+        for gender, lists in found.items():
+            english = frozenset().union(*(_faker(locale, gender) for locale in ENGLISH))
+            lists += [english] * len(OTHERS) + [_faker(locale, gender) for locale in OTHERS]
+        return cls(found["female"], found["male"], common=common)
+
+    def swap(self, text: str, rng: np.random.Generator, *, flip: bool = False) -> str:
+        """`text` with each first name replaced by one of the same gender, the same name by the same one.
+
+        flip: by one of the other gender (see `pronmetric.training.gender_swap.flip`).
+
+        What follows "in", "from" or the like, a title or another first name anywhere in the text is taken for a place
+        or a family name and stays.
+
+        >>> names = Names([["Anna", "Eva"]], [["Karl", "Olaf"]])
+        >>> names.swap("Karl met Anna in Berlin. Anna left.", np.random.default_rng(0)).count("Eva") in (0, 2)
+        True
+        """
+        found, others, before, end = [], set(), "", 0
+        for match in _WORD.finditer(text):
+            word = match.group()
+            if word in self._gender:
+                found.append(match)
+                family = before in self._gender and match.start() == end + 1
+                if family or before.lower() in _OF_A_PLACE or before.lower() in _OF_A_FAMILY:
+                    others.add(word)
+            before, end = word, match.end()
+        new: dict[str, str] = {}
+        pieces, last = [], 0
+        for match in found:
+            name = match.group()
+            if name in others:
+                continue
+            if name not in new:
+                new[name] = self._draw(_OTHER[self._gender[name]] if flip else self._gender[name], rng)
+            pieces += [text[last : match.start()], new[name]]
+            last = match.end()
+        return "".join([*pieces, text[last:]])
+
+    def _draw(self, gender: str, rng: np.random.Generator) -> str:
+        names = self._lists[gender][int(rng.integers(len(self._lists[gender])))]
+        return names[int(rng.integers(len(names)))]
+
+
+def common(texts: Iterable[str]) -> frozenset[str]:
+    """The words that `texts` write in small letters at least a fifth as often as with a capital first letter.
+
+    >>> sorted(common(["Will they? They will.", "Anna, Mark."]))
+    ['they', 'will']
+    """
+    counts = Counter(word for text in texts for word in _WORD.findall(text))
+    return frozenset(
+        word for word, count in counts.items() if word.islower() and count * _OFTEN >= counts[word.title()]
+    )
+
+
+def _faker(locale: str, gender: str) -> frozenset[str]:
+    try:
+        provider = importlib.import_module(f"faker.providers.person.{locale}").Provider
+    except ModuleNotFoundError as error:
+        raise MissingExtra("faker", "train", "objective.corruption.swap or .flip above 0") from error
+    names = getattr(provider, f"first_names_{gender}")
+    return frozenset(name for name in names if name.istitle() and name.isalpha() and max(name) <= _LAST_LATIN)
