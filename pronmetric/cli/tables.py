@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import io
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pronmetric.eval.accuracy import Accuracy, Estimate
 from pronmetric.output.display import visible
+
+_UNLIMITED = 1_000_000  # characters a line
 
 
 def plain(value: Any) -> Any:
@@ -32,11 +36,40 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
     return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns padded to their widest cell, the first to the left and the others to the right."""
-    cells = [[visible(str(cell)) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(header))]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in cells
+def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:
+    """A table for stdout, one row a line, without a line end after the last.
+
+    Columns are right-aligned, those of the numbers in `left` are left-aligned. Control characters are shown as escape
+    codes. In a terminal the header is bold, and cells are folded to its width; elsewhere the table is plain text with
+    two spaces between the columns, as wide as its content.
+
+    >>> print(table(("system", "score"), [("A", "91.2"), ("B", "8.0")]))
+    system  score
+    A        91.2
+    B         8.0
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = Console(file=sys.stdout, force_jupyter=False)
+    made = Table(
+        box=box.SIMPLE_HEAD if terminal.is_terminal else None,
+        pad_edge=False,
+        padding=(0, 1) if terminal.is_terminal else (0, 2, 0, 0),
+        show_edge=False,
     )
+    for number, name in enumerate(header):
+        made.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(visible(str(cell))) for cell in row))
+    if terminal.is_terminal:
+        with terminal.capture() as shown:
+            terminal.print(made)
+        text = shown.get()
+    else:
+        file = io.StringIO()
+        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(made)
+        text = file.getvalue()
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
