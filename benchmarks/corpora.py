@@ -47,9 +47,9 @@ def read(options: argparse.Namespace) -> Outputs:
 
 def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message: None) -> Outputs:
     """A test set's systems and first reference; `note` is told which that is."""
-    from pronmetric.cli.corpus import read_wmt
+    from data_prep.wmt import corpus as wmt_corpus
 
-    corpus = read_wmt(dataset, str(folder), None, note)
+    corpus = wmt_corpus.read(dataset, str(folder), None, note)
     rows = list(corpus.rows())
     return Outputs(
         name=dataset,

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pronmetric.cli import agreement_figures as figures
-from pronmetric.cli import numbers, scoring, stray
+from pronmetric.cli import numbers, options, output, stray
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.ratings import Formula, Variant, agreement
+from pronmetric.eval.significance import SEED
 from pronmetric.output import targets
 from pronmetric.suites import judged_pairs, rating_table, votes
 from pronmetric.suites.judged_pairs import JudgedPair
@@ -46,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
     targets.check([args.to_json], read=[args.pairs, args.ratings, args.scores])
-    scoring.open_stdout()
+    output.open_stdout()
     content, text = _of_table(args) if args.ratings is not None else _of_pairs(args)
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
@@ -76,7 +77,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--variant", choices=("gwet", "published"), default="gwet", help="of AC1 (default: %(default)s)"
     )
     parser.add_argument("--se", choices=("auto", "ratings"), default="auto", help="formula (default: %(default)s)")
-    scoring.both(parser, "to-json", metavar="FILE", help="write everything, with the agreement of each pair of raters")
+    options.both(parser, "to-json", metavar="FILE", help="write everything, with the agreement of each pair of raters")
     metric = parser.add_argument_group("a metric")
     metric.add_argument(
         "--scores", metavar="FILE", help='its scores, {"id", "score_a", "score_b"} a line; null: no score'
@@ -84,9 +85,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     metric.add_argument(
         "--tie", type=numbers.from_zero, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
     )
-    parser.add_argument(
-        "--seed", type=numbers.count, default=scoring.SEED, help="of the resampling (default: %(default)s)"
-    )
+    parser.add_argument("--seed", type=numbers.count, default=SEED, help="of the resampling (default: %(default)s)")
     args = stray.parse(parser, argv, cure="give one file of pairs; scores of a metric follow --scores")
     if (args.pairs is None) == (args.ratings is None):
         parser.error("give either PAIRS.jsonl or --ratings TABLE.csv")
@@ -142,7 +141,7 @@ def of_decisions(
     tie: float = 0.0,
     variant: Variant = "gwet",
     formula: Formula = "auto",
-    seed: int = scoring.SEED,
+    seed: int = SEED,
 ) -> tuple[dict[str, Any], str]:
     """Everything that `agree` tells of judged pairs, as JSON takes it and as text.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pronmetric import __version__
 from pronmetric.baselines import apt
-from pronmetric.cli import apt_config, scoring
+from pronmetric.cli import apt_config, output
 from pronmetric.output import targets
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
@@ -43,8 +43,8 @@ _ESCAPES = str.maketrans({"\t": "\\t", "\r": "\\r"})  # tokens end at blanks onl
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     config = apt_config.Config(args.config)
     settings = apt_config.settings(config)
     for message in config.unused():
@@ -112,7 +112,7 @@ def _yes(value: object) -> str:
 
 
 def _say(
-    note: scoring.Notes,
+    note: output.Notes,
     settings: apt_config.Settings,
     corpus: apt_config.Corpus,
     score: apt.Score,

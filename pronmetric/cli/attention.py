@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import numbers, scoring, stray
+from pronmetric.cli import load, numbers, options, output, stray
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.words import words as split
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
         "--top", type=numbers.positive, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    scoring.add_model(parser, seed=False)
+    options.add_model(parser, seed=False)
     args = stray.parse(parser, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
     if args.text is None:
         parser.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
@@ -53,9 +53,9 @@ def main(argv: Sequence[str]) -> int:
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=args.text
         )
     text = text_of({"text": args.text, "context": args.context}, file="attention")
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
-    _show(text, scoring.load(args, note), top=args.top)
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
+    _show(text, load.metric(args, note), top=args.top)
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
-from pronmetric.cli import scoring
+from pronmetric.cli import output
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     ends = (args.src, args.tgt, f"{args.src}-{args.tgt}.alig", f"{args.src}-{args.tgt}.lines-retained")
     read = [f"{stem}.{end}" for stem in (args.reference, args.candidate) for end in ends]
     targets.check([args.to_json], read=[*read, args.documents])
-    scoring.open_stdout()
+    output.open_stdout()
     reference = autoprf.read_corpus(args.reference, src=args.src, tgt=args.tgt, compat=args.compat)
     candidate = autoprf.read_corpus(args.candidate, src=args.src, tgt=args.tgt, compat=args.compat)
     differing = autoprf.check_sources(reference, candidate)
@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(_table(result, documents, compat=args.compat)))
-    _say(reference, candidate, differing, scoring.Notes(quiet=args.quiet))
+    _say(reference, candidate, differing, output.Notes(quiet=args.quiet))
     return 0
 
 
@@ -137,7 +137,7 @@ def _ignored(corpus: Corpus) -> dict[str, int]:
     return {what: corpus.ignored[what] for what in autoprf.IGNORED}
 
 
-def _say(reference: Corpus, candidate: Corpus, differing: int, note: scoring.Notes) -> None:
+def _say(reference: Corpus, candidate: Corpus, differing: int, note: output.Notes) -> None:
     """What was left out, on stderr."""
     note.begin()
     if not any(word in autoprf.TRIGGERS for words in reference.source for word in words):

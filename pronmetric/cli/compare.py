@@ -9,17 +9,18 @@ from functools import partial
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
+from pronmetric.cli import context_flag, load, numbers, options, output, tie
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import numbers, scoring, tie
-from pronmetric.cli.scoring import COMMON, CROSSED
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, MINIMUM, RESAMPLES, holm
 from pronmetric.output.display import visible
+from pronmetric.results import FEW
 from pronmetric.scoring.alternatives import Stream
 from pronmetric.scoring.comparison import Decision, Duel, Outcome, average
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
-from pronmetric.text.context import Text
+from pronmetric.text.context import COMMON, CROSSED, Text
+from pronmetric.text.corpus import Corpus, Row
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, segment by segment and as a whole.
 
@@ -36,7 +37,7 @@ EPILOG = f"""context:
               differences averaged, so that the order of the two only changes the sign; the default then
   respective  each output in its own context
   none        the segments alone
-{scoring.SIZE_HELP}
+{context_flag.SIZE_HELP}
 Without --docids the lines of a file count as one document, and the tests resample segments.
 Segments count from 0, as in COMET; lines in errors count from 1: segment 0 is line 1.
 
@@ -58,7 +59,7 @@ class Pair(NamedTuple):
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = scoring.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
+    parser = options.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
     parser.add_argument(
         "--tie",
         type=tie.argument,
@@ -72,23 +73,23 @@ def main(argv: Sequence[str]) -> int:
         "--num_splits", type=_splits, metavar="N", help=f"number of resamples of both tests (default: {RESAMPLES})"
     )
     args = parser.parse_args(argv)
-    scoring.check_flags(parser, args)
-    scoring.check_targets(args)
+    options.check_flags(parser, args)
+    options.check_targets(args)
     if args.translations is not None and len(args.translations) < 2:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"
         )
     band = tie.band(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     corpus = corpora.read(args, note)
     if len(corpus.systems) < 2:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {corpus.systems[0]}; give more --systems"
         )
-    config = scoring.trained(args)
-    kind = scoring.context(args, config, COMMON if corpus.references else CROSSED, note)
-    scoring.say_context(kind, corpus, args, note, size=config["context_size"])
+    config = load.config(args)
+    kind = context_flag.choose(args, config, COMMON if corpus.references else CROSSED, note)
+    context_flag.announce(kind, corpus, args, note, size=config["context_size"])
     _compare(args, corpus, kind, band, note)
     return 0
 
@@ -100,15 +101,15 @@ def _splits(text: str) -> int:
     return int(text)
 
 
-def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: float, note: scoring.Notes) -> None:
-    metric = scoring.load(args, note)
+def _compare(args: argparse.Namespace, corpus: Corpus, kind: str, band: float, note: output.Notes) -> None:
+    metric = load.metric(args, note)
     counts = Counts()
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = tie.signed(scoring.signed(signature, kind, corpus, args), band)
+    signature = tie.signed(context_flag.add_references(signature, kind, corpus, args), band)
     if args.num_splits is not None:
         signature = signature.plus(resamples=args.num_splits)
     resamples = RESAMPLES if args.num_splits is None else args.num_splits
-    references = scoring.many(kind, corpus)
+    references = context_flag.averaged_references(kind, corpus)
     texts_a_row = len(corpus.systems) * (len(corpus.systems) if kind == CROSSED else max(1, len(references)))
     pairs = [
         Pair(a, b, Duel(tie=band), tuple(Duel(tie=band) for _ in references))
@@ -117,9 +118,9 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
     columns = (*_COLUMNS, *(f"difference with {name}" for name in references))
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
-        scoring.bar(args, total=corpus.segments * texts_a_row) as bar,
+        output.bar(args, total=corpus.segments * texts_a_row) as bar,
     ):
-        stream = partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update)
+        stream = partial(load.stream, metric, args=args, counts=counts, advance=bar.update)
         for number, (row, scores) in enumerate(_scored(corpus, kind, metric.context_size, stream)):
             for a, b, duel, by_reference in pairs:
                 decision = duel.add(average(*scores[a, b]), average(*scores[b, a]), row.doc)
@@ -150,15 +151,15 @@ def _compare(args: argparse.Namespace, corpus: corpora.Corpus, kind: str, band: 
     for told in zip(names_of, outcomes, adjusted, parts, strict=True):
         print(_summary(*told, band=band))
     few = min(outcome.units for outcome in outcomes)
-    if few < scoring.FEW:
+    if few < FEW:
         note(f"intervals and tests rest on {few} {outcomes[0].resampled} only")
     note.lengths(counts)
     note(f"signature: {signature}")
 
 
 def _scored(
-    corpus: corpora.Corpus, kind: str, size: int, stream: Stream
-) -> Iterator[tuple[corpora.Row, dict[tuple[int, int], tuple[SegmentScore, ...]]]]:
+    corpus: Corpus, kind: str, size: int, stream: Stream
+) -> Iterator[tuple[Row, dict[tuple[int, int], tuple[SegmentScore, ...]]]]:
     """Rows, with the scores of each system x as it stands against each other one y, under (x, y).
 
     There are as many as references in whose context the texts are scored, else one.
@@ -168,7 +169,7 @@ def _scored(
     owners = {
         x: [(y, 0) for y in systems] if kind == CROSSED else [(x, k) for k in range(contexts_of)] for x in systems
     }
-    waiting: deque[corpora.Row] = deque()
+    waiting: deque[Row] = deque()
 
     def texts() -> Iterator[Text]:
         for row, contexts in corpus.in_context(kind, size=size):
@@ -240,7 +241,7 @@ def _summary(
         lines.append(f"  {name:<{width}}  {_system(score)}")
     if outcome.difference is not None:
         between = "" if outcome.interval is None else f", 95 % {outcome.interval[0]:+.2f} to {outcome.interval[1]:+.2f}"
-        rough = "; few: interval and p are rough" if between and outcome.units < scoring.FEW else ""
+        rough = "; few: interval and p are rough" if between and outcome.units < FEW else ""
         lines.append(f"  difference {outcome.difference:+.2f}{between} ({outcome.units} {outcome.resampled}{rough})")
     for reference, part in by_reference.items():
         if part.a.score is not None and part.b.score is not None:
@@ -312,7 +313,7 @@ def _export(
     exports: files.Exports,
     names: tuple[str, str],
     number: int,
-    row: corpora.Row,
+    row: Row,
     texts: tuple[str, str],
     decision: Decision,
     each: Mapping[str, Decision],

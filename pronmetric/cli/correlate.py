@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric.cli import metric_scores, numbers, scoring, segment_level, tables, written
+from pronmetric.cli import metric_scores, numbers, options, output, segment_level, tables, written
 from pronmetric.cli.metric_scores import Metric
 from pronmetric.errors import InputError
 from pronmetric.eval import permutation, segment_correlation
@@ -26,7 +26,7 @@ from pronmetric.eval.correlation import (
     pearson,
     spearman,
 )
-from pronmetric.eval.significance import Totals, totals
+from pronmetric.eval.significance import SEED, Totals, totals
 from pronmetric.output import targets
 from pronmetric.results import Result
 from pronmetric.suites import wmt_scores
@@ -89,7 +89,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
     targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[*args.scores, args.human])
-    scoring.open_stdout()
+    output.open_stdout()
     if wmt_scores.holds_segments(args.human):
         return segment_level.run(args)
     if args.average is not None:
@@ -207,7 +207,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="a metric's: .sys.score, .seg.score, or the JSON of score or compare",
     )
     parser.add_argument("human", metavar="HUMAN", help="people's: .sys.score, .seg.score, or a file of WMT's DA")
-    scoring.both(
+    options.both(
         parser, "human-score", choices=("z", "raw"), default="z", help="of a file of WMT's DA (default: %(default)s)"
     )
     parser.add_argument(
@@ -228,12 +228,12 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         default="systems",
         help="what the intervals draw; segments needs JSON (default: %(default)s)",
     )
-    scoring.both(parser, "keep-references", action="store_true", help="human references are systems too")
-    scoring.both(parser, "to-json", metavar="FILE", help="write everything, with the systems' scores")
-    scoring.both(parser, "to-sys-score", metavar="FILE", help="write SCORES in mt-metrics-eval's form")
-    scoring.both(parser, "to-seg-score", metavar="FILE", help="write the segments' scores in that form; needs JSON")
+    options.both(parser, "keep-references", action="store_true", help="human references are systems too")
+    options.both(parser, "to-json", metavar="FILE", help="write everything, with the systems' scores")
+    options.both(parser, "to-sys-score", metavar="FILE", help="write SCORES in mt-metrics-eval's form")
+    options.both(parser, "to-seg-score", metavar="FILE", help="write the segments' scores in that form; needs JSON")
     parser.add_argument(
-        "--seed", type=numbers.count, default=scoring.SEED, metavar="N", help="of the drawing (default: %(default)s)"
+        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the drawing (default: %(default)s)"
     )
     return parser.parse_args(argv)
 

@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pronmetric.baselines.simple import Floor
 from pronmetric.cli import also as older
-from pronmetric.cli import exports, floor_table, numbers, scoring, stray, tie, token_detection
+from pronmetric.cli import (
+    context_flag,
+    exports,
+    floor_table,
+    load,
+    numbers,
+    options,
+    output,
+    stray,
+    tie,
+    token_detection,
+)
 from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.pair_sources import SHUFFLED, SPLITS, Pairs
-from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.output import targets
+from pronmetric.results import FEW
 from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
 from pronmetric.suites import judged_pairs, pair_accuracy
 from pronmetric.suites.pair_accuracy import Contest, Figures
 from pronmetric.text import strict_json
-from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE
 
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
@@ -95,8 +106,8 @@ def main(argv: Sequence[str]) -> int:
     _check_flags(parser, args)
     read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model)
     targets.check((args.to_json, args.save_scores), read=read)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     if args.pairs is not None and token_detection.holds_tokens(args.pairs):
         token_detection.run(args, note)
     else:
@@ -104,10 +115,10 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _evaluate(args: argparse.Namespace, note: scoring.Notes) -> None:
+def _evaluate(args: argparse.Namespace, note: output.Notes) -> None:
     if args.threshold is not None:
         raise PronmetricError("--threshold goes with single pronouns labelled right or wrong, these are pairs")
-    config = None if args.scores is not None else scoring.trained(args)
+    config = None if args.scores is not None else load.config(args)
     band = None if args.tie is None else tie.band(args.tie, args.model, allow_network=args.allow_network)
     size = CONTEXT_SIZE if config is None else config["context_size"]
     seen = _seen(args, config, note)
@@ -189,7 +200,7 @@ def _rows(pairs: Pairs, scores: ById, also: older.OfPairs | None) -> Iterator[di
 
 
 def _seen(
-    args: argparse.Namespace, config: Mapping[str, Any] | None, note: scoring.Notes
+    args: argparse.Namespace, config: Mapping[str, Any] | None, note: output.Notes
 ) -> frozenset[tuple[str, str]] | None:
     """The pronoun pairs of the training data: those of --seen, else those that the checkpoint tells."""
     if args.seen is not None:
@@ -204,7 +215,7 @@ def _seen(
     return found
 
 
-def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: scoring.Notes) -> None:
+def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: output.Notes) -> None:
     try:
         trained = config["training"]["data"]["splits"]["train"]["testsets"] if config is not None else ()
     except (KeyError, TypeError):
@@ -213,8 +224,8 @@ def _say_trained_on(pairs: Pairs, config: Mapping[str, Any] | None, note: scorin
         note(f"the checkpoint was trained on {', '.join(both)}: these figures tell nothing of other data")
 
 
-def _say_few(clusters: tuple[str, int], note: scoring.Notes) -> None:
-    if clusters[1] < scoring.FEW:
+def _say_few(clusters: tuple[str, int], note: output.Notes) -> None:
+    if clusters[1] < FEW:
         note(f"the intervals rest on {clusters[1]} {_UNITS[clusters[0]]} only")
 
 
@@ -225,14 +236,14 @@ def _scores_of(pairs: Pairs, file: str) -> ById:
     return scores
 
 
-def _scored(pairs: Pairs, config: Mapping[str, Any], args: argparse.Namespace, note: scoring.Notes) -> Scored:
+def _scored(pairs: Pairs, config: Mapping[str, Any], args: argparse.Namespace, note: output.Notes) -> Scored:
     """The model's scores."""
-    kind = scoring.context(args, config, COMMON, note)
+    kind = context_flag.choose(args, config, COMMON, note)
     size = config["context_size"] if args.dataset is not None else None  # other pairs bring their context
     texts = list(pairs.texts(kind, seed=args.seed))
-    metric: PronounMetric = scoring.load(args, note)
+    metric: PronounMetric = load.metric(args, note)
     counts = Counts()
-    with scoring.bar(args, total=len(texts)) as bar:
+    with output.bar(args, total=len(texts)) as bar:
 
         def found() -> Iterator[tuple[float | None, float | None]]:
             stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
@@ -316,7 +327,7 @@ def _parser() -> argparse.ArgumentParser:
     texts = made.add_argument_group("pairs")
     texts.add_argument("pairs", nargs="?", metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below")
     texts.add_argument("--split", choices=SPLITS, help=f"of a prepared folder (default: {SPLITS[0]})")
-    scoring.add_dataset(texts)
+    options.add_dataset(texts)
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
     judging = made.add_argument_group("judging")
     judging.add_argument(
@@ -335,10 +346,10 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument(
         "--threshold", type=numbers.finite, metavar="X", help="of single pronouns: flagged below X (default: 0.5)"
     )
-    scoring.add_model(made)
+    options.add_model(made)
     output = made.add_argument_group("output")
-    scoring.both(output, "to-json", metavar="FILE", help="write every figure and each pair's scores")
-    scoring.both(output, "save-scores", metavar="FILE", help="write the model's scores, as --scores reads them")
+    options.both(output, "to-json", metavar="FILE", help="write every figure and each pair's scores")
+    options.both(output, "save-scores", metavar="FILE", help="write the model's scores, as --scores reads them")
     output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     return made
 
@@ -347,7 +358,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
     """Flags that do not go together: a usage error, exit code 2."""
     if (args.pairs is None) == (args.dataset is None):
         made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
-    scoring.check_dataset(made, args)
+    options.check_dataset(made, args)
     if args.dataset is not None and args.split is not None:
         made.error("--split goes with a prepared folder, not with -d")
     if args.scores is None:

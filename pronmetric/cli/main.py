@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pronmetric import __version__
-from pronmetric.cli import streams
 from pronmetric.errors import PronmetricError, Terminated
 from pronmetric.output.display import visible
+from pronmetric.text import streams
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",

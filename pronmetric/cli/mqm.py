@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from pronmetric.cli import numbers, scoring, stray
+from pronmetric.cli import numbers, options, output, stray
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.suites import mqm
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
     targets.check([args.pairs, args.tokens], read=[args.file])
-    scoring.open_stdout()
+    output.open_stdout()
     judgements = mqm.read(args.file)
     reference = None if args.reference == "none" else args.reference
     try:
@@ -103,7 +103,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="words of a span (default: %(default)s)",
     )
     pairs = parser.add_argument_group("pairs")
-    scoring.both(
+    options.both(
         pairs,
         "other-words",
         type=numbers.count,

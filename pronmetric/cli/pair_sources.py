@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pronmetric.cli import corpus as corpora
-from pronmetric.cli.scoring import NONE, RESPECTIVE
+from data_prep.wmt import corpus as wmt_corpus
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.shuffling import shuffled
 from pronmetric.suites import gap, judged_pairs
 from pronmetric.suites.judged_pairs import STUDY_JUDGE, A, JudgedPair
 from pronmetric.suites.pair_accuracy import clusters_of
 from pronmetric.text import strict_json
-from pronmetric.text.context import Text, join
+from pronmetric.text.context import NONE, RESPECTIVE, Text, join
 from pronmetric.text.lines import iter_lines
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def wmt(
     from data_prep.wmt import discovery as testsets
     from data_prep.wmt.testset import TestSet
 
-    testset: TestSet = corpora.find_wmt(dataset, folder)
+    testset: TestSet = wmt_corpus.find(dataset, folder)
     documents = _of_systems(list(testsets.read(testset)), systems, dataset, folder)
     note(f"{dataset}: the aligner learns from this test set alone; a folder of `pronmetric prepare` has better links")
     references = {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pronmetric.cli import numbers, scoring, stray
+from pronmetric.cli import load, numbers, options, output, stray
 from pronmetric.cli.suffixes import format_of
 from pronmetric.errors import InputError
 from pronmetric.output import targets
@@ -61,8 +61,8 @@ def main(argv: Sequence[str]) -> int:
         return report_tables.main(argv[1:])
     args = _arguments(argv)
     targets.check([args.output], read=[args.result, args.model])
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     content = _content(args, read(args.result), note)
     note.begin()
     _write(args, _rendered(args, content))
@@ -88,7 +88,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--no-model", "--no_model", action="store_true", help="do not show attention and alternative pronouns"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
-    scoring.add_model(parser, seed=False)
+    options.add_model(parser, seed=False)
     args = stray.parse(parser, argv, cure="give one result file, and the output file with -o FILE")
     args.format = format_of(parser, args.output, args.format, SUFFIXES, default="html")
     if args.output is None and args.format in ("html", "png", "svg"):
@@ -107,7 +107,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _content(args: argparse.Namespace, result: Result, note: scoring.Notes) -> Content:
+def _content(args: argparse.Namespace, result: Result, note: output.Notes) -> Content:
     """What is shown; links and the model only where they are asked for."""
     everything = args.format == "html" or "pronouns" in args.show
     notes: list[str] = []
@@ -141,27 +141,27 @@ def _texts(result: Result, listed: Sequence[int]) -> list[Text]:
 
 
 def _ask(
-    args: argparse.Namespace, result: Result, listed: Sequence[int], note: scoring.Notes, tell: Note
+    args: argparse.Namespace, result: Result, listed: Sequence[int], note: output.Notes, tell: Note
 ) -> dict[int, tuple[Said, ...]]:
     """What the model attends to in the listed segments, and what it would rather see there."""
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
     tell(_compared(str(metric.signature()), result.signature))
     texts = _texts(result, listed)
     looks = metric.attention(texts, batch_size=args.batch_size)
     if not metric.probability:
         tell("the scores of this model are not probabilities: alternative pronouns are not shown")
-    outputs = [output for place in listed for output in result.segments[place].outputs]
+    outputs = [each for place in listed for each in result.segments[place].outputs]
     answers = []
-    with scoring.bar(args, total=len(texts), label="attention, alternatives") as bar:
+    with output.bar(args, total=len(texts), label="attention, alternatives") as bar:
         places = (
             metric.alternatives(texts, batch_size=args.batch_size, advance=bar.update)
             if metric.probability
             else ((),) * len(texts)
         )
-        for output, look, found in zip(outputs, looks, places, strict=True):
+        for each, look, found in zip(outputs, looks, places, strict=True):
             weights = {item.start: item.weights for item in look}
             others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others) for p in found}
-            answers.append(_said(output, weights, others))
+            answers.append(_said(each, weights, others))
     size = len(result.systems)
     return {place: tuple(answers[k * size : (k + 1) * size]) for k, place in enumerate(listed)}
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from pronmetric.cli import scoring
+from pronmetric.cli import output
 from pronmetric.cli.suffixes import format_of
 from pronmetric.output import targets
 from pronmetric.report import page, paper, tables
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     args.format = format_of(parser, args.output, args.format, SUFFIXES, default="md")
     targets.check([args.output], read=paper.files(args.paths))
-    scoring.open_stdout()
+    output.open_stdout()
     found = paper.read(args.paths)
     made, notes = paper.tables(found), paper.notes(found)
     if args.format == "html":

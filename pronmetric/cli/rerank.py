@@ -10,16 +10,15 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from pronmetric.cli import context_flag, load, numbers, options, output, stray
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import numbers, scoring, stray
-from pronmetric.cli.corpus import TextFile
-from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output import targets
 from pronmetric.scoring.rerank import Choice, Rule, consensus, rerank
 from pronmetric.scoring.score import Counts
-from pronmetric.text.context import previous
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous
+from pronmetric.text.corpus import TextFile, check_docids
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns; prints the chosen lines.
 
@@ -45,7 +44,7 @@ context of each candidate:
   respective  the lines that were chosen before it; the default without a reference
   common      the previous sentences of the reference; the default with -r
   none        the candidate alone
-{scoring.SIZE_HELP}
+{context_flag.SIZE_HELP}
 
 --mbr needs no model: the pronouns' score is then the average agreement of a candidate's pronouns with those of each of
 the other candidates, which stand for the reference (minimum Bayes risk, all equally likely): F1 of the forms, that is
@@ -69,8 +68,8 @@ def main(argv: Sequence[str]) -> int:
     _check_flags(parser, args)
     read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or []), args.model]
     targets.check((args.output, args.to_json), read=read)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
 
     candidates = _columns(args.candidates, note) if args.candidates else _lists(args.nbest, args.size)
     given = None if args.scores is None else _given(args.scores, candidates)
@@ -97,7 +96,7 @@ def _agreeing(
 ) -> list[Choice]:
     """The choices by agreement with the other candidates."""
     chosen = []
-    with scoring.bar(args, total=len(candidates), label="rerank", unit="lines") as bar:
+    with output.bar(args, total=len(candidates), label="rerank", unit="lines") as bar:
         for i, texts in enumerate(candidates):
             chosen.append(rule.choose(consensus(texts), None if given is None else given[i]))
             bar.update()
@@ -109,28 +108,28 @@ def _scored(
     given: Sequence[Sequence[float]] | None,
     rule: Rule,
     args: argparse.Namespace,
-    note: scoring.Notes,
+    note: output.Notes,
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
-    config = scoring.trained(args)
-    kind = scoring.context(args, config, COMMON if args.references else RESPECTIVE, note)
+    config = load.config(args)
+    kind = context_flag.choose(args, config, COMMON if args.references else RESPECTIVE, note)
     size = config["context_size"]
     reference = _beside(args.references, len(candidates))
     docs = _beside(args.docids, len(candidates))
     if docs is not None:
-        corpora.check_docids(docs, note)
+        check_docids(docs, note)
     contexts: Sequence[str] | None = None
     if kind == NONE:
         contexts = [""] * len(candidates)
     elif kind == COMMON:
         assert reference is not None  # _check_flags
         contexts = list(previous(reference, docs, size=size))
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
 
     counts = Counts()
     where = "of the same document" if docs is not None else "of the file; document bounds are unknown"
-    note(f"context: {_SAID[kind].format(scoring.previous_lines(size))}" + ("" if kind == NONE else f", {where}"))
-    with scoring.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
+    note(f"context: {_SAID[kind].format(context_flag.previous_lines(size))}" + ("" if kind == NONE else f", {where}"))
+    with output.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
         stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)
         by_document = None if docs is None else list(docs)
         made = rerank(
@@ -170,7 +169,7 @@ def _write(
             out.writelines(f"{text}\n" for text in chosen)
 
 
-def _columns(names: Sequence[str], note: scoring.Notes) -> Candidates:
+def _columns(names: Sequence[str], note: output.Notes) -> Candidates:
     """The candidates of line-parallel files."""
     if len(names) < 2:
         raise PronmetricError(f"expected two or more files of candidates, got only {names[0]}")
@@ -272,10 +271,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="X",
         help="how much better than the first another must be (default: 0; 0.01 is the tie band of `compare`)",
     )
-    scoring.add_model(made, seed=False)
+    options.add_model(made, seed=False)
     output = made.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write the chosen lines there (default: stdout)")
-    scoring.both(output, "to-json", metavar="FILE", help="write every candidate with its scores")
+    options.both(output, "to-json", metavar="FILE", help="write every candidate with its scores")
     output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     return made
 

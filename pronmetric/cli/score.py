@@ -11,17 +11,19 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from pronmetric.cli import also as older
+from pronmetric.cli import context_flag, load, options, output
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import jsonl, scoring
-from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
 from pronmetric.errors import PronmetricError
 from pronmetric.output.display import visible
+from pronmetric.results import FEW
 from pronmetric.scoring.alternatives import Stream
 from pronmetric.scoring.comparison import average
 from pronmetric.scoring.score import Counts, SegmentScore, SystemScore, Tally
+from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
-from pronmetric.text.context import Text
+from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
+from pronmetric.text.corpus import Corpus, Row
 
 DESCRIPTION = """Score the pronouns of English translations, each in its context.
 
@@ -35,7 +37,7 @@ EPILOG = (
   none        the segment alone
   given       that of each record; the default with --jsonl
 """
-    + scoring.SIZE_HELP
+    + context_flag.SIZE_HELP
     + """
 Without --docids the lines of a file count as one document.
 Segments count from 0, as in COMET; lines in errors count from 1: segment 0 is line 1.
@@ -62,15 +64,15 @@ _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "en
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = scoring.parser("score", DESCRIPTION, EPILOG, jsonl=True)
+    parser = options.parser("score", DESCRIPTION, EPILOG, jsonl=True)
     older.add(parser)
     args = parser.parse_args(argv)
-    scoring.check_flags(parser, args)
+    options.check_flags(parser, args)
     if args.also is not None and args.dataset is None and args.references is None:
         parser.error("--also holds the systems against a reference: give -r" + (" with -t" if args.jsonl else ""))
-    scoring.check_targets(args)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    options.check_targets(args)
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     if args.jsonl is not None:
         _score_records(args, note)
     else:
@@ -78,29 +80,29 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
+def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     corpus = corpora.read(args, note)
-    config = scoring.trained(args)
-    kind = scoring.context(args, config, COMMON if corpus.references else RESPECTIVE, note)
-    scoring.say_context(kind, corpus, args, note, size=config["context_size"])
+    config = load.config(args)
+    kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
+    context_flag.announce(kind, corpus, args, note, size=config["context_size"])
     also = None if args.also is None else _also(args, corpus)
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
 
     counts, tallies = Counts(), [Tally() for _ in corpus.systems]
-    references = scoring.many(kind, corpus)
+    references = context_flag.averaged_references(kind, corpus)
     by_reference = [[Tally() for _ in references] for _ in corpus.systems]
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = scoring.signed(signature, kind, corpus, args)
+    signature = context_flag.add_references(signature, kind, corpus, args)
     columns = (*_COLUMNS, *(f"score with {name}" for name in references), *(args.also or ()))
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as exports,
-        scoring.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
+        output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
     ):
         scored = _scored(
             corpus,
             kind,
             metric.context_size,
-            partial(scoring.stream, metric, args=args, counts=counts, advance=bar.update),
+            partial(load.stream, metric, args=args, counts=counts, advance=bar.update),
         )
         beside = _beside(also, corpus)
         for number, ((row, contexts, segments), others) in enumerate(zip(scored, beside, strict=False)):
@@ -151,7 +153,7 @@ def _score_corpus(args: argparse.Namespace, note: scoring.Notes) -> None:
     note(f"signature: {signature}")
 
 
-def _also(args: argparse.Namespace, corpus: corpora.Corpus) -> older.Systems:
+def _also(args: argparse.Namespace, corpus: Corpus) -> older.Systems:
     """The older scores, ready for these systems."""
     if not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, against which --also would hold the systems")
@@ -160,21 +162,21 @@ def _also(args: argparse.Namespace, corpus: corpora.Corpus) -> older.Systems:
     return older.Systems(also, corpus.systems)
 
 
-def _beside(also: older.Systems | None, corpus: corpora.Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
+def _beside(also: older.Systems | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
     """The older scores of each row, system by system; None where they are not asked for."""
     return repeat((None,) * len(corpus.systems)) if also is None else also.rows(_lines(corpus))
 
 
-def _lines(corpus: corpora.Corpus) -> Iterator[older.Line]:
+def _lines(corpus: Corpus) -> Iterator[older.Line]:
     """Each text with its reference, row by row."""
     return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
 def _scored(
-    corpus: corpora.Corpus, kind: str, size: int, stream: Stream
-) -> Iterator[tuple[corpora.Row, tuple[tuple[str, ...], ...], list[tuple[SegmentScore, ...]]]]:
+    corpus: Corpus, kind: str, size: int, stream: Stream
+) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...], list[tuple[SegmentScore, ...]]]]:
     """Rows with the contexts of their texts and the score in each, as they come out of the metric."""
-    waiting: deque[tuple[corpora.Row, tuple[tuple[str, ...], ...]]] = deque()
+    waiting: deque[tuple[Row, tuple[tuple[str, ...], ...]]] = deque()
 
     def texts() -> Iterator[Text]:
         for row, contexts in corpus.in_context(kind, size=size):
@@ -188,12 +190,12 @@ def _scored(
         yield row, contexts, [tuple(islice(found, len(each))) for each in contexts]
 
 
-def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
+def _score_records(args: argparse.Namespace, note: output.Notes) -> None:
     name = args.jsonl
-    records, total = jsonl.read(name)
-    kind = scoring.context(args, scoring.trained(args), GIVEN, note)
+    records, total = records_file.read(name)
+    kind = context_flag.choose(args, load.config(args), GIVEN, note)
     note("context: none" if kind == NONE else "context: that of each record")
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
 
     counts, tally, ids = Counts(), Tally(), deque[Any]()
     signature = metric.signature(context=kind, seed=args.seed)
@@ -205,9 +207,9 @@ def _score_records(args: argparse.Namespace, note: scoring.Notes) -> None:
 
     with (
         files.Exports(json_path=args.to_json, tsv_path=args.to_tsv, columns=("id", *_COLUMNS[3:])) as exports,
-        scoring.bar(args, total=total, unit="records") as bar,
+        output.bar(args, total=total, unit="records") as bar,
     ):
-        for segment in scoring.stream(metric, texts(), args, counts=counts, advance=bar.update):
+        for segment in load.stream(metric, texts(), args, counts=counts, advance=bar.update):
             identity = ids.popleft()
             tally.add(segment)
             if not args.only_system:
@@ -247,11 +249,11 @@ def _export(
     )
 
 
-def _say_system(name: str, score: SystemScore, note: scoring.Notes) -> None:
+def _say_system(name: str, score: SystemScore, note: output.Notes) -> None:
     interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
     number = "null" if score.score is None else f"{score.score:.2f}"
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
-    if score.interval is not None and score.units < scoring.FEW:
+    if score.interval is not None and score.units < FEW:
         note(f"{name}: the interval rests on {score.units} {score.resampled} only")
 
 

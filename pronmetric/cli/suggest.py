@@ -8,14 +8,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pronmetric.cli import context_flag, load, numbers, options, output, stray
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
-from pronmetric.cli import jsonl, numbers, scoring, stray
-from pronmetric.cli.scoring import COMMON, GIVEN, NONE, RESPECTIVE
 from pronmetric.scoring.alternatives import Alternative, Place
 from pronmetric.scoring.score import Counts
+from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
-from pronmetric.text.context import Text
+from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
+from pronmetric.text.corpus import Corpus
 
 THRESHOLD, TOP = 0.5, 3
 DESCRIPTION = """List doubtful pronouns of English translations, with the forms that the model would rather read there.
@@ -42,7 +43,7 @@ context of -t:
   none        the line alone
   given       that of each record; the default with --jsonl
 """
-    + scoring.SIZE_HELP
+    + context_flag.SIZE_HELP
     + """
 
 examples:
@@ -56,22 +57,22 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = stray.parse(parser, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
     _check_flags(parser, args)
-    scoring.check_targets(args)
-    note = scoring.Notes(quiet=args.quiet)
-    scoring.open_stdout()
+    options.check_targets(args)
+    note = output.Notes(quiet=args.quiet)
+    output.open_stdout()
     if args.jsonl is not None:
-        records, total = jsonl.read(args.jsonl)
-        kind = scoring.context(args, scoring.trained(args), GIVEN, note)
+        records, total = records_file.read(args.jsonl)
+        kind = context_flag.choose(args, load.config(args), GIVEN, note)
         size = None
         said = "none" if kind == NONE else "that of each record"
     else:
         corpus = corpora.read(args, note)
-        config = scoring.trained(args)
+        config = load.config(args)
         size = config["context_size"]
-        kind = scoring.context(args, config, COMMON if corpus.references else RESPECTIVE, note)
+        kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = _lines(corpus, kind, size), corpus.segments
         said = kind + ("" if corpus.documents or kind == NONE else "; document bounds are unknown")
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
 
     counts, ids, found = Counts(), deque[Any](), Found()
 
@@ -81,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
             yield record.text._replace(context="") if kind == NONE else record.text
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
-    with scoring.bar(args, total=total, label="suggest") as bar:
+    with output.bar(args, total=total, label="suggest") as bar:
         flags = {"batch_size": args.batch_size, "counts": counts, "advance": bar.update}
         each = metric.alternatives(texts(), below=threshold, **flags)
         note(f"context: {said}")
@@ -110,10 +111,10 @@ class Found:
         self.better += sum(bool(place.better(1)) for place in places)
 
 
-def _lines(corpus: corpora.Corpus, kind: str, size: int) -> Iterator[jsonl.Record]:
+def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record]:
     """The lines of the one file, each in its context."""
     for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield jsonl.Record(number, Text(contexts[0][0], row.texts[0]))
+        yield records_file.Record(number, Text(contexts[0][0], row.texts[0]))
 
 
 def _listed(places: Sequence[Place], top: int) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     listed.add_argument(
         "--top", type=numbers.positive, default=TOP, metavar="N", help="better forms a pronoun (default: %(default)s)"
     )
-    scoring.add_model(made, seed=False)
+    options.add_model(made, seed=False)
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     return made
 
@@ -165,7 +166,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         made.error("give one of --jsonl, -t" + ("" if args.jsonl is None else "; got both"))
     if args.jsonl is not None and (args.references is not None or args.docids is not None):
         made.error("-r and --docids go with -t, not with --jsonl")
-    scoring.check_given(made, args)
+    options.check_given(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common is the reference's context: give -r")
     if args.all and args.threshold is not None:

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pronmetric.cli import exports, scoring
+from pronmetric.cli import context_flag, exports, load, output
 from pronmetric.cli.pair_sources import SHUFFLED, first_line
-from pronmetric.cli.scoring import COMMON, NONE, RESPECTIVE
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection, detect, detect_by
 from pronmetric.eval.shuffling import shuffled
 from pronmetric.output import targets
+from pronmetric.results import FEW
 from pronmetric.scoring.score import Counts, SegmentScore
 from pronmetric.suites import labelled_pronouns as labelled
 from pronmetric.suites.labelled_pronouns import LabelledPronoun
 from pronmetric.text import strict_json
-from pronmetric.text.context import Text
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE, Text
 
 
 def holds_tokens(path: str) -> bool:
@@ -27,14 +27,14 @@ def holds_tokens(path: str) -> bool:
     return not Path(path).is_dir() and labelled.holds_tokens(first_line(path))
 
 
-def run(args: argparse.Namespace, note: scoring.Notes) -> None:
+def run(args: argparse.Namespace, note: output.Notes) -> None:
     """Judge the scores of labelled pronouns."""
     _check(args)
     tokens = labelled.read(args.pairs)
     if len({token.wrong for token in tokens}) < 2:
         label = labelled.WRONG if tokens[0].wrong else labelled.RIGHT
         raise InputError(f"all pronouns are labelled {label}: expected some right and some wrong ones", file=args.pairs)
-    kind = None if args.scores is not None else scoring.context(args, scoring.trained(args), COMMON, note)
+    kind = None if args.scores is not None else context_flag.choose(args, load.config(args), COMMON, note)
     threshold = THRESHOLD if args.threshold is None else args.threshold
     if kind is None:
         scores, signature, counts = labelled.read_scores(args.scores, tokens), None, None
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, note: scoring.Notes) -> None:
     often = sorted(by_pronoun.items(), key=lambda named: (-named[1].pronouns, named[0]))
     rows = [_row("all", whole), *(_row(*named) for named in by_system.items()), *(_row(*named) for named in often)]
     print(table(["", "pronouns", "wrong", "flagged", "unscored", "P", "R", "F1", "AP", "AUC"], rows))
-    if len(set(clusters)) < scoring.FEW:
+    if len(set(clusters)) < FEW:
         note(f"the intervals rest on {len(set(clusters))} {resampled}s only")
     if counts is not None:
         note.lengths(counts)
@@ -104,7 +104,7 @@ def _clusters(tokens: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
 
 
 def _scored(
-    tokens: Sequence[LabelledPronoun], kind: str, args: argparse.Namespace, note: scoring.Notes
+    tokens: Sequence[LabelledPronoun], kind: str, args: argparse.Namespace, note: output.Notes
 ) -> tuple[list[float | None], str, Counts]:
     """The model's score of each pronoun; None where the finder sees no pronoun in that place."""
     contexts = [token.text.context for token in tokens]
@@ -114,11 +114,11 @@ def _scored(
     texts = [
         Text("" if kind == NONE else context, token.text.text) for token, context in zip(tokens, contexts, strict=True)
     ]
-    metric = scoring.load(args, note)
+    metric = load.metric(args, note)
     if not metric.probability and args.threshold is None:
         raise PronmetricError("this checkpoint's scores are no probabilities; say with --threshold X what is too low")
     counts = Counts()
-    with scoring.bar(args, total=len(texts)) as bar:
+    with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
         scores = [_at(segment, token) for segment, token in zip(stream, tokens, strict=True)]
     return scores, str(metric.signature(context=kind, seed=args.seed)), counts

@@ -27,6 +27,7 @@ from pronmetric.errors import PronmetricError
 RESAMPLES = 1000
 LEVEL = 0.95
 MINIMUM = 5
+SEED = 12345  # of the resampling, where no other is given
 FEWEST = 20  # resamples of which a share below 0.05 can be seen
 _BLOCK = 1_000_000  # numbers drawn at a time
 _DIGITS = 12  # two differences that agree so far are equal

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 
 CONTEXT_SIZE = 2
+# Where the context of a text comes from.
+COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
 
 class Text(NamedTuple):

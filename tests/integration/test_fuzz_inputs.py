@@ -12,12 +12,12 @@ import pytest
 
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
-from pronmetric.cli import jsonl
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.pretrained import glove
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.suites import gum, labelled_pronouns
+from pronmetric.text import records
 
 TIMES = 40
 PAIR = (
@@ -144,7 +144,7 @@ READS: list[tuple[str, str, Callable[[], object]]] = [
     ("prepare", "wmt/t-deen-ref.en.sgm", read_wmt),
     ("prepare", "wmt/t35.de-en.xml", read_wmt),
     ("prepare", "wmt/c.jsonl", read_wmt),
-    ("score", "records", lambda: list(jsonl.read("records")[0])),
+    ("score", "records", lambda: list(records.read("records")[0])),
     ("train", "confusion", lambda: ConfusionTable.load("confusion")),
     ("train", "vectors", lambda: glove.read("vectors", ["she"], width=2)),
     ("train", "ann.conll", lambda: gum.read(Path("ann.conll"))),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from data_prep.wmt import corpus as wmt_corpus
 from data_prep.wmt import discovery, jsonl
-from pronmetric.cli.corpus import read_wmt
 from pronmetric.errors import InputError
 from pronmetric.schema import Segment
 
@@ -139,7 +139,7 @@ def test_a_system_whose_file_is_empty_is_counted_and_told(tmp_path: Path) -> Non
     ] * 2
     assert tally[jsonl.EMPTY] == 1
     told: list[str] = []
-    read_wmt("wmt35:cs-en", str(tmp_path), None, told.append)
+    wmt_corpus.read("wmt35:cs-en", str(tmp_path), None, told.append)
     assert told[0] == "wmt35:cs-en: 1 systems whose file is empty, left out"
 
 

@@ -39,7 +39,7 @@ def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
 
 
 def test_no_file_is_opened_under_a_closed_stream(tmp_path: Path) -> None:
-    code = "import sys; from pronmetric.cli import streams; streams.check(); print(open('x', 'w').fileno() > 2)"
+    code = "import sys; from pronmetric.text import streams; streams.check(); print(open('x', 'w').fileno() > 2)"
     found = shell(f'"{sys.executable}" -c "{code}" <&- 2>&-', tmp_path)
     assert (found.returncode, found.stdout) == (0, "True\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pronmetric.cli import main as cli
-from pronmetric.cli.scoring import Notes
+from pronmetric.cli.output import Notes
 from pronmetric.cli.tables import table
 from pronmetric.errors import InputError
 from pronmetric.output.display import visible

@@ -16,11 +16,11 @@ import pytest
 
 from data_prep import documents
 from data_prep.wmt import sgm, xml
-from pronmetric.cli import apt_config, corpus
+from pronmetric.cli import apt_config
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pretrained import glove
 from pronmetric.suites import gap, gum, judged_pairs, rating_table, wmt_scores
-from pronmetric.text import strict_json
+from pronmetric.text import corpus, strict_json
 from pronmetric.text.lines import MAX_FILE, MAX_LINE, decode_lines, iter_lines, limit, read_lines
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -9,9 +9,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.cli import streams
 from pronmetric.errors import InputError
-from pronmetric.text import strict_json
+from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, refuse_unprintable, text_of
 from pronmetric.text.lines import decode_lines, iter_lines
 

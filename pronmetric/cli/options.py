@@ -1,41 +1,15 @@
-"""What `score` and `compare` share: the flags, the checks that need no torch, the notes on stderr."""
+"""The flags that several verbs share, and the checks of flags that do not go together."""
 
 from __future__ import annotations
 
 import argparse
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
-from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli import comet_flags, numbers
-from pronmetric.errors import PronmetricError
+from pronmetric.eval.significance import SEED
 from pronmetric.output import targets
-from pronmetric.output.display import visible
-from pronmetric.output.progress import progress
-
-if TYPE_CHECKING:
-    from pronmetric.cli.corpus import Corpus
-    from pronmetric.metric import PronounMetric
-    from pronmetric.scoring.score import Counts, SegmentScore
-    from pronmetric.signature import Signature
-    from pronmetric.text.context import Text
-
-SEED = 12345
-COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
-SIZE_HELP = """The previous sentences are as many as the checkpoint was trained with (the shipped one: 2). A checkpoint
-that was trained without context scores without it by default."""
-FEW = 10  # documents or segments on which an interval stands badly
-_SAID = {
-    COMMON: "the {} of the reference",
-    RESPECTIVE: "the {} of each output itself",
-    CROSSED: "each pair in the {} of the one output, then of the other; differences averaged",
-    NONE: "none",
-}
+from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 
 def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse.ArgumentParser:
@@ -170,145 +144,6 @@ def check_targets(args: argparse.Namespace) -> None:
     texts = [*files, args.sources, args.docids, getattr(args, "jsonl", None)]
     outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))
     targets.check(outputs, read=[*texts, getattr(args, "wmt_dir", None), args.model])
-
-
-def trained(args: argparse.Namespace) -> Mapping[str, Any]:
-    """The config of the checkpoint that --model names, read without torch."""
-    storage = getattr(args, "model_storage_path", None)
-    place = locate.locate(args.model, allow_network=args.allow_network, storage=storage)
-    return checkpoint_config.read(place.folder / locate.CONFIG)
-
-
-def context(args: argparse.Namespace, config: Mapping[str, Any], otherwise: str, note: Notes) -> str:
-    """The kind of context: the one asked for, none of a checkpoint trained without any, else `otherwise`."""
-    if args.context is not None:
-        return str(args.context)
-    if (config["context"] != NONE and config["context_size"]) or getattr(args, "refs", None) is not None:
-        return otherwise
-    note("the checkpoint was trained without context and scores without it; ask for one with --context")
-    return NONE
-
-
-def previous_lines(size: int) -> str:
-    """How many lines before one are its context, in words."""
-    return "previous line" if size == 1 else f"{size} previous lines"
-
-
-def load(args: argparse.Namespace, note: Notes) -> PronounMetric:
-    """The metric, after which notes may be said; a folder that is no checkpoint is refused before torch is loaded."""
-    storage = getattr(args, "model_storage_path", None)
-    if not args.allow_network:
-        locate.locate(args.model, storage=storage)
-    from pronmetric.metric import PronounMetric
-
-    metric = PronounMetric.from_pretrained(
-        args.model, precision=args.precision, gpus=args.gpus, allow_network=args.allow_network, storage=storage
-    )
-    note.begin()
-    return metric
-
-
-def stream(
-    metric: PronounMetric,
-    texts: Iterable[Text],
-    args: argparse.Namespace,
-    *,
-    counts: Counts,
-    advance: Callable[[int], object],
-) -> Iterator[SegmentScore]:
-    """The scores of `texts`, as the flags of `score` and `compare` say."""
-    return metric.stream(
-        texts,
-        batch_size=args.batch_size,
-        counts=counts,
-        advance=advance,
-        length_batching=not args.disable_length_batching,
-        cache=not args.disable_cache,
-    )
-
-
-def bar(args: argparse.Namespace, *, total: int | None, label: str = "score", unit: str = "texts") -> tqdm:
-    """Progress on stderr; none with --quiet or --disable_bar."""
-    if args.quiet or getattr(args, "disable_bar", False):
-        return tqdm(disable=True)
-    return progress(label=label, total=total, unit=unit)
-
-
-def say_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *, size: int) -> None:
-    """Refuse a context that the texts do not have; say which it is, and what the source is for."""
-    if kind == COMMON and not corpus.references:
-        raise PronmetricError(f"{args.dataset} has no reference, whose context is asked for; give --context respective")
-    where = "of the same document" if corpus.documents else "of the file; document bounds are unknown"
-    several = f"; scores are means over {len(corpus.references)} references" if many(kind, corpus) else ""
-    said = _SAID[kind].format(previous_lines(size))
-    note(f"context: {said}" + ("" if kind == NONE else f", {where}{several}"))
-    if not corpus.documents:
-        note(
-            "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")
-        )
-    if args.sources is not None:
-        note("-s: its length is checked and reports show it; it changes no score")
-
-
-def many(kind: str, corpus: Corpus) -> tuple[str, ...]:
-    """The references over whose contexts scores are averaged; none where there is one context alone."""
-    return corpus.references if kind == COMMON and len(corpus.references) > 1 else ()
-
-
-def signed(signature: Signature, kind: str, corpus: Corpus, args: argparse.Namespace) -> Signature:
-    """The signature with what it says of the common context: the names of -d, the number of several files."""
-    if kind != COMMON:
-        return signature
-    if args.dataset is not None:
-        return signature.plus(references=",".join(corpus.references))
-    return signature.plus(references=len(corpus.references)) if len(corpus.references) > 1 else signature
-
-
-class Notes:
-    """Lines on stderr, silent with --quiet; held back until `begin`, so that bad input gives its error alone."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet = quiet
-        self._held: list[str] | None = []
-
-    def __call__(self, message: str) -> None:
-        """Say one line, now or at the beginning."""
-        if self._held is not None:
-            self._held.append(message)
-        elif not self.quiet:
-            print(f"pronmetric: {visible(message)}", file=sys.stderr)
-
-    def begin(self) -> None:
-        """Say what was held back; the input is good."""
-        held, self._held = self._held or [], None
-        for message in held:
-            self(message)
-
-    def lengths(self, counts: Counts) -> None:
-        """Say what the encoder's length cut."""
-        if counts.cut:
-            self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
-        if counts.windowed:
-            self(
-                f"longer than the encoder, read in windows, every pronoun scored: {counts.windowed} of "
-                f"{counts.encoded} distinct texts"
-            )
-        if counts.surplus:
-            self(
-                f"more pronouns than the head has slots, the surplus without weight in the segment's score: "
-                f"{counts.surplus} of {counts.encoded} distinct texts"
-            )
-        if counts.unread:
-            self(
-                f"words longer than the encoder reads, their ends left out: in {counts.unread} of {counts.encoded} "
-                "distinct texts"
-            )
-
-
-def open_stdout() -> None:
-    """Write UTF-8 whatever the locale; bytes of file names that are none pass unchanged."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def both(group: argparse._ActionsContainer, name: str, **options: object) -> None:

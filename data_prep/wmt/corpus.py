@@ -1,0 +1,87 @@
+"""A WMT test set as a corpus to score: the systems side by side, in the order of the segments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from data_prep.wmt import discovery, jsonl
+from data_prep.wmt.testset import TestSet
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.schema import Document, Segment
+from pronmetric.text.corpus import Corpus, Row
+
+
+def find(dataset: str, folder: str) -> TestSet:
+    """The one test set `NAME:LP` of a folder.
+
+    Raises:
+        PronmetricError: there is none, there are several, it is not into English.
+    """
+    found = [testset for testset in discovery.find(folder) if discovery.matches(testset, dataset)]
+    if len(found) != 1:
+        ids = ", ".join(testset.id for testset in (found or discovery.find(folder))) or "none"
+        problem = "is the name of several test sets" if found else "is no test set there"
+        raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
+    if found[0].target != "en":
+        raise PronmetricError(f"{dataset} is into {found[0].target}; only English is scored, give a pair into en")
+    return found[0]
+
+
+def read(
+    dataset: str,
+    folder: str,
+    systems: Sequence[str] | None,
+    note: Callable[[str], None],
+    *,
+    references: Sequence[str] | None = None,
+) -> Corpus:
+    """A WMT test set `NAME:LP` of a folder, all its systems or those named.
+
+    Without `references` each segment has the first reference that it has; with them each of those named, an empty one
+    where it has none of that name.
+    """
+    tally: Counter[str] = Counter()
+    documents = list(discovery.read(find(dataset, folder), tally=tally))
+    if empty := tally[jsonl.EMPTY]:
+        note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
+    segments = [segment for document in documents for segment in document.segments]
+    there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
+    chosen = list(there if systems is None else systems)
+    if unknown := [name for name in chosen if name not in there]:
+        raise InputError(f"no system {', '.join(unknown)} in {dataset}; there are: {', '.join(there)}", file=folder)
+    if not chosen:
+        raise InputError(f"{dataset} has no system output", file=folder)
+    for name in chosen:
+        if missing := sum(name not in segment.hyps for segment in segments):
+            note(f"{dataset}: {name} has no output for {missing} of {len(segments)} segments; they have no score")
+    known = list(dict.fromkeys(name for segment in segments for name in segment.refs))
+    if unknown := [name for name in references or [] if name not in known]:
+        told = ", ".join(known) or "none"
+        raise InputError(f"no reference {', '.join(unknown)} in {dataset}; there are: {told}", file=folder)
+    named = tuple(dict.fromkeys(known[:1] if references is None else references))
+    for name in named if references is not None else ():
+        if missing := sum(name not in segment.refs for segment in segments):
+            note(f"{dataset}: no reference {name} for {missing} of {len(segments)} segments; contexts go without these")
+    if named:
+        rest = [name for name in known if name not in named]
+        said = f"the reference is {named[0]}" if len(named) == 1 else f"the references are {', '.join(named)}"
+        note(f"{dataset}: {said}" + (f" ({', '.join(rest)} unused)" if rest else ""))
+
+    def rows() -> Iterator[Row]:
+        for document, segment in _flat(documents):
+            texts = tuple(segment.hyps.get(name, "") for name in chosen)
+            doc = document.doc if exact else None
+            if references is None:
+                refs = (next((segment.refs[name] for name in known if name in segment.refs), ""),) * len(named)
+            else:
+                refs = tuple(segment.refs.get(name, "") for name in named)
+            yield Row(texts, doc, segment.src, refs)
+
+    exact = all(document.exact for document in documents)
+    return Corpus(tuple(chosen), len(segments), exact, named, rows)
+
+
+def _flat(documents: Iterable[Document]) -> Iterator[tuple[Document, Segment]]:
+    return chain.from_iterable(((document, segment) for segment in document.segments) for document in documents)

@@ -1,0 +1,131 @@
+"""A corpus of line-parallel texts: the outputs of several systems, their source, references and document ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.text import streams
+from pronmetric.text.context import History
+from pronmetric.text.lines import decode_lines, iter_lines
+
+
+class Row(NamedTuple):
+    """One segment of all systems. doc, source: None where not given. references: in the order of the corpus's names."""
+
+    texts: tuple[str, ...]
+    doc: str | None
+    source: str | None
+    references: tuple[str, ...]
+
+    @property
+    def reference(self) -> str | None:
+        """The first reference, None where there is none."""
+        return self.references[0] if self.references else None
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Systems side by side: their names, their number of segments, and their rows, as often as asked.
+
+    documents: whether rows know their document. references: the names of their references.
+    """
+
+    systems: tuple[str, ...]
+    segments: int
+    documents: bool
+    references: tuple[str, ...]
+    rows: Callable[[], Iterator[Row]]
+
+    def in_context(self, kind: str, *, size: int) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...]]]:
+        """Each row with the contexts, of `size` previous sentences, of each system's text.
+
+        That of each reference ("common"), else one: the text's own ("respective", "crossed"), or an empty one ("none").
+        """
+        count = len(self.systems)
+        histories = [History(size=size) for _ in range(len(self.references) if kind == "common" else count)]
+        for row in self.rows():
+            if kind == "none":
+                yield row, (("",),) * count
+            elif kind == "common":
+                contexts = tuple(h.context(ref, row.doc) for h, ref in zip(histories, row.references, strict=True))
+                yield row, (contexts,) * count
+            else:
+                yield row, tuple((h.context(text, row.doc),) for h, text in zip(histories, row.texts, strict=True))
+
+
+class TextFile:
+    """The lines of a text file, read anew each time; what can be read only once (a pipe, stdin as "-") is kept."""
+
+    def __init__(self, path: str) -> None:
+        self.path = streams.STDIN if path == "-" else path
+        self._kept: list[str] | None = None
+        if path == "-":
+            self._kept = list(decode_lines(streams.stdin(), file=self.path))
+        elif Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            with open(path, "rb") as stream:
+                self._kept = list(decode_lines(stream, file=path))
+
+    def __iter__(self) -> Iterator[str]:
+        """The lines, without their ends."""
+        return iter_lines(self.path) if self._kept is None else iter(self._kept)
+
+
+def read(
+    systems: Sequence[str],
+    note: Callable[[str], None],
+    *,
+    references: Sequence[str] = (),
+    source: str | None = None,
+    docids: str | None = None,
+) -> Corpus:
+    """The corpus of line-parallel files; every line is read once here, so that bad input is refused before scoring.
+
+    Raises:
+        InputError: a missing or empty file, files of different length, a byte that is not UTF-8, a NUL.
+    """
+    if len(set(references)) < len(references):
+        raise PronmetricError(f"-r: expected different references, got {' '.join(references)}")
+    names = [*systems, *references, *(name for name in (source, docids) if name is not None)]
+    files = {name: TextFile(name) for name in dict.fromkeys(names)}
+    lengths = {name: sum(1 for _ in file) for name, file in files.items()}
+    for name, length in lengths.items():
+        if not length:
+            raise InputError("is empty; expected one segment a line", file=files[name].path)
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
+        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
+    if docids is not None:
+        check_docids(files[docids], note)
+
+    def column(name: str | None) -> Iterable[str | None]:
+        return repeat(None) if name is None else files[name]
+
+    def rows() -> Iterator[Row]:
+        side_by_side = zip(*(files[name] for name in (*systems, *references)), strict=True)
+        for texts, doc, src in zip(side_by_side, column(docids), column(source), strict=False):
+            yield Row(texts[: len(systems)], doc, src, texts[len(systems) :])
+
+    return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
+
+
+def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
+    """Refuse an empty document id; note a document that goes on after another."""
+    seen: set[str] = set()
+    again: dict[str, int] = {}
+    before = None
+    for number, doc in enumerate(file, start=1):
+        if not doc.strip():
+            raise InputError("expected a document id, got an empty line", file=file.path, line=number)
+        if doc != before and doc in seen:
+            again.setdefault(doc, number)
+        seen.add(doc)
+        before = doc
+    if again:
+        doc, number = next(iter(again.items()))
+        times = f", as do {len(again) - 1} more" if len(again) > 1 else ""
+        note(f"{file.path}:{number}: document {doc!r} goes on after another{times}; its context starts anew there")
