@@ -56,7 +56,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric agree",
         description=DESCRIPTION,
@@ -86,9 +87,14 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "--tie", type=numbers.from_zero, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
     )
     parser.add_argument("--seed", type=numbers.count, default=SEED, help="of the resampling (default: %(default)s)")
-    args = stray.parse(parser, argv, cure="give one file of pairs; scores of a metric follow --scores")
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = stray.parse(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
     if (args.pairs is None) == (args.ratings is None):
-        parser.error("give either PAIRS.jsonl or --ratings TABLE.csv")
+        made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
     for flag, value, wanted in (
         ("--categories", args.categories, args.ratings),
         ("--scores", args.scores, args.pairs),
@@ -96,7 +102,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     ):
         if value is not None and wanted is None:
             needs = {"--categories": "--ratings", "--scores": "PAIRS.jsonl", "--tie": "--scores"}[flag]
-            parser.error(f"{flag} goes with {needs}")
+            made.error(f"{flag} goes with {needs}")
     if args.categories is not None:
         args.categories = [name for given in args.categories for part in given.split(",") if (name := part.strip())]
     return args

@@ -53,7 +53,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric align",
         description=DESCRIPTION,
@@ -73,14 +74,19 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--backend", choices=("agreement", "eflomal", "embedding", "precomputed"), default="agreement")
     parser.add_argument("--links", metavar="FILE", help="the links of --backend precomputed, i-j")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = made.parse_args(argv)
     for flag, backends in _FLAGS_OF.items():
         if getattr(args, flag) is not None and args.backend not in backends:
-            parser.error(f"--{flag.replace('_', '-')} has no meaning with --backend {args.backend}")
+            made.error(f"--{flag.replace('_', '-')} has no meaning with --backend {args.backend}")
     if args.table is not None and (args.train_on is not None or args.save_table is not None):
-        parser.error("with --table nothing is learned: leave out --train-on and --save-table")
+        made.error("with --table nothing is learned: leave out --train-on and --save-table")
     if args.backend == "precomputed" and args.links is None:
-        parser.error("--backend precomputed needs --links FILE")
+        made.error("--backend precomputed needs --links FILE")
     return args
 
 

@@ -42,7 +42,7 @@ _ESCAPES = str.maketrans({"\t": "\\t", "\r": "\\r"})  # tokens end at blanks onl
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
+    args = parser().parse_args(argv)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     config = apt_config.Config(args.config)
@@ -73,7 +73,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric apt",
         description=DESCRIPTION,
@@ -89,7 +90,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--to_json", "--to-json", dest="to_json", metavar="FILE", help="write the result")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    return parser.parse_args(argv)
+    return parser
 
 
 def _signature(settings: apt_config.Settings, *, compat: bool) -> Signature:

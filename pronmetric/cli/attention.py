@@ -29,8 +29,8 @@ EPILOG = """example:
   pronmetric attention "She locked its doors." --context "Maria ran the library." """
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric attention",
         description=DESCRIPTION,
@@ -45,9 +45,15 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     options.add_model(parser, seed=False)
-    args = stray.parse(parser, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    made = parser()
+    args = stray.parse(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
     if args.text is None:
-        parser.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
+        made.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
     if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
         raise InputError(
             "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=args.text

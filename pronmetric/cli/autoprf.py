@@ -54,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric autoprf",
         description=DESCRIPTION,
@@ -70,9 +71,14 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--compat", action="store_true", help="keep the oddities of the original program")
     parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write all figures as fractions")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = made.parse_args(argv)
     if args.src == args.tgt:
-        parser.error(f"--src and --tgt are both {args.src!r}: the two texts have different names")
+        made.error(f"--src and --tgt are both {args.src!r}: the two texts have different names")
     return args
 
 

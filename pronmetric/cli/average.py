@@ -37,7 +37,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric average",
         description=DESCRIPTION,
@@ -53,9 +54,14 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--full", action="store_true", help="store the weights in single, not half precision")
     parser.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the calibration (default: 1)")
-    args = parser.parse_args(argv)
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = made.parse_args(argv)
     if len(args.checkpoints) < 2:
-        parser.error("two or more checkpoints are needed")
+        made.error("two or more checkpoints are needed")
     if args.shares and len(args.shares) != len(args.checkpoints):
-        parser.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
+        made.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
     return args

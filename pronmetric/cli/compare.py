@@ -57,8 +57,8 @@ class Pair(NamedTuple):
     by_reference: tuple[Duel, ...]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = options.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
     parser.add_argument(
         "--tie",
@@ -72,8 +72,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--num_splits", type=_splits, metavar="N", help=f"number of resamples of both tests (default: {RESAMPLES})"
     )
-    args = parser.parse_args(argv)
-    options.check_flags(parser, args)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    made = parser()
+    args = made.parse_args(argv)
+    options.check_flags(made, args)
     options.check_targets(args)
     if args.translations is not None and len(args.translations) < 2:
         raise PronmetricError(

@@ -87,7 +87,7 @@ class Left:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
+    args = parser().parse_args(argv)
     targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[*args.scores, args.human])
     output.open_stdout()
     if wmt_scores.holds_segments(args.human):
@@ -192,7 +192,8 @@ def _several(args: argparse.Namespace, people: Mapping[str, float | None]) -> in
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric correlate",
         description=DESCRIPTION,
@@ -235,7 +236,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--seed", type=numbers.count, default=SEED, metavar="N", help="of the drawing (default: %(default)s)"
     )
-    return parser.parse_args(argv)
+    return parser
 
 
 def _left(metric: Mapping[str, float | None], people: Mapping[str, float | None], *, keep: bool) -> Left:

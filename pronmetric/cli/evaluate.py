@@ -99,11 +99,11 @@ class Scored(NamedTuple):
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = _parser()
+    made = parser()
     args = stray.parse(
-        parser, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
+        made, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
     )
-    _check_flags(parser, args)
+    _check_flags(made, args)
     read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model)
     targets.check((args.to_json, args.save_scores), read=read)
     note = output.Notes(quiet=args.quiet)
@@ -315,7 +315,8 @@ def _contest(found: Contest, first: str, second: str) -> str:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     made = argparse.ArgumentParser(
         prog="pronmetric evaluate",
         usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",

@@ -61,10 +61,10 @@ def run(
     """
     from hydra import initialize_config_module
 
-    flags = _parser(verb, description).parse_intermixed_args(argv)
+    flags = parser(verb, description).parse_intermixed_args(argv)
     with initialize_config_module(MODULE, version_base="1.3", job_name=verb):
         if flags.help:
-            print(_parser(verb, description).format_help() + "\n" + _groups(verb))
+            print(parser(verb, description).format_help() + "\n" + _groups(verb))
             return 0
         checked = _check(verb, flags.overrides, settings=settings, multirun=flags.multirun)
         if flags.cfg:
@@ -114,7 +114,8 @@ def _others(verb: str, jobs: Sequence[Mapping[str, str]]) -> Iterator[DictConfig
             yield compose(verb, overrides=list({**first, key: line}.values()))
 
 
-def _parser(verb: str, description: str) -> argparse.ArgumentParser:
+def parser(verb: str, description: str) -> argparse.ArgumentParser:
+    """The flags of a Hydra verb."""
     parser = argparse.ArgumentParser(
         prog=f"pronmetric {verb}",
         usage=f"pronmetric {verb} [--cfg job] [--multirun] [KEY=VALUE ...]",

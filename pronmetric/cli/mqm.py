@@ -78,7 +78,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric mqm",
         description=DESCRIPTION,
@@ -111,11 +112,16 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="only pairs that differ in a pronoun, and in at most N other words",
     )
     pairs.add_argument("--all", action="store_true", help="also pairs in which no error touches a pronoun")
-    args = stray.parse(parser, argv, cure="give one annotation file; the output files follow --pairs and --tokens")
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = stray.parse(made, argv, cure="give one annotation file; the output files follow --pairs and --tokens")
     if args.pairs is None and args.tokens is None:
-        parser.error("nothing to write: give --pairs, --tokens or both")
+        made.error("nothing to write: give --pairs, --tokens or both")
     if args.pairs is None and (args.all or args.other_words is not None):
-        parser.error("--all and --other-words go with --pairs")
+        made.error("--all and --other-words go with --pairs")
     return args
 
 

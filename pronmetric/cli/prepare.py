@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import Counter
@@ -21,6 +22,11 @@ Writes to out=DIR what `datasets.load_from_disk` reads, with manifest.json and c
 goes on with the test sets that are left."""
 _TOP = 12
 _PAIRS = ("train", "development", "test")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    return hydra_app.parser("prepare", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,11 @@ DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.englis
 Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
 pretrain.json (what it was trained on, and its perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. A run
 that was stopped goes on from last.ckpt when the same command is given again."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    return hydra_app.parser("pretrain", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -69,7 +69,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     parser = argparse.ArgumentParser(
         prog="pronmetric report",
         description=DESCRIPTION,
@@ -89,21 +90,26 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     options.add_model(parser, seed=False)
-    args = stray.parse(parser, argv, cure="give one result file, and the output file with -o FILE")
-    args.format = format_of(parser, args.output, args.format, SUFFIXES, default="html")
+    return parser
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    made = parser()
+    args = stray.parse(made, argv, cure="give one result file, and the output file with -o FILE")
+    args.format = format_of(made, args.output, args.format, SUFFIXES, default="html")
     if args.output is None and args.format in ("html", "png", "svg"):
-        parser.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")
+        made.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")
     if args.format == "html" and args.show:
-        parser.error("--show is for tables and plots; the web page shows everything")
+        made.error("--show is for tables and plots; the web page shows everything")
     if args.format != "html" and args.title is not None:
-        parser.error("--title is for the web page (--format html)")
+        made.error("--title is for the web page (--format html)")
     if args.no_model and (args.model is not None or args.allow_network):
-        parser.error("--no-model cannot be used with --model or --allow_network")
+        made.error("--no-model cannot be used with --model or --allow_network")
     args.show = tuple(dict.fromkeys(args.show or _DEFAULT.get(args.format, ())))
     if args.format in ("png", "svg", "tsv") and len(args.show) > 1:
-        parser.error(f"expected one name with --format {args.format}, got --show {' '.join(args.show)}")
+        made.error(f"expected one name with --format {args.format}, got --show {' '.join(args.show)}")
     if args.format in ("png", "svg") and args.show[0] not in plots.PLOTS:
-        parser.error(f"{args.show[0]} is a table, not a plot; plots: {', '.join(plots.PLOTS)}")
+        made.error(f"{args.show[0]} is a table, not a plot; plots: {', '.join(plots.PLOTS)}")
     return args
 
 

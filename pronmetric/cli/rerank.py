@@ -61,11 +61,11 @@ Candidates = Sequence[tuple[str, ...]]
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = _parser()
+    made = parser()
     args = stray.parse(
-        parser, argv, cure="give the files of candidates after --candidates, or lists of candidates with --nbest FILE"
+        made, argv, cure="give the files of candidates after --candidates, or lists of candidates with --nbest FILE"
     )
-    _check_flags(parser, args)
+    _check_flags(made, args)
     read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or []), args.model]
     targets.check((args.output, args.to_json), read=read)
     note = output.Notes(quiet=args.quiet)
@@ -245,7 +245,8 @@ def _beside(name: str | None, size: int) -> TextFile | None:
     return file
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     made = argparse.ArgumentParser(
         prog="pronmetric rerank",
         description=DESCRIPTION,

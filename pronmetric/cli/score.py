@@ -62,14 +62,20 @@ examples:
 _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
 
 
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = options.parser("score", DESCRIPTION, EPILOG, jsonl=True)
+    older.add(made)
+    return made
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = options.parser("score", DESCRIPTION, EPILOG, jsonl=True)
-    older.add(parser)
-    args = parser.parse_args(argv)
-    options.check_flags(parser, args)
+    made = parser()
+    args = made.parse_args(argv)
+    options.check_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
-        parser.error("--also holds the systems against a reference: give -r" + (" with -t" if args.jsonl else ""))
+        made.error("--also holds the systems against a reference: give -r" + (" with -t" if args.jsonl else ""))
     options.check_targets(args)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()

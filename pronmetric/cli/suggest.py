@@ -54,9 +54,9 @@ examples:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    parser = _parser()
-    args = stray.parse(parser, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
-    _check_flags(parser, args)
+    made = parser()
+    args = stray.parse(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
+    _check_flags(made, args)
     options.check_targets(args)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
@@ -129,7 +129,8 @@ def _alternative(other: Alternative) -> dict[str, Any]:
     return {**other._asdict(), "probability": files.rounded(other.probability)}
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
     made = argparse.ArgumentParser(
         prog="pronmetric suggest",
         description=DESCRIPTION,

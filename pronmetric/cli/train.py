@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,11 @@ run that was stopped goes on from last.ckpt when the same command is given again
 
 With --multirun experiment=table4 it trains and tests the settings of the paper's Table 4, each in a folder of OUT; what
 is finished is not run again, and `pronmetric report tables OUT` shows the figures."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    return hydra_app.parser("train", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:

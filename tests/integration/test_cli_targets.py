@@ -78,6 +78,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "mqm": [Call("a", "a", ("--pairs", "--tokens"))],
     "apt": [Call("apt.ini", "apt.ini a b c d e f", ["--to_json"])],
     "autoprf": [Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"])],
+    "completion": [Call("bash", "")],
 }
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [

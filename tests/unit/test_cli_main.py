@@ -153,4 +153,6 @@ def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys)
 def test_every_verb_has_its_file(name: str) -> None:
     import importlib
 
-    assert callable(importlib.import_module(f"pronmetric.cli.{name}").main)
+    found = importlib.import_module(f"pronmetric.cli.{name}")
+    assert callable(found.main)
+    assert found.parser().prog == f"pronmetric {name}"
