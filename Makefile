@@ -3,6 +3,7 @@
 # make test-matrix  run them for each instruction set of torch, with one thread and with two (hours)
 # make lint         ruff, mypy, import-linter
 # make bench        measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
+# make docs         build the documentation site into site/
 # make notebooks    run the notebooks and write docs/notebooks, their pages with output
 # make wheel        build the wheel into dist/
 #
@@ -16,7 +17,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
-.PHONY: demo test test-matrix lint bench notebooks wheel clean
+.PHONY: demo test test-matrix lint bench docs notebooks wheel clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
@@ -38,6 +39,9 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.precision
 	$(BIN)/python -m benchmarks.systems
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m mkdocs build --strict --quiet
+
 notebooks: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.render_notebooks
 
@@ -45,7 +49,7 @@ wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 clean:
-	rm -rf build dist *.egg-info
+	rm -rf build dist site *.egg-info
 
 # A stamp for each set of packages: the second `make` installs nothing.
 $(VENV)/bin/python:
@@ -60,3 +64,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing the dev tools into $(VENV)."
 	$(PIP_INSTALL) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/.installed-dev
+	$(PIP_INSTALL) --editable ".[dev,docs]"
+	@touch $@
