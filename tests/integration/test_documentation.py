@@ -50,9 +50,11 @@ def blocks(markdown: str) -> list[Block]:
     return found
 
 
+# docs/notebooks is left out: those pages are made from the notebooks, which tests/integration/test_notebooks.py runs.
 PAGES = {
     path.relative_to(ROOT).as_posix(): blocks(path.read_text(encoding="utf-8"))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if path.parent.name != "notebooks"
 }
 RUN = [(page, block) for page, found in PAGES.items() for block in found if not block.marks]
 
