@@ -44,7 +44,7 @@ def rendered(notebook: NotebookNode, name: str) -> tuple[str, Mapping[str, bytes
     images: dict[str, bytes] = {}
     parts = [
         f"<!-- made by `make notebooks` from notebooks/{name}.ipynb; cells {digest(notebook)} -->",
-        f"*Output of [notebooks/{name}.ipynb](../../notebooks/{name}.ipynb).*",
+        f"*Output of `notebooks/{name}.ipynb`.*",
     ]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
