@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_prep.wmt import discovery
-from pronmetric.alignment.agreement import AgreementAligner, TokenPair, common_subsequence
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.aligner import TokenPair
+from pronmetric.alignment.lcs import common_subsequence
 from pronmetric.alignment.links import METHODS, Link
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment
@@ -134,9 +136,9 @@ def _aligners(
             aligner.symmetrize = how  # type: ignore[assignment]
             yield f"agreement EM, {how}", source, lambda: list(aligner.align_all(own))
     if "embedding" in backends:
-        from pronmetric.cli.align import embedding
+        from pronmetric.cli.align import embedding_aligner
 
-        yield "embedding hybrid", "nothing", lambda: list(embedding().align_all(own))
+        yield "embedding hybrid", "nothing", lambda: list(embedding_aligner().align_all(own))
     if "eflomal" in backends:
         from pronmetric.alignment.eflomal import EflomalAligner
 

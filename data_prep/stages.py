@@ -13,7 +13,8 @@ from data_prep.pairs import lowered, system_pairs
 from data_prep.settings import STAGES, Settings, Talk
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
-from pronmetric.alignment.agreement import AgreementAligner, Aligner, TokenPair
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.aligner import Aligner, TokenPair
 from pronmetric.data import arrow
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair

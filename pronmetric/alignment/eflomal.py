@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pronmetric.alignment.agreement import TokenPair
-from pronmetric.alignment.links import Symmetrize, from_pharaoh, joined
+from pronmetric.alignment.aligner import TokenPair
+from pronmetric.alignment.links import Symmetrize, from_pharaoh, symmetrize_links
 from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.schema import Alignment
 from pronmetric.text.lines import read_lines
@@ -20,18 +20,18 @@ LONGEST = 1024
 
 
 class EflomalAligner:
-    """Trains on all pairs at once and aligns them; it samples, so two runs may differ a little.
+    """Trains on all pairs at once and aligns them by sampling, so that two runs may differ slightly.
 
     Args:
         train_on: more pairs to learn from.
-        symmetrize: how its two directions are joined; "mutual" is their intersection.
+        symmetrize: the method of symmetrization; "mutual" is the intersection.
 
     Raises:
-        MissingExtra: the program is not there.
+        MissingExtra: the program is not installed.
     """
 
     def __init__(self, *, train_on: Sequence[TokenPair] = (), symmetrize: Symmetrize = "mutual") -> None:
-        """Find the program: on the PATH or beside this Python."""
+        """Find the program on the PATH or next to this Python."""
         program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
         if program is None:
             raise MissingExtra(f"the program {PROGRAM}", "eflomal", "the aligner eflomal")
@@ -40,7 +40,7 @@ class EflomalAligner:
         self._symmetrize: Symmetrize = symmetrize
 
     def align_all(self, pairs: Iterable[TokenPair]) -> Iterator[Alignment]:
-        """Yield the links of each pair, in order, once the program is through with all of them.
+        """Yield the links of each pair, in order, after the program has aligned all of them.
 
         Raises:
             PronmetricError: the program failed.
@@ -50,11 +50,11 @@ class EflomalAligner:
             forward, backward = self._run(Path(folder), [*pairs, *self._train_on])
         for pair, *ways in zip(pairs, forward, backward, strict=False):  # without those of train_on
             if not any(way.links for way in ways) and max(map(len, pair)) > LONGEST and all(pair):
-                raise PronmetricError(f"{PROGRAM} links no word of a line of more than {LONGEST} words; split the line")
-            yield joined(ways[0].links, ways[1].links, self._symmetrize)
+                raise PronmetricError(f"{PROGRAM} found no link in a line of more than {LONGEST} words; split the line")
+            yield symmetrize_links(ways[0].links, ways[1].links, self._symmetrize)
 
     def _run(self, folder: Path, pairs: Sequence[TokenPair]) -> tuple[list[Alignment], list[Alignment]]:
-        """Both directions. The program sees words as numbers: it splits at white space that a word may hold here."""
+        """Both directions. The program gets words as numbers, as it would split a word at white space inside it."""
         ids: dict[str, str] = {}
         for name, side in (("a", 0), ("b", 1)):
             with open(folder / name, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Word alignment by word vectors: the mutual best of cosine minus distance from the place between shared words."""
+"""Word alignment by word vectors: mutual best links by cosine minus distance from the expected position."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from pronmetric.alignment.agreement import Array, TokenPair, common_subsequence
-from pronmetric.alignment.links import alignment
+from pronmetric.alignment.aligner import TokenPair
+from pronmetric.alignment.cells import Array
+from pronmetric.alignment.lcs import common_subsequence
+from pronmetric.alignment.links import to_alignment
 from pronmetric.schema import Alignment
 
 Vectors = Callable[[Sequence[Sequence[str]]], Sequence[Array]]
-"""Gives for each list of words an array (words, width)."""
+"""Returns an array (words, width) for each list of words."""
 
 
 class EmbeddingAligner:
-    """Aligns by word vectors; needs no training. Slow, for where a GPU is at hand or pairs are few.
+    """Aligns by word vectors, without training; slow without a GPU.
 
     Args:
-        vectors: gives the vectors; it sees lower-cased words.
-        decay: what each word of distance from the expected place takes off the cosine.
+        vectors: returns the vectors of lower-cased words.
+        decay: subtracted from the cosine for each word of distance from the expected position.
         reach: the greatest distance that counts.
         threshold: the least cosine minus distance of a link.
-        batch_size: pairs that are encoded together.
+        batch_size: pairs encoded at once.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class EmbeddingAligner:
         best_of_row, best_of_col = score.argmax(axis=1), score.argmax(axis=0)
         rows = np.arange(len(a))
         mutual = (best_of_col[best_of_row] == rows) & (score[rows, best_of_row] >= self.threshold)
-        return alignment(zip(rows[mutual].tolist(), best_of_row[mutual].tolist(), strict=True))
+        return to_alignment(zip(rows[mutual].tolist(), best_of_row[mutual].tolist(), strict=True))
 
 
 def _unit(vectors: Array) -> Array:
@@ -71,7 +73,7 @@ def _unit(vectors: Array) -> Array:
 
 
 def _distance(a: Sequence[str], b: Sequence[str]) -> Array:
-    """How far each cell (row of a, column of b) is from the place between the words that both sides share."""
+    """The distance of each cell (row of a, column of b) from the position interpolated between shared words."""
     anchors = np.array([(-1, -1), *common_subsequence(a, b), (len(a), len(b))], np.float64)
     rows, cols = np.arange(len(a)), np.arange(len(b))
     col_of_row = np.interp(rows, anchors[:, 0], anchors[:, 1])

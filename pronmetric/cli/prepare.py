@@ -53,9 +53,9 @@ def _backend(name: str) -> MakeAligner | None:
 
         EflomalAligner()  # is the program there?
         return lambda sample: EflomalAligner(train_on=sample)
-    from pronmetric.cli.align import embedding
+    from pronmetric.cli.align import embedding_aligner
 
-    aligner = embedding()
+    aligner = embedding_aligner()
     return lambda _: aligner
 
 

@@ -103,7 +103,7 @@ def test_eflomal_that_is_not_installed(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"one\ntwo\n", "a: 4 lines, but bad has 2: expected as many in both"),
+        (b"one\ntwo\n", "a: 4 lines, but bad has 2: expected the same number in both"),
         (b"\xff\n\n\n\n", "bad:1: byte 0xff"),
         (b"one\n\0\n\n\n", "bad:2: a NUL byte"),
         (None, "bad: no such file"),
@@ -122,7 +122,7 @@ def test_bad_input(files: Path, content: bytes | None, message: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--table", "a"], "a: is no table"),
+        (["--table", "a"], "a: not a table"),
         (["--table", "nowhere"], "nowhere: no such file"),
         (["--save-table", "no/where"], "no/where: the folder no is not there"),
         (["--save-table", "."], "is a folder"),

@@ -15,7 +15,7 @@ import pytest
 
 from data_prep.result import Result
 from data_prep.stages import Stages
-from pronmetric.alignment.agreement import TokenPair
+from pronmetric.alignment.aligner import TokenPair
 from pronmetric.cli import main as command
 from pronmetric.cli import prepare as verb
 from pronmetric.data import arrow

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pronmetric.alignment import agreement
-from pronmetric.alignment.agreement import AgreementAligner, TokenPair, common_subsequence
+from pronmetric.alignment import cells
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.aligner import TokenPair
+from pronmetric.alignment.lcs import common_subsequence
 from pronmetric.alignment.links import METHODS, Link, Symmetrize
 from pronmetric.errors import InputError
 
@@ -176,7 +178,7 @@ def test_the_size_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     pairs = drawn(100, seed=9)
     found = []
     for size in (1, 500, 10**6):
-        monkeypatch.setattr(agreement, "BATCH_CELLS", size)
+        monkeypatch.setattr(cells, "BATCH_CELLS", size)
         aligner = AgreementAligner()
         aligner.train(pairs)
         found.append(list(aligner.align_all(iter(pairs))))
@@ -208,7 +210,7 @@ def test_long_lines(trained: AgreementAligner, monkeypatch: pytest.MonkeyPatch) 
     b = [word for k, word in enumerate(a) if k % 50]
     links = trained.align(a, b).links
     assert len(links) > 2900 and all(a[i] == b[j] for i, j in links)
-    monkeypatch.setattr(agreement, "LONGEST_LCS", 1000)  # beyond it the sentence diagonal leads
+    monkeypatch.setattr(cells, "LONGEST_LCS", 1000)  # beyond it the sentence diagonal leads
     diagonal = trained.align(a, b).links
     assert len(diagonal) > 1000 and all(a[i] == b[j] for i, j in diagonal)
 
@@ -239,11 +241,11 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert AgreementAligner.load(tmp_path / "one", symmetrize="mutual").symmetrize == "mutual"
 
 
-def write_other_version(path: Path) -> None:
+def write_with(path: Path, **settings: object) -> None:
     AgreementAligner().save(path)
     with np.load(path, allow_pickle=False) as stored:
         content = dict(stored)
-    settings = json.loads(content["settings"].tobytes()) | {"format": 2}
+    settings = json.loads(content["settings"].tobytes()) | settings
     content["settings"] = np.frombuffer(json.dumps(settings).encode(), np.uint8)
     with path.open("wb") as file:
         np.savez(file, **content)
@@ -262,19 +264,21 @@ def write_foreign(path: Path) -> None:
 @pytest.mark.parametrize(
     "write",
     [
-        write_other_version,
+        lambda path: write_with(path, format=2),
+        lambda path: write_with(path, decay=float("nan")),
+        lambda path: write_with(path, colour=1),
         write_cut,
         write_foreign,
         lambda path: path.write_text("she 0.5\n"),
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(pickle.dumps({"she": 1})),
     ],
-    ids=["version", "cut", "foreign", "text", "empty", "pickle"],
+    ids=["version", "nan", "setting", "cut", "foreign", "text", "empty", "pickle"],
 )
-def test_a_file_that_is_no_table(tmp_path: Path, write) -> None:  # type: ignore[no-untyped-def]
+def test_a_file_that_is_not_a_table(tmp_path: Path, write) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "table"
     write(path)
-    with pytest.raises(InputError, match="table: is no table that"):
+    with pytest.raises(InputError, match="table: not a table written by"):
         AgreementAligner.load(path)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pronmetric.alignment import eflomal
-from pronmetric.alignment.agreement import TokenPair
+from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.eflomal import EflomalAligner
 from pronmetric.alignment.embedding import EmbeddingAligner
 from pronmetric.alignment.precomputed import PrecomputedAligner

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.alignment.links import alignment, from_pharaoh, joined, to_pharaoh
+from pronmetric.alignment.links import from_pharaoh, symmetrize_links, to_alignment, to_pharaoh
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 
@@ -21,17 +21,17 @@ BACKWARD = {(1, 1), (0, 5)}
         ("union", ((0, 5), (1, 1), (1, 2), (2, 3), (5, 5))),
     ],
 )
-def test_joined(how, links) -> None:  # type: ignore[no-untyped-def]
-    assert joined(FORWARD, BACKWARD, how).links == links
+def test_symmetrization(how, links) -> None:  # type: ignore[no-untyped-def]
+    assert symmetrize_links(FORWARD, BACKWARD, how).links == links
 
 
 def test_growing_needs_a_new_word() -> None:
     square = {(0, 0), (0, 1), (1, 0), (1, 1)}
-    assert joined(square, {(0, 0), (1, 1)}, "grow-diag-final-and").links == ((0, 0), (1, 1))
+    assert symmetrize_links(square, {(0, 0), (1, 1)}, "grow-diag-final-and").links == ((0, 0), (1, 1))
 
 
 def test_pharaoh_round_trip() -> None:
-    links = alignment([(10, 2), (0, 0), (0, 0)])
+    links = to_alignment([(10, 2), (0, 0), (0, 0)])
     assert links == Alignment(((0, 0), (10, 2)))
     assert to_pharaoh(links) == "0-0 10-2"
     assert from_pharaoh("10-2  0-0 ") == links

@@ -1,0 +1,105 @@
+"""The file of a trained agreement aligner: settings, words and counts, compressed in NumPy's npz format."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pronmetric.alignment.cells import KEY_BASE, Array
+from pronmetric.errors import InputError
+from pronmetric.output.targets import AtomicFile
+from pronmetric.text import strict_json
+
+FORMAT = 1
+_BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The content of a file.
+
+    settings: the arguments of the aligner. words: the vocabulary, in alphabetical order. occurrences: the frequency of
+    each word on each side, int64 (2, words). keys: word pairs, int64 (pairs,), KEY_BASE times the index of the first
+    word plus the index of the second. counts: their expected counts, float64 (pairs,).
+    """
+
+    settings: dict[str, Any]
+    words: list[str]
+    occurrences: Array
+    keys: Array
+    counts: Array
+
+
+def save(path: str | Path, table: Table) -> None:
+    """Write the file; the same content gives the same bytes."""
+    with AtomicFile(path) as file:
+        np.savez_compressed(
+            file.buffer,
+            settings=_to_bytes({"format": FORMAT, **table.settings}),
+            words=_to_bytes(table.words),
+            occurrences=table.occurrences,
+            keys=table.keys,
+            counts=table.counts,
+        )
+
+
+def load(path: str | Path) -> Table:
+    """Read the file that `save` wrote.
+
+    Raises:
+        InputError: a missing file, or one that `save` did not write.
+    """
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            settings, words = _from_bytes(stored["settings"]), _from_bytes(stored["words"])
+            table = Table(settings, words, stored["occurrences"], stored["keys"], stored["counts"])
+        if settings.pop("format") != FORMAT or not _is_consistent(table):
+            raise ValueError
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except _BROKEN:
+        raise broken(path) from None
+    return table
+
+
+def broken(path: str | Path) -> InputError:
+    """The error for a file that `save` did not write."""
+    return InputError(f"not a table written by `pronmetric align --save-table` (format {FORMAT})", file=path)
+
+
+def _to_bytes(value: object) -> Array:
+    return np.frombuffer(strict_json.dump(value).encode(), np.uint8)
+
+
+def _from_bytes(stored: Array) -> Any:
+    return strict_json.parse(stored.tobytes().decode(), bytes_of_names=True)
+
+
+def _is_consistent(table: Table) -> bool:
+    words, occurrences, keys, counts = table.words, table.occurrences, table.keys, table.counts
+    return (
+        isinstance(words, list)
+        and all(isinstance(word, str) for word in words)
+        and len(set(words)) == len(words)
+        and (occurrences.dtype, occurrences.shape) == (np.int64, (2, len(words)))
+        and (keys.dtype, counts.dtype) == (np.int64, np.float64)
+        and keys.shape == counts.shape == (keys.size,)
+        and (keys.size == 0 or (keys.min() >= 0 and keys.max() // KEY_BASE < len(words)))
+    )
