@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +24,7 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair, Passage
+from pronmetric.text import strict_json
 
 STUDY = "development_study"
 _TOLD = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
@@ -108,7 +108,7 @@ class Result:
                 read = self._survey.counts[testset.id].items()
                 self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
                 self._counts[testset.id].update({f"read.{name}": count for name, count in read})
-                self._counts[testset.id].update(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+                self._counts[testset.id].update(_read_counts(path.with_suffix(".json")))
                 for row in arrow.read_rows(path):
                     for split, pair in self._kept(arrow.to_pair(row), self._counts[testset.id]):
                         rows[split].add(pair)
@@ -220,6 +220,11 @@ class Result:
                     counts[f"kept.{doc.source}"] += 1
                     counts["pronouns"] += len(passage.spans)
                     yield passage
+
+
+def _read_counts(path: Path) -> dict[str, int]:
+    found: dict[str, int] = strict_json.read(path, f"delete the folder {STAGES} and prepare again")
+    return found
 
 
 def _nested(counts: Mapping[str, int]) -> dict[str, Any]:

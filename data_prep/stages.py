@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from pronmetric.alignment.aligner import Aligner, TokenPair
 from pronmetric.data import arrow
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair
+from pronmetric.text import strict_json
 from pronmetric.text.words import words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
@@ -74,7 +74,7 @@ class Stages:
             arrow.write_rows(new, self._pairs(testset, counts), arrow.pair_features())
             new.replace(path)
             new_counts = new.with_suffix(".json")
-            new_counts.write_text(json.dumps(counts, sort_keys=True), encoding="utf-8")
+            new_counts.write_text(strict_json.dump(counts, sort_keys=True), encoding="utf-8")
             new_counts.replace(counts_path)
         return testset, path
 

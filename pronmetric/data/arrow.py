@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import InputError
 from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage
+from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
     import datasets
@@ -26,6 +26,7 @@ MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 _ROWS_AT_ONCE = 1000
 _VERSION = f"{SCHEMA_VERSION}.0.0"
+_AGAIN = "run `pronmetric prepare` again"
 
 
 def pair_features() -> datasets.Features:
@@ -170,7 +171,8 @@ def write(
 
 def finish(folder: Path, splits: Iterable[str]) -> None:
     """Name the splits of `folder` as `datasets.load_from_disk` wants them."""
-    (folder / "dataset_dict.json").write_text(json.dumps({"splits": list(splits)}) + "\n", encoding="utf-8")
+    text = strict_json.dump({"splits": list(splits)})
+    (folder / "dataset_dict.json").write_text(text + "\n", encoding="utf-8")
 
 
 def save_split(folder: Path, stream: Path, features: datasets.Features) -> None:
@@ -206,15 +208,20 @@ def _read(folder: str | os.PathLike[str], split: str, known: tuple[str, ...]) ->
             f"found {'no such folder' if not Path(folder).is_dir() else 'none with that split'}",
             file=str(folder),
         )
-    found = json.loads((path / "dataset_info.json").read_text(encoding="utf-8")).get("version") or {}
-    if found.get("version_str") != _VERSION:
+    found = _read_version(path / "dataset_info.json")
+    if found != _VERSION:
         raise InputError(
-            f"schema version {found.get('version_str')} came, {_VERSION} expected: run `pronmetric prepare` again",
-            file=path,
+            f"expected schema version {_VERSION}, found {found}: run `pronmetric prepare` again", file=path
         )
     from datasets import load_from_disk
 
     return load_from_disk(str(path))
+
+
+def _read_version(path: Path) -> str | None:
+    info = strict_json.read(path, _AGAIN)
+    version = info.get("version") if isinstance(info, dict) else None
+    return version.get("version_str") if isinstance(version, dict) else None
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -224,14 +231,12 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
         InputError: there is none, or it is broken.
     """
     path = Path(folder) / MANIFEST
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            "no prepared data: expected a folder that `pronmetric prepare` wrote", file=Path(folder)
-        ) from None
-    except ValueError as error:
-        raise InputError(f"broken manifest ({error}): prepare again", file=path) from error
+    if not path.is_file():
+        raise InputError("no prepared data: expected a folder written by `pronmetric prepare`", file=Path(folder))
+    content = strict_json.read(path, _AGAIN)
+    if not isinstance(content, dict):
+        raise InputError(f"expected a JSON object, got {type(content).__name__}; {_AGAIN}", file=path)
+    return content
 
 
 def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, ...] | None = None) -> datasets.Dataset:

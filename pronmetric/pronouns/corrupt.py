@@ -5,7 +5,6 @@ Numpy only; used by data_prep.noise, training and suggest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,6 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import ENTRIES, FORMS, Occurrence
 from pronmetric.pronouns.slots import agrees, grades, same_slot, slot
 from pronmetric.text import strict_json
-from pronmetric.text.lines import read_text
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
@@ -53,17 +51,22 @@ class ConfusionTable:
 
     @classmethod
     def load(cls, path: str | Path) -> ConfusionTable:
-        """Read the JSON that `save` writes."""
+        """Read the JSON that `save` writes.
+
+        Raises:
+            InputError: the file cannot be read, is not strict JSON or holds something else.
+        """
+        expected = "expected a confusion table (JSON: form -> wrong form -> count)"
+        content = strict_json.read(path, expected)
         try:
-            return cls(strict_json.parse(read_text(path)))
-        except (OSError, ValueError, AttributeError, TypeError, InputError) as error:
-            raise InputError(
-                f"expected a confusion table (JSON: form -> wrong form -> count): {error}", file=path
-            ) from error
+            return cls(content)
+        except (AttributeError, TypeError, InputError) as error:
+            raise InputError(f"{expected}: {error}", file=path) from None
 
     def save(self, path: str | Path) -> None:
         """Write the counts as JSON, sorted."""
-        Path(path).write_text(json.dumps(self._counts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        text = strict_json.dump(self._counts, indent=1, sort_keys=True)
+        Path(path).write_text(text + "\n", encoding="utf-8")
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The counts, form -> wrong form -> count."""

@@ -21,6 +21,7 @@ from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import FORMS
+from pronmetric.text.context import join
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled
 from pronmetric.training.examples import LabelledExample
@@ -59,7 +60,7 @@ def noised(
     """The distinct better texts of pair rows, natural errors in about `rate` of their pronouns; half in plain form."""
     seen: set[tuple[str, str]] = set()
     for row in rows:
-        before = "" if context == "none" else " ".join(row["context"])
+        before = "" if context == "none" else join(row["context"])
         if (before, row["better"]) in seen:
             continue
         seen.add((before, row["better"]))

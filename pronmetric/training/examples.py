@@ -12,6 +12,7 @@ from pronmetric.pronouns import finder
 from pronmetric.pronouns.corrupt import ConfusionTable, corrupt, replace
 from pronmetric.pronouns.slots import grades, slot
 from pronmetric.text import sentences
+from pronmetric.text.context import join
 from pronmetric.text.study_form import flatten
 from pronmetric.text.words import words
 from pronmetric.training import gender_swap
@@ -199,8 +200,8 @@ def pair(
     """
     if table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table)
-    common = " ".join(row["context"])
-    own = " ".join(row["system_context"])
+    common = join(row["context"])
+    own = join(row["system_context"])
     contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
     texts = (row["better"], row["worse"])
     if rng.random() < plain:

@@ -733,7 +733,7 @@ def test_a_folder_that_lacks_something_is_one_line(
         (make_prepared(train=[], development=some, passages=texts), "no pairs to train on"),
         (make_prepared(train=some, development=[], passages=texts), "no development pairs"),
         (make_prepared(train=some, development=some, passages=texts, pronouns=0), "counts no reference pronoun"),
-        (damaged, "broken manifest"),
+        (damaged, "; run `pronmetric prepare` again"),
     ):
         assert train(tmp_path / "out", folder=folder) == 1
         told, notes = capsys.readouterr()

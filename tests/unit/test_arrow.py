@@ -107,8 +107,17 @@ def test_another_schema_version_is_refused(tmp_path: Path) -> None:
     content = json.loads(info.read_text())
     content["version"] = {"version_str": "0.9.0", "major": 0, "minor": 9, "patch": 0}
     info.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"schema version 0\.9\.0 came, 1\.0\.0 expected: run `pronmetric prepare`"):
+    with pytest.raises(InputError, match=r"expected schema version 1\.0\.0, found 0\.9\.0: run `pronmetric prepare`"):
         arrow.read_pairs(folder, "train")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"config": NaN}', '{"config": {}, "config": {}}'])
+def test_a_broken_manifest_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=r"manifest\.json: .* run `pronmetric prepare` again"):
+        arrow.read_manifest(tmp_path)
+    with pytest.raises(InputError, match="no prepared data"):
+        arrow.read_manifest(tmp_path / "nowhere")
 
 
 def test_faults_name_the_folder_and_the_split(folder: Path, tmp_path: Path) -> None:

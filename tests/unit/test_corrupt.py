@@ -92,9 +92,10 @@ def test_saved_tables_load_equal(tmp_path: Path) -> None:
         '{"he": {"dog": 1}}',
         '{"he": {"it": -1}}',
         '{"he": {"it": "x"}}',
+        '{"he": {"it": 1, "it": 2}}',
     ],
 )
-def test_a_file_that_is_no_table_is_refused_by_name(tmp_path: Path, content: str) -> None:
+def test_another_file_is_refused_by_name(tmp_path: Path, content: str) -> None:
     path = tmp_path / "confusion.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"confusion\.json.*expected"):

@@ -9,8 +9,10 @@ from pronmetric.data.arrow import to_row
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
+from pronmetric.text.context import text_of
 from pronmetric.text.study_form import flatten
 from pronmetric.training import examples
+from pronmetric.training.calibrate import noised
 from pronmetric.training.examples import LabelledExample
 
 TABLE = ConfusionTable({"she": {"he": 5, "it": 2}, "her": {"his": 4}, "it": {"he": 1, "they": 2}, "they": {"it": 3}})
@@ -182,6 +184,15 @@ def test_contexts_of_a_pair(rows: dict[str, dict[str, Any]]) -> None:
     for context, expected in (("none", ("", "")), ("common", (common, common)), ("respective", (common, own))):
         pair = examples.pair(row, rng(0), context=context, plain=0.0)
         assert (pair[0].example.context, pair[1].example.context) == expected
+
+
+def test_training_joins_the_context_as_scoring_does(rows: dict[str, dict[str, Any]]) -> None:
+    row = dict(rows["system"]) | {"context": ["She left. ", "", " It rained."], "system_context": [" He left.", "\t"]}
+    better, worse = examples.pair(row, rng(0), context="respective", plain=0.0)
+    for item, key in ((better, "context"), (worse, "system_context")):
+        assert item.example.context == text_of({"text": item.example.text, "context": row[key]}).context
+    (clean,) = noised([row], context="common", table=ConfusionTable({}), rate=0.0, seed=1)
+    assert clean.example.context in (better.example.context, flatten(better.example.context))
 
 
 def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) -> None:
