@@ -13,10 +13,9 @@ import numpy as np
 
 from benchmarks import corpora
 from pronmetric.metric import PronounMetric
+from pronmetric.results import TIE
 from pronmetric.scoring.comparison import decide
 from pronmetric.scoring.score import SegmentScore
-
-TIE = 0.01
 
 
 def measure(

@@ -27,11 +27,13 @@ from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import SEED
 from pronmetric.eval.ties import band_of
 from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.results import TIE
 from pronmetric.scoring.alternatives import Place, weigh
 from pronmetric.scoring.comparison import Comparison, Duel, average
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
@@ -41,9 +43,7 @@ from pronmetric.text.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 PRECISION = "32"
-SEED = 12345
 BATCH_SIZE = {"cpu": 32, "cuda": 1024}
-TIE = 0.01
 _BATCH_PIECES = 32  # pieces that one text of `batch_size` stands for
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
 _REMEMBERED = 2**17  # distinct texts whose scores are kept, so that none of them is encoded again

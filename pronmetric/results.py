@@ -18,7 +18,8 @@ from pronmetric.text.words import words as split
 
 Value = TypeVar("Value")
 
-_TIE = 0.01  # of a result that names none
+TIE = 0.01
+"""The tie threshold of `compare` and `PronounMetric.compare`, and of a result that names none."""
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
 FEW = 10  # resampled units below which an interval is rough
 _LARGE = 1e300
@@ -137,7 +138,7 @@ class _Reader:
             systems = tuple(
                 self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
             )
-            pairs, segments, tie = (), self._scored(items, systems), _TIE
+            pairs, segments, tie = (), self._scored(items, systems), TIE
         else:
             self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
         notes = (

@@ -10,7 +10,7 @@ from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, options, output, stray
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.ratings import Formula, Variant, agreement
-from pronmetric.eval.significance import SEED
+from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.suites import judged_pairs, rating_table, votes
 from pronmetric.suites.judged_pairs import JudgedPair

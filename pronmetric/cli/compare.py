@@ -13,9 +13,10 @@ from pronmetric.cli import context_flag, load, numbers, options, output, tie
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.significance import FEWEST, MINIMUM, RESAMPLES, holm
+from pronmetric.eval.resampling import MINIMUM
+from pronmetric.eval.significance import FEWEST, RESAMPLES, holm
 from pronmetric.output.display import visible
-from pronmetric.results import FEW
+from pronmetric.results import FEW, TIE
 from pronmetric.scoring.alternatives import Stream
 from pronmetric.scoring.comparison import Decision, Duel, Outcome, average
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
@@ -44,7 +45,6 @@ Segments count from 0, as in COMET; lines in errors count from 1: segment 0 is l
 examples:
   pronmetric compare -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
   pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
-_TIE = 0.01
 _COLUMNS = ("a", "b", "segment", "doc", "better", "difference", "a_score", "b_score", "a_decided", "b_decided")
 
 
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tie",
         type=tie.argument,
-        default=_TIE,
+        default=TIE,
         metavar="auto|X",
         help="segments whose scores differ by no more than X are ties; auto: than the band in the checkpoint's config, "
         "which ties the same share of its development pairs as were ties among the answers published with the paper "

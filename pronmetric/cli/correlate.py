@@ -26,7 +26,8 @@ from pronmetric.eval.correlation import (
     pearson,
     spearman,
 )
-from pronmetric.eval.significance import SEED, Totals, totals
+from pronmetric.eval.resampling import SEED
+from pronmetric.eval.significance import Totals, totals
 from pronmetric.output import targets
 from pronmetric.results import Result
 from pronmetric.suites import wmt_scores

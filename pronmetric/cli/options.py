@@ -7,7 +7,7 @@ import re
 
 from pronmetric.checkpoint import locate
 from pronmetric.cli import comet_flags, numbers
-from pronmetric.eval.significance import SEED
+from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 

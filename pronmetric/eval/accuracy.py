@@ -6,21 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-
-DRAWS = 2000
-LEVEL = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean and its interval; `low` and `high` are None where fewer than two clusters stand behind it."""
-
-    value: float
-    low: float | None
-    high: float | None
+from pronmetric.eval.resampling import DRAWS, Estimate, cluster_bootstrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +77,6 @@ def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Dec
         raise PronmetricError(f"each pair needs two scores: got {len(better)} and {len(worse)}")
     a, b = np.array(better, dtype=float), np.array(worse, dtype=float)
     return Decisions(right=a > b, lost=a < b, equal=a == b, null=np.isnan(a) | np.isnan(b))
-
-
-def cluster_bootstrap(
-    values: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
-) -> Estimate:
-    """Mean of `values` and its percentile interval, whole clusters being drawn with replacement.
-
-    Give the differences of two conditions on the same items for a paired interval of their difference.
-    """
-    values = np.asarray(values, dtype=float)
-    if len(values) != len(clusters) or not len(values):
-        raise PronmetricError(f"a bootstrap needs one cluster for each value: got {len(clusters)} for {len(values)}")
-    if not np.isfinite(values).all():
-        raise PronmetricError("a bootstrap needs finite values; leave out what has none")
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
-    totals, sizes = np.bincount(index, weights=values), np.bincount(index)
-    mean = float(values.mean())
-    if len(sizes) < 2:
-        return Estimate(mean, None, None)
-    rng = np.random.default_rng(seed)
-    means = np.empty(draws)
-    step = max(1, 1_000_000 // len(sizes))  # bounds the memory of one block of draws
-    for start in range(0, draws, step):
-        drawn = rng.integers(len(sizes), size=(min(step, draws - start), len(sizes)))
-        means[start : start + len(drawn)] = totals[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(mean, float(low), float(high))
 
 
 def accuracy(decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0) -> Accuracy:

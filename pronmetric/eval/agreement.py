@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import DRAWS, LEVEL, draw_counts, number_clusters, percentile_interval, resample
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Agreement:
     categories: int
 
 
-def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = 0.95) -> Agreement:
+def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = LEVEL) -> Agreement:
     """Agreement of ratings (items, categories): how many raters put the item into the category.
 
     declared=True counts every column as a category, also one that nobody used (which changes AC1);
@@ -74,7 +76,7 @@ def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = 0.95) 
     return Agreement(ac1, error, *_interval(ac1, error, items, level), float(observed), chance, *counts)
 
 
-def gwet_ac1_table(table: ArrayLike, *, level: float = 0.95) -> Agreement:
+def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
     """Agreement of two raters from their square table: row = the first's category, column = the second's.
 
     The same AC1 as from the single ratings. The standard error is that of Gwet's formula for such a
@@ -118,7 +120,7 @@ def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
 
 
 def clustered_interval(
-    ratings: ArrayLike, clusters: Sequence[Hashable], *, draws: int = 2000, level: float = 0.95, seed: int = 0
+    ratings: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
 ) -> tuple[float, float] | None:
     """Percentile interval of AC1, whole clusters of items (documents) being drawn with replacement.
 
@@ -128,8 +130,7 @@ def clustered_interval(
     r = checked_ratings(ratings)
     if len(r) != len(clusters):
         raise PronmetricError(f"each item needs one cluster: got {len(clusters)} for {len(r)}")
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
+    index, number = number_clusters(clusters)
     rated = r.sum(axis=1) > 0
     r, index = r[rated], index[rated]
     total = r.sum(axis=1)
@@ -138,17 +139,18 @@ def clustered_interval(
         return None
     agreed = np.where(several, (r * (r - 1)).sum(axis=1) / np.maximum(total * (total - 1), 1), 0.0)
     parts = np.column_stack([np.ones(len(r)), several, agreed, r / total[:, None]])
-    sums = np.stack([np.bincount(index, weights=part, minlength=len(codes)) for part in parts.T], axis=1)
+    sums = np.stack([np.bincount(index, weights=part, minlength=number) for part in parts.T], axis=1)
     sums = sums[sums[:, 0] > 0]
-    drawn = np.random.default_rng(seed).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=draws) @ sums
-    drawn = drawn[drawn[:, 1] > 0]
-    if 2 * len(drawn) < draws:
-        return None
-    share = drawn[:, 3:] / drawn[:, :1]
-    chance = (share * (1 - share)).sum(axis=1) / (r.shape[1] - 1)
-    found = (drawn[:, 2] / drawn[:, 1] - chance) / (1 - chance)
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+
+    def draw(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        drawn = draw_counts(rng, count, len(sums)) @ sums
+        drawn = drawn[drawn[:, 1] > 0]
+        share = drawn[:, 3:] / drawn[:, :1]
+        chance = (share * (1 - share)).sum(axis=1) / (r.shape[1] - 1)
+        return ((drawn[:, 2] / drawn[:, 1] - chance) / (1 - chance))[None]
+
+    found = resample(draw, resamples=draws, width=len(sums), seed=seed)[0]
+    return None if 2 * len(found) < draws else percentile_interval(found, level)
 
 
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
@@ -173,31 +175,10 @@ def _interval(ac1: float, error: float, items: int, level: float) -> tuple[float
 
 
 def student_quantile(probability: float, freedom: int) -> float:
-    """The t with P(T <= t) = probability, 1/2 <= probability < 1, for whole degrees of freedom.
-
-    Bisection on the finite series of the distribution (Abramowitz and Stegun 26.7.3 and 26.7.4).
-    """
+    """The t with P(T <= t) = probability, 1/2 <= probability < 1, for whole degrees of freedom."""
     if not 0.5 <= probability < 1 or freedom < 1:
         raise PronmetricError(f"no Student quantile for probability {probability}, {freedom} degrees of freedom")
-    low, high = 0.0, 1.0
-    while _within(high, freedom) < 2 * probability - 1:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 2 * probability - 1 else (low, middle)
-    return (low + high) / 2
-
-
-def _within(t: float, freedom: int) -> float:
-    """P(|T| < t)."""
-    angle = np.arctan(t / np.sqrt(freedom))
-    odd = freedom % 2
-    n = np.arange(1, (freedom - odd) // 2)
-    factors = np.cos(angle) ** 2 * (2 * n / (2 * n + 1) if odd else (2 * n - 1) / (2 * n))
-    series = 1 + np.cumprod(factors).sum()
-    if not odd:
-        return float(np.sin(angle) * series)
-    return float(2 / np.pi * (angle + (np.sin(angle) * np.cos(angle) * series if freedom > 1 else 0.0)))
+    return float(stdtrit(freedom, probability))
 
 
 def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:

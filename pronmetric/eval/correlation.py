@@ -19,12 +19,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import (
+    LEVEL,
+    MINIMUM,
+    divide,
+    draw_counts,
+    draw_units,
+    percentile_interval,
+    resample,
+)
 from pronmetric.eval.significance import Totals
 
 RESAMPLES = 2000
-LEVEL = 0.95
-MINIMUM = 5  # drawn systems or segments below which an interval would say too little
-_BLOCK = 1_000_000  # numbers held at a time
 
 _Array = NDArray[np.float64]
 _Draw = Callable[[np.random.Generator, int], tuple[_Array, _Array]]
@@ -70,7 +76,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
     dx, dy = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     norm = np.sqrt((dx**2).sum(axis=-1) * (dy**2).sum(axis=-1))
     constant = (np.ptp(x, axis=-1) == 0) | (np.ptp(y, axis=-1) == 0)  # rounding may leave them a variance
-    return np.clip(_ratio((dx * dy).sum(axis=-1), np.where(constant, 0, norm)), -1, 1)
+    return np.clip(divide((dx * dy).sum(axis=-1), np.where(constant, 0, norm)), -1, 1)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> _Array:
@@ -90,7 +96,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> _Array:
     """
     a, b = _orders(x), _orders(y)
     both = (-2, -1)
-    return _ratio((a * b).sum(axis=both), np.sqrt((a**2).sum(axis=both) * (b**2).sum(axis=both)))
+    return divide((a * b).sum(axis=both), np.sqrt((a**2).sum(axis=both) * (b**2).sum(axis=both)))
 
 
 def pairwise(metric: ArrayLike, human: ArrayLike) -> _Array:
@@ -100,7 +106,7 @@ def pairwise(metric: ArrayLike, human: ArrayLike) -> _Array:
     0.6667
     """
     a, b = _orders(metric), _orders(human)
-    share = _ratio((a * b > 0).sum(axis=(-2, -1)), (b != 0).sum(axis=(-2, -1)))
+    share = divide((a * b > 0).sum(axis=(-2, -1)), (b != 0).sum(axis=(-2, -1)))
     return np.where(np.isnan(a + b).any(axis=(-2, -1)), np.nan, share)
 
 
@@ -126,7 +132,7 @@ def correlate(
     x, y = (np.array([scores[system] for system in systems], dtype=float) for scores in (metric, human))
 
     def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
-        drawn = rng.integers(len(systems), size=(draws, len(systems)))
+        drawn = draw_units(rng, draws, len(systems))
         return x[drawn], y[drawn]
 
     r, rho, tau, pairs = _figures(x, y, draw, units=len(systems), width=0, resamples=resamples, level=level, seed=seed)
@@ -166,7 +172,7 @@ def correlate_segments(
     all_once = np.ones((1, segments))
 
     def draw(rng: np.random.Generator, draws: int) -> tuple[_Array, _Array]:
-        times = rng.multinomial(segments, np.full(segments, 1 / segments), size=draws).astype(float)
+        times = draw_counts(rng, draws, segments)
         return x.scores(times), y.scores(times)
 
     r, rho, tau, pairs = _figures(
@@ -195,7 +201,7 @@ class _Side:
         """For each row of `times` (draws, segments) the score of each system."""
         if self._fixed is not None:
             return np.broadcast_to(self._fixed, (len(times), len(self._fixed)))
-        return _ratio(times @ self._sums.T, times @ self._counts.T)
+        return divide(times @ self._sums.T, times @ self._counts.T)
 
 
 def _figures(
@@ -215,15 +221,13 @@ def _figures(
     values = [float(figure(x, y)) for figure in _FIGURES]
     drawn = np.full((len(_FIGURES), 0), np.nan)
     if units >= MINIMUM:
-        rng = np.random.default_rng(seed)
-        step = max(1, _BLOCK // max(len(x) ** 2, width))
-        blocks = []
-        for start in range(0, resamples, step):
-            a, b = draw(rng, min(step, resamples - start))
-            whole = ~np.isnan(a + b).any(axis=-1)
-            a, b = a[whole], b[whole]
-            blocks.append([figure(a, b) for figure in _FIGURES])
-        drawn = np.concatenate([np.array(block) for block in blocks], axis=1)
+
+        def figures(rng: np.random.Generator, draws: int) -> _Array:
+            a, b = draw(rng, draws)
+            known = ~np.isnan(a + b).any(axis=-1)
+            return np.array([figure(a[known], b[known]) for figure in _FIGURES])
+
+        drawn = resample(figures, resamples=resamples, width=max(len(x) ** 2, width), seed=seed)
     return [_correlation(value, row[~np.isnan(row)], level) for value, row in zip(values, drawn, strict=True)]
 
 
@@ -232,8 +236,7 @@ def _correlation(value: float, drawn: _Array, level: float) -> Correlation:
         return Correlation(None, None, None)
     if not len(drawn):
         return Correlation(value, None, None)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Correlation(value, float(low), float(high))
+    return Correlation(value, *percentile_interval(drawn, level))
 
 
 def _finite(values: ArrayLike) -> _Array:
@@ -247,10 +250,6 @@ def _orders(values: ArrayLike) -> _Array:
     """(..., n) -> (..., n, n): 1 where the first of two is greater, -1 where it is less, 0 where they are equal."""
     values = _finite(values)
     return np.sign(values[..., :, None] - values[..., None, :])
-
-
-def _ratio(a: _Array, b: _Array) -> _Array:
-    return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=b != 0)
 
 
 def _known(score: Totals | float | None) -> bool:

@@ -1,7 +1,7 @@
-"""Detection: how well low scores of single pronouns find the wrong ones.
+"""Detection of wrong pronouns by low scores of single pronouns.
 
-Wrong pronouns are the positive class. A pronoun is flagged where its score is below the threshold; one without a score
-is never flagged, and ranks below all others in suspicion.
+Wrong pronouns are the positive class. A pronoun is flagged if its score is below the threshold. A pronoun without a
+score is never flagged and is ranked as the least suspicious.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.accuracy import LEVEL, Estimate
+from pronmetric.eval.resampling import Estimate, divide, draw_units, number_clusters, percentile_interval
 
 THRESHOLD = 0.5
 DRAWS = 1000
@@ -23,11 +23,11 @@ Figure = Callable[[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]],
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Precision, recall and F1 at the threshold, and two figures without one; all in [0, 1], higher is better.
+    """Precision, recall and F1 at the threshold, average precision and ROC AUC; all in [0, 1], higher is better.
 
-    precision is None where nothing is flagged, recall where nothing is wrong, F1 where either is None, or both are 0.
-    average_precision needs a wrong pronoun (chance gives the share of wrong ones), roc_auc also a right one (chance
-    gives 0.5). Intervals resample clusters.
+    precision is None if nothing is flagged, recall if nothing is wrong, F1 if either is None or both are 0.
+    average_precision is None without a wrong pronoun (chance level: the share of wrong pronouns), roc_auc also without
+    a right one (chance level: 0.5). Intervals resample clusters.
     """
 
     pronouns: int
@@ -50,7 +50,7 @@ def detect(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Detection:
-    """Hold the scores of pronouns (higher is better) against what is wrong; without `clusters` there is no interval.
+    """Evaluate the scores of pronouns (higher is better) as detectors of wrong ones; intervals need `clusters`.
 
     >>> found = detect([True, False, True, False], [0.1, 0.9, 0.6, 0.3])
     >>> found.precision.value, found.recall.value, found.roc_auc.value
@@ -70,12 +70,9 @@ def detect(
         value = of(labels, values, np.ones(len(labels)))
         if value is None:
             return None
-        drawn = [] if clusters is None else [of(labels, values, w) for w in _weights(clusters, draws, seed)]
+        drawn = (of(labels, values, each) for each in _weights(clusters, draws, seed))
         found = [one for one in drawn if one is not None]  # a resample may hold nothing wrong
-        if len(found) < 2 or len(set(clusters or ())) < 2:
-            return Estimate(value, None, None)
-        low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Estimate(value, float(low), float(high))
+        return Estimate(value, *percentile_interval(found)) if len(found) > 1 else Estimate(value, None, None)
 
     return Detection(
         pronouns=len(labels),
@@ -101,14 +98,12 @@ def detect_by(
     }
 
 
-def _weights(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """How often each pronoun is drawn, for each resample of whole clusters."""
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters])
+def _weights(clusters: Sequence[Hashable] | None, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each pronoun is drawn, for each resample of whole clusters; none with fewer than two clusters."""
+    index, number = number_clusters(clusters or ())
     rng = np.random.default_rng(seed)
-    for _ in range(draws):
-        drawn = rng.integers(len(codes), size=len(codes))
-        yield np.bincount(drawn, minlength=len(codes))[index].astype(float)
+    for _ in range(draws if number > 1 else 0):
+        yield np.bincount(draw_units(rng, 1, number)[0], minlength=number)[index].astype(float)
 
 
 def _ratio(part: float, whole: float) -> float | None:
@@ -133,16 +128,27 @@ def _f1(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray
 def _average_precision(
     wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float | None:
-    from sklearn.metrics import average_precision_score
-
+    """The sum of the precisions at each distinct score, weighted by the gain in recall."""
     if not weights @ wrong:
         return None
-    return float(average_precision_score(wrong, suspicion, sample_weight=weights))
+    hits, flagged = _ranked(wrong, suspicion, weights)
+    return float(np.nansum(np.diff(hits) * divide(hits, flagged)[1:]) / hits[-1])
 
 
 def _roc_auc(wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
-    from sklearn.metrics import roc_auc_score
-
+    """The area under the curve of true over false positives, by the trapezoidal rule."""
     if not weights @ wrong or not weights @ ~wrong:
         return None
-    return float(roc_auc_score(wrong, suspicion, sample_weight=weights))
+    hits, flagged = _ranked(wrong, suspicion, weights)
+    alarms = flagged - hits
+    return float(np.sum((hits[1:] + hits[:-1]) / 2 * np.diff(alarms)) / (hits[-1] * alarms[-1]))
+
+
+def _ranked(
+    wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of the wrong and of all pronouns above each distinct suspicion, from none to all of them."""
+    order = np.argsort(-suspicion, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(suspicion[order]) != 0, True))
+    hits, flagged = (np.cumsum(part[order])[ends] for part in (weights * wrong, weights))
+    return np.append(0.0, hits), np.append(0.0, flagged)

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import divide
 
 VARIANTS = ("b", "c", "10", "23", "acc23")
 PAIRS = 4_000_000  # above this number of pairs the threshold is sought on that many, drawn at random
@@ -118,14 +119,14 @@ def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: f
     surplus = found.concordant - found.discordant
     ordered = found.concordant + found.discordant
     if variant == "b":
-        return _ratio(surplus, np.sqrt((ordered + found.human_ties) * (ordered + found.metric_ties)))
+        return divide(surplus, np.sqrt((ordered + found.human_ties) * (ordered + found.metric_ties)))
     if variant == "c":
         scores, classes = (~np.isnan(x)).sum(axis=1), np.minimum(_classes(x), _classes(y))
-        return _ratio(2 * surplus, scores**2 * (classes - 1) / np.maximum(classes, 1))
+        return divide(2 * surplus, scores**2 * (classes - 1) / np.maximum(classes, 1))
     if variant == "10":
-        return _ratio(surplus - found.metric_ties, ordered + found.metric_ties)
+        return divide(surplus - found.metric_ties, ordered + found.metric_ties)
     right = found.concordant + found.both_ties
-    return _ratio(right if variant == "acc23" else 2 * right - found.all, found.all)
+    return divide(right if variant == "acc23" else 2 * right - found.all, found.all)
 
 
 def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: int = 0) -> Calibrated:
@@ -155,7 +156,7 @@ def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: 
     differences, gains = (np.concatenate(column) for column in zip(*parts, strict=True))
     threshold = _best(differences, gains)
     found = pairs(x, y, threshold=threshold)
-    return Calibrated(_ratio(found.concordant + found.both_ties, found.all), threshold, total, len(differences))
+    return Calibrated(divide(found.concordant + found.both_ties, found.all), threshold, total, len(differences))
 
 
 def only_right(
@@ -305,7 +306,3 @@ def _classes(values: _Array) -> NDArray[np.intp]:
     new = np.ones_like(ordered, dtype=bool)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     return (new & ~np.isnan(ordered)).sum(axis=1)
-
-
-def _ratio(a: _Array, b: _Array) -> _Array:
-    return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=b > 0)

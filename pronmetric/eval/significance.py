@@ -16,20 +16,25 @@ So the interval excludes 0 exactly where p < 1 - level.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import (
+    LEVEL,
+    MINIMUM,
+    divide,
+    draw_units,
+    number_clusters,
+    percentile_interval,
+    resample,
+)
 
 RESAMPLES = 1000
-LEVEL = 0.95
-MINIMUM = 5
-SEED = 12345  # of the resampling, where no other is given
 FEWEST = 20  # resamples of which a share below 0.05 can be seen
-_BLOCK = 1_000_000  # numbers drawn at a time
 _DIGITS = 12  # two differences that agree so far are equal
 
 
@@ -41,7 +46,7 @@ class Totals(NamedTuple):
 
     def mean(self) -> float:
         """Mean over all pronouns; NaN where there is none."""
-        return float(_ratio(self.sums.sum(), self.counts.sum()))
+        return float(divide(self.sums.sum(), self.counts.sum()))
 
 
 class Bootstrap(NamedTuple):
@@ -69,11 +74,10 @@ def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None 
     sums, counts = np.array(sums, dtype=np.float64), np.array(counts, dtype=np.float64)
     if units is None:
         return Totals(sums, counts)
-    codes: dict[Hashable, int] = {}
-    index = np.array([codes.setdefault(unit, len(codes)) for unit in units], dtype=np.intp)
+    index, number = number_clusters(units)
     if not len(index) == len(sums) == len(counts):
         raise PronmetricError(f"each segment needs one unit: got {len(index)} units for {len(sums)} segments")
-    by_unit = np.zeros((2, len(codes)))
+    by_unit = np.zeros((2, number))
     np.add.at(by_unit[0], index, sums)
     np.add.at(by_unit[1], index, counts)
     return Totals(*by_unit)
@@ -88,8 +92,7 @@ def interval(
     if kept.sum() < 2:
         return None
     means = _bootstrap([Totals(system.sums[kept], system.counts[kept])], resamples, seed)[0]
-    low, high = np.quantile(means, _tails(level))
-    return float(low), float(high)
+    return percentile_interval(means, level)
 
 
 def paired_bootstrap(
@@ -133,14 +136,14 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
     if len(a.sums) < 2 or np.isnan(observed):
         return None
 
-    def shuffled(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+    def swap_sides(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
         swap = rng.integers(2, size=(draws, len(a.sums))).astype(float)
         sums, counts = swap @ (b.sums - a.sums), swap @ (b.counts - a.counts)
-        new_a = _ratio(a.sums.sum() + sums, a.counts.sum() + counts)
-        new_b = _ratio(b.sums.sum() - sums, b.counts.sum() - counts)
+        new_a = divide(a.sums.sum() + sums, a.counts.sum() + counts)
+        new_b = divide(b.sums.sum() - sums, b.counts.sum() - counts)
         return np.asarray(new_a - new_b)[None]
 
-    drawn = _blocks(shuffled, resamples, len(a.sums), seed)[0]
+    drawn = resample(swap_sides, resamples=resamples, width=len(a.sums), seed=seed)[0]
     return _p(np.abs(drawn[~np.isnan(drawn)]), abs(observed))
 
 
@@ -183,25 +186,10 @@ def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[
     units = len(systems[0].sums)
 
     def means(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        drawn = rng.integers(units, size=(draws, units))
-        return np.stack([_ratio(s.sums[drawn].sum(axis=1), s.counts[drawn].sum(axis=1)) for s in systems])
+        drawn = draw_units(rng, draws, units)
+        return np.stack([divide(s.sums[drawn].sum(axis=1), s.counts[drawn].sum(axis=1)) for s in systems])
 
-    return _blocks(means, resamples, units, seed)
-
-
-def _blocks(
-    draw: Callable[[np.random.Generator, int], NDArray[np.float64]], resamples: int, units: int, seed: int
-) -> NDArray[np.float64]:
-    """All resamples, drawn in blocks of bounded memory."""
-    rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK // units)
-    parts = [draw(rng, min(step, resamples - start)) for start in range(0, resamples, step)]
-    return np.concatenate(parts, axis=1)
-
-
-def _ratio(sums: ArrayLike, counts: ArrayLike) -> NDArray[np.float64]:
-    counts = np.asarray(counts, dtype=float)
-    return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+    return resample(means, resamples=resamples, width=units, seed=seed)
 
 
 def _p(drawn: NDArray[np.float64], observed: float) -> float:
@@ -216,7 +204,3 @@ def _hits_allowed(resamples: int, level: float) -> int:
         needed = math.floor(round(1 / (1 - level), 9))
         raise PronmetricError(f"expected at least {needed} resamples for a {level:.0%} interval, got {resamples}")
     return allowed
-
-
-def _tails(level: float) -> list[float]:
-    return [(1 - level) / 2, (1 + level) / 2]

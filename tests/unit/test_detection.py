@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
@@ -71,3 +72,18 @@ def test_labels_and_scores_go_together() -> None:
         detect([True], [])
     with pytest.raises(PronmetricError, match="got 0 and 0"):
         detect([], [])
+
+
+def test_area_is_the_share_of_ordered_pairs() -> None:
+    rng = np.random.default_rng(3)
+    wrong = rng.random(60) < 0.4
+    scores = rng.integers(0, 8, size=60) / 8  # with ties
+    found = value(detect(wrong.tolist(), scores.tolist()).roc_auc)
+    ordered = stats.mannwhitneyu(-scores[wrong], -scores[~wrong]).statistic / (wrong.sum() * (~wrong).sum())
+    assert found == pytest.approx(ordered)
+
+
+def test_equal_scores_are_one_step_of_average_precision() -> None:
+    # scores 0.1: one wrong; 0.2: a wrong and a right one; 0.3: right. Recall rises by 1/2 at precisions 1 and 2/3.
+    found = detect([True, True, False, False], [0.1, 0.2, 0.2, 0.3])
+    assert value(found.average_precision) == pytest.approx(1 / 2 * 1 + 1 / 2 * 2 / 3)

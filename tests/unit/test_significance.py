@@ -205,7 +205,7 @@ def test_seeds_draw_anew_and_zero_is_one() -> None:
 def test_many_units_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = pair(30, seed=6)
     whole = interval(a, seed=0), paired_bootstrap(a, b, seed=0), randomisation(a, b, seed=0)
-    monkeypatch.setattr("pronmetric.eval.significance._BLOCK", 100)
+    monkeypatch.setattr("pronmetric.eval.resampling.BLOCK", 100)
     assert (interval(a, seed=0), paired_bootstrap(a, b, seed=0), randomisation(a, b, seed=0)) == whole
 
 

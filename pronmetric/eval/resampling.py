@@ -1,0 +1,104 @@
+"""Bootstrap resampling of whole clusters (documents, segments, systems), in blocks of bounded memory.
+
+Equal seeds give equal resamples, whatever the size of a block. 0 is a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+
+SEED = 12345
+"""The seed that the commands and `PronounMetric` use where none is given."""
+LEVEL = 0.95
+MINIMUM = 5
+"""Fewest clusters for which a paired interval or the interval of a correlation is given."""
+DRAWS = 2000
+BLOCK = 1_000_000
+"""How many random numbers are held at a time."""
+
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+"""(generator, number of resamples) -> (figures, resamples); it may leave out resamples without a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and its interval; `low` and `high` are None with fewer than two clusters."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def number_clusters(clusters: Iterable[Hashable]) -> tuple[NDArray[np.intp], int]:
+    """The number of each item's cluster, from 0 in order of first appearance, and how many clusters there are.
+
+    >>> number_clusters(["x", "y", "x"])
+    (array([0, 1, 0]), 2)
+    """
+    numbers: dict[Hashable, int] = {}
+    index = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
+    return index, len(numbers)
+
+
+def draw_units(rng: np.random.Generator, draws: int, units: int) -> NDArray[np.int64]:
+    """Units drawn with replacement, (draws, units)."""
+    return rng.integers(units, size=(draws, units))
+
+
+def draw_counts(rng: np.random.Generator, draws: int, units: int) -> NDArray[np.float64]:
+    """How often each unit is drawn, (draws, units); each row sums to `units`."""
+    return rng.multinomial(units, np.full(units, 1 / units), size=draws).astype(float)
+
+
+def resample(draw: Draw, *, resamples: int, width: int, seed: int) -> NDArray[np.float64]:
+    """The figures of all resamples, (figures, resamples); `width` numbers are held for each resample."""
+    rng = np.random.default_rng(seed)
+    step = max(1, BLOCK // width)
+    blocks = [draw(rng, min(step, resamples - start)) for start in range(0, resamples, step)]
+    return np.concatenate(blocks, axis=1)
+
+
+def percentile_interval(values: NDArray[np.float64] | Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """The central share `level` of the resampled values."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def divide(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64]:
+    """The quotients, NaN where the denominator is not above 0."""
+    below = np.asarray(denominators, dtype=float)
+    return np.divide(numerators, below, out=np.full(below.shape, np.nan), where=below > 0)
+
+
+def cluster_bootstrap(
+    values: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+) -> Estimate:
+    """Mean of `values` and its percentile interval over resamples of whole clusters.
+
+    Give the differences of two conditions on the same items for a paired interval of their difference.
+
+    Raises:
+        PronmetricError: no value, a value that is not finite, or another number of clusters than of values.
+    """
+    values = np.asarray(values, dtype=float)
+    if len(values) != len(clusters) or not len(values):
+        raise PronmetricError(f"a bootstrap needs one cluster for each value: got {len(clusters)} for {len(values)}")
+    if not np.isfinite(values).all():
+        raise PronmetricError("a bootstrap needs finite values; leave out items without a value")
+    index, number = number_clusters(clusters)
+    totals, sizes = np.bincount(index, weights=values), np.bincount(index)
+    mean = float(values.mean())
+    if number < 2:
+        return Estimate(mean, None, None)
+
+    def means(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        drawn = draw_units(rng, count, number)
+        return (totals[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))[None]
+
+    return Estimate(mean, *percentile_interval(resample(means, resamples=draws, width=number, seed=seed)[0], level))
