@@ -69,14 +69,14 @@ def test_scores_are_means_over_the_references(run: Run, files: dict[str, Path], 
         assert [part["context"] for part in segment["by_reference"]] == [one["context"] for one in ones]
         assert [part["text"] for part in segment["by_reference"]] == [one["reference"] for one in ones]
         if segment["score"] is not None:
-            assert segment["score"] == pytest.approx(fmean(one["score"] for one in ones), abs=1e-5)
+            assert segment["score"] == pytest.approx(fmean(one["score"] for one in ones), abs=1e-4)
     assert Signature.parse(both["signature"])["references"] == "2"
     assert "references" not in dict(Signature.parse(alone[0]["signature"]).fields)
     assert "scores are means over 2 references" in err
     for row in tsv.read(tmp_path / "2.tsv"):
         if row["score"]:
             parts = [float(row[f"score with {name}"]) for name in (ref, other)]
-            assert float(row["score"]) == pytest.approx(fmean(parts), abs=2e-5)
+            assert float(row["score"]) == pytest.approx(fmean(parts), abs=1e-4)
     assert any("several references" in note for note in read_result(str(tmp_path / "2.json")).notes)
 
 
@@ -101,8 +101,8 @@ def test_differences_are_means_over_the_references(run: Run, files: dict[str, Pa
     for segment, row in zip(both["segments"], tsv.read(tmp_path / "2.tsv"), strict=True):
         if segment["difference"] is not None:
             each = [part["difference"] for part in segment["by_reference"]]
-            assert segment["difference"] == pytest.approx(fmean(each), abs=2e-5)
-            assert [float(row[f"difference with {name}"]) for name in (ref, other)] == pytest.approx(each, abs=2e-5)
+            assert segment["difference"] == pytest.approx(fmean(each), abs=1e-4)
+            assert [float(row[f"difference with {name}"]) for name in (ref, other)] == pytest.approx(each, abs=1e-4)
     assert Signature.parse(both["signature"])["references"] == "2"
     assert any("several references" in note for note in read_result(str(tmp_path / "2.json")).notes)
 
