@@ -1,15 +1,15 @@
 """AutoPRF: precision and recall of pronoun translation (Hardmeier and Federico, IWSLT 2010, section 4).
 
-The target words linked to a source pronoun (it, they) in the candidate are compared with those linked to it in the
-reference: a match is a word that stands on both sides, as often as it stands on both. Higher is better, in [0, 1].
+The target words linked to a source pronoun (it, they) are compared between candidate and reference. A word matches as
+often as it occurs on both sides. Figures are in [0, 1], higher is better.
 
-Relative to the published program, three of whose habits are kept behind `compat` only:
+Relative to the published program, whose behaviour in three cases is reproduced with `compat=True` only:
 
-- a pronoun that is linked to nothing in the whole candidate leaves its table, and the reference words of that
-  pronoun leave the total recall. Here it counts, for a candidate that drops each "they" has not translated them;
-- a link to a target word past the end of its line means a word of the next line. Here it is ignored and counted;
-- a link from a source word past the end of its line is ignored, and counted, in both; but an index above the length
-  of each earlier line ends that program.
+- A pronoun without any link in the whole candidate is missing from its table, and the reference words of the pronoun
+  from total recall. Here they count: a candidate that drops each "they" has not translated them.
+- A link to a target index past the end of its line refers to a word of the next line. Here it is ignored and counted.
+- A link from a source index past the end of its line is ignored and counted by both, but the published program fails
+  on an index above the length of all earlier lines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -332,10 +332,10 @@ def read_documents(path: str, *, sentences: int) -> Documents:
     return Documents(tuple(starts), tuple(names))
 
 
-def printed(counts: Counts) -> tuple[str, str, str]:
-    """Precision, recall and F1 as the original prints them: from single precision, four decimals rounded half up.
+def format_as_published(counts: Counts) -> tuple[str, str, str]:
+    """Precision, recall and F1 as the published program prints them: single precision, four decimals, rounded half up.
 
-    >>> printed(Counts(1, 1, 32, 1))
+    >>> format_as_published(Counts(1, 1, 32, 1))
     ('1.0000', '0.0313', '0.0606')
     """
     nan = float("nan")
@@ -348,3 +348,37 @@ def printed(counts: Counts) -> tuple[str, str, str]:
 
 def _half_up(value: np.float32) -> str:
     return "NaN" if np.isnan(value) else str(Decimal(float(value)).quantize(Decimal("0.0001"), ROUND_HALF_UP))
+
+
+def result_json(
+    result: Result, documents: Documents, reference: Corpus, candidate: Corpus, *, differing: int, compat: bool
+) -> dict[str, Any]:
+    """The result in JSON, figures as fractions."""
+    return {
+        **_content(result.total),
+        "by_pronoun": {pronoun: _content(counts) for pronoun, counts in result.pronouns.items()},
+        "by_document": [
+            {"document": name, "first": first, **_content(counts)}
+            for name, first, counts in zip(documents.names, documents.starts, result.documents, strict=True)
+        ],
+        "ignored": {"reference": count_ignored(reference), "candidate": count_ignored(candidate)},
+        "source_words_differing": differing,
+        "compat": compat,
+    }
+
+
+def _content(counts: Counts) -> dict[str, Any]:
+    return {
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "f1": counts.f1,
+        "instances": counts.instances,
+        "matches": counts.matches,
+        "reference_words": counts.reference,
+        "candidate_words": counts.candidate,
+    }
+
+
+def count_ignored(corpus: Corpus) -> dict[str, int]:
+    """How often each of `IGNORED` occurred."""
+    return {what: corpus.ignored[what] for what in IGNORED}

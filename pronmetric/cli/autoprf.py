@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
@@ -13,19 +12,19 @@ from pronmetric.cli import output
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
-DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words linked to
-each "it" and "they" of the source in a candidate are compared with those linked to it in the reference.
+DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words aligned
+to each "it" and "they" of the source are compared between candidate and reference.
 
-A stem names three files: STEM.en, the source; STEM.fr, the translation; STEM.en-fr.alig, the links s-t between their
-words, counted from 0. Words stand between single blanks. Where STEM.en-fr.lines-retained is there, it holds the numbers
-(from 1, ascending) of the lines that the lines of links belong to. --documents has a line for each document: the number
-of its first sentence, from 0, and after blanks or tabs its name."""
-EPILOG = """Precision is matches / candidate words, recall matches / reference words; a word matches as often as it
-stands on both sides; letter case counts. Higher is better. A dash, in JSON null, stands for 0/0.
+A STEM names three files: STEM.en, the source; STEM.fr, the translation; STEM.en-fr.alig, word links s-t, counted from
+0. Words are separated by single blanks. STEM.en-fr.lines-retained is optional: it lists the line numbers (from 1,
+ascending) to which the lines of links belong. --documents has one line for each document: the number of its first
+sentence, from 0, white space, and its name."""
+EPILOG = """Precision is matches / candidate words, recall is matches / reference words; higher is better. A word matches
+as often as it occurs on both sides. The comparison is case-sensitive. A dash (null in JSON) means 0/0.
 
---compat does as the original program where it is odd: a pronoun linked to nothing in the whole candidate leaves the
-table and the total; a target index past the end of its line runs on into the next line; a source index above the length
-of each line before is an error; figures are rounded from single precision.
+--compat reproduces the published program: a pronoun without any link in the candidate is missing from the table and
+the total; a target index past the end of its line continues on the next line; a source index above the length of all
+earlier lines is an error; figures are rounded from single precision.
 
 example:
   pronmetric autoprf --reference data/ref --candidate data/sys --documents data/docs.txt --src en --tgt fr"""
@@ -46,11 +45,11 @@ def main(argv: Sequence[str]) -> int:
         autoprf.instances(reference, candidate, documents), documents=len(documents.names), compat=args.compat
     )
     if args.to_json is not None:
-        content = _json(result, documents, reference, candidate, differing=differing, compat=args.compat)
+        content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(_table(result, documents, compat=args.compat)))
-    _say(reference, candidate, differing, output.Notes(quiet=args.quiet))
+    _note(reference, candidate, differing, output.Notes(quiet=args.quiet))
     return 0
 
 
@@ -64,12 +63,12 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--reference", metavar="STEM", required=True, help="the reference translation")
-    parser.add_argument("--candidate", metavar="STEM", required=True, help="the translation that is judged")
-    parser.add_argument("--documents", metavar="FILE", required=True, help="where the documents begin")
+    parser.add_argument("--candidate", metavar="STEM", required=True, help="the translation to evaluate")
+    parser.add_argument("--documents", metavar="FILE", required=True, help="first sentence and name of each document")
     parser.add_argument("--src", metavar="L", type=_language, default="en", help="source (default: %(default)s)")
     parser.add_argument("--tgt", metavar="L", type=_language, default="fr", help="target (default: %(default)s)")
-    parser.add_argument("--compat", action="store_true", help="keep the oddities of the original program")
-    parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write all figures as fractions")
+    parser.add_argument("--compat", action="store_true", help="reproduce the published program")
+    parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write the result as JSON")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return parser
 
@@ -78,7 +77,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
     args = made.parse_args(argv)
     if args.src == args.tgt:
-        made.error(f"--src and --tgt are both {args.src!r}: the two texts have different names")
+        made.error(f"--src and --tgt are both {args.src!r}: expected two different languages")
     return args
 
 
@@ -89,7 +88,7 @@ def _language(text: str) -> str:
 
 
 def _table(result: Result, documents: Documents, *, compat: bool) -> list[str]:
-    """What a person reads: pronouns and total, then documents."""
+    """A table of pronouns and their total, and one of documents."""
     rows = {**result.pronouns, "total": result.total}
     width = max(map(len, rows))
     lines = [f"{'':<{width}}  precision  recall      F1  matches  reference  candidate"]
@@ -107,50 +106,21 @@ def _table(result: Result, documents: Documents, *, compat: bool) -> list[str]:
 
 def _figures(counts: Counts, *, compat: bool) -> tuple[str, ...]:
     if compat:
-        return autoprf.printed(counts)
+        return autoprf.format_as_published(counts)
     return tuple("-" if x is None else f"{x:.4f}" for x in (counts.precision, counts.recall, counts.f1))
 
 
-def _json(
-    result: Result, documents: Documents, reference: Corpus, candidate: Corpus, *, differing: int, compat: bool
-) -> dict[str, Any]:
-    return {
-        **_content(result.total),
-        "by_pronoun": {pronoun: _content(counts) for pronoun, counts in result.pronouns.items()},
-        "by_document": [
-            {"document": name, "first": first, **_content(counts)}
-            for name, first, counts in zip(documents.names, documents.starts, result.documents, strict=True)
-        ],
-        "ignored": {"reference": _ignored(reference), "candidate": _ignored(candidate)},
-        "source_words_differing": differing,
-        "compat": compat,
-    }
-
-
-def _content(counts: Counts) -> dict[str, Any]:
-    return {
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        "instances": counts.instances,
-        "matches": counts.matches,
-        "reference_words": counts.reference,
-        "candidate_words": counts.candidate,
-    }
-
-
-def _ignored(corpus: Corpus) -> dict[str, int]:
-    return {what: corpus.ignored[what] for what in autoprf.IGNORED}
-
-
-def _say(reference: Corpus, candidate: Corpus, differing: int, note: output.Notes) -> None:
-    """What was left out, on stderr."""
+def _note(reference: Corpus, candidate: Corpus, differing: int, note: output.Notes) -> None:
+    """Report on stderr what was ignored."""
     note.begin()
     if not any(word in autoprf.TRIGGERS for words in reference.source for word in words):
-        note(f"{reference.source_file}: there is no {', '.join(sorted(autoprf.TRIGGERS))}; nothing was judged")
+        note(f"{reference.source_file}: no {', '.join(sorted(autoprf.TRIGGERS))} in the source: there is no score")
     for corpus in (reference, candidate):
-        for what, number in _ignored(corpus).items():
+        for what, number in autoprf.count_ignored(corpus).items():
             if number:
                 note(f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})")
     if differing:
-        note(f"{candidate.source_file}: {differing} words differ from {reference.source_file}, whose it and they count")
+        note(
+            f"{candidate.source_file}: {differing} words differ from {reference.source_file}; "
+            "it and they are taken from the latter"
+        )

@@ -92,7 +92,7 @@ def test_other_languages_and_no_pronoun(folder: Path, capsys: pytest.CaptureFixt
     (folder / "docs").write_text("0\n")
     assert main([*ARGS, "--src", "de", "--tgt", "cs", "--to_json", "out.json"]) == 0
     out, err = capsys.readouterr()
-    assert err == "pronmetric: ref.de: there is no It, They, it, they; nothing was judged\n"
+    assert err == "pronmetric: ref.de: no It, They, it, they in the source: there is no score\n"
     assert out.splitlines()[1].split() == ["total", "-", "-", "-", "0", "0", "0"]
     assert json.loads((folder / "out.json").read_text())["f1"] is None
     assert main([*ARGS, "--src", "de", "--tgt", "cs", "--quiet"]) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.baselines import autoprf
-from pronmetric.baselines.autoprf import Counts, Documents, Instance, printed, same_language, split, tally
+from pronmetric.baselines.autoprf import Counts, Documents, Instance, format_as_published, same_language, split, tally
 from pronmetric.errors import InputError
 
 Write = Callable[..., str]
@@ -70,13 +70,19 @@ def test_compat_drops_a_pronoun_that_the_candidate_links_to_nothing() -> None:
 def test_nothing_gives_no_figure() -> None:
     total = tally([]).total
     assert (total.precision, total.recall, total.f1) == (None, None, None)
-    assert printed(total) == ("NaN", "NaN", "NaN")
+    assert format_as_published(total) == ("NaN", "NaN", "NaN")
 
 
 def test_printed_from_single_precision_half_up() -> None:
-    assert printed(Counts(1, 1, 32, 32)) == ("0.0313", "0.0313", "0.0313")  # 0.03125 is exact in both precisions
-    assert printed(Counts(1, 3, 20000, 32))[1] == "0.0002"  # 0.00015: in single precision just above, in double below
-    assert printed(Counts(1, 0, 2, 3)) == ("0.0000", "0.0000", "NaN")
+    assert format_as_published(Counts(1, 1, 32, 32)) == (
+        "0.0313",
+        "0.0313",
+        "0.0313",
+    )  # 0.03125 is exact in both precisions
+    assert (
+        format_as_published(Counts(1, 3, 20000, 32))[1] == "0.0002"
+    )  # 0.00015: in single precision just above, in double below
+    assert format_as_published(Counts(1, 0, 2, 3)) == ("0.0000", "0.0000", "NaN")
 
 
 @pytest.mark.parametrize(

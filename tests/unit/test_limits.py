@@ -16,7 +16,7 @@ import pytest
 
 from data_prep import documents
 from data_prep.wmt import sgm, xml
-from pronmetric.cli import apt_config
+from pronmetric.baselines import apt_config
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pretrained import glove
 from pronmetric.suites import gap, gum, judged_pairs, rating_table, wmt_scores

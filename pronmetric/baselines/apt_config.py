@@ -1,4 +1,4 @@
-"""APT's configuration file, and the texts, links and lists that it names."""
+"""APT's configuration file: an INI file with the keys of the published program."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pronmetric.alignment.links import from_pharaoh
-from pronmetric.baselines import apt
 from pronmetric.errors import InputError
 from pronmetric.text.lines import read_lines
 
@@ -37,26 +35,26 @@ _FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 
 class Entry(NamedTuple):
-    """A value of the configuration and the line where it stands."""
+    """A value of the configuration and its line."""
 
     value: str
     line: int
 
 
 class Config:
-    """The entries of an INI file by section and key, both in lower case; an empty value counts as not given."""
+    """The entries of an INI file by section and key, both in lower case; an empty value counts as missing."""
 
     def __init__(self, path: str) -> None:
         """Read the file.
 
         Raises:
-            InputError: no such file, a line that is neither `[section]` nor `key = value`, a key that stands twice.
+            InputError: no such file, a line that is neither `[section]` nor `key = value`, a key given twice.
         """
         self.path = path
         self._entries = dict(_entries(path))
 
     def get(self, section: str, key: str) -> str:
-        """The value, "" where it is not given."""
+        """The value, "" if not given."""
         entry = self._entries.get((section, key))
         return "" if entry is None else entry.value
 
@@ -67,39 +65,39 @@ class Config:
         return self.get(section, key)
 
     def file(self, section: str, key: str) -> str:
-        """The name of a file that is there, "" where none is given."""
+        """The name of an existing file, "" if not given."""
         name = self.get(section, key)
         if name and not Path(name).exists():
             raise self.fault(section, key, f"no such file {name}; paths start from the working directory {Path.cwd()}")
         return name
 
     def needed_file(self, section: str, key: str) -> str:
-        """The name of a file that is there and must be given."""
+        """The name of an existing file, which must be given."""
         self.need(section, key, "FILE")
         return self.file(section, key)
 
     def flag(self, section: str, key: str) -> bool:
-        """Whether the value says yes; no where it is not given."""
+        """The value as true or false; false if it is not given."""
         value = self.get(section, key)
         if value and value.lower() not in _FLAGS:
             raise self.fault(section, key, f"expected true or false, got {value!r}")
         return bool(value) and _FLAGS[value.lower()]
 
     def fault(self, section: str, key: str, message: str) -> InputError:
-        """An error that names the key, and its line where it has one."""
+        """An error that names the key and, if it is given, its line."""
         entry = self._entries.get((section, key))
         return InputError(f"[{section}] {key}: {message}", file=self.path, line=entry and entry.line)
 
     def unused(self) -> list[str]:
-        """One line about each entry whose key means nothing."""
-        said = []
+        """One message for each entry with an unknown key."""
+        messages = []
         for (section, key), entry in self._entries.items():
             if key not in KEYS.get(section, ()):
                 homes = [home for home, keys in KEYS.items() if key in keys]
                 near = difflib.get_close_matches(key, KEYS.get(section, ()), n=1)
                 cure = f"; it belongs to [{homes[0]}]" if homes else f"; did you mean {near[0]}?" if near else ""
-                said.append(f"{self.path}:{entry.line}: [{section}] {key} is no key of APT and is not used{cure}")
-        return said
+                messages.append(f"{self.path}:{entry.line}: [{section}] {key} is not a key of APT; ignored{cure}")
+        return messages
 
 
 def _entries(path: str) -> Iterator[tuple[tuple[str, str], Entry]]:
@@ -119,16 +117,16 @@ def _entries(path: str) -> Iterator[tuple[tuple[str, str], Entry]]:
         name = parts[1].strip().lower()
         key = section, _SPELLINGS.get(name, name)
         if key in seen:
-            raise InputError(f"[{section}] {name} stands on line {seen[key]} too; keep one", file=path, line=number)
+            raise InputError(f"[{section}] {name} is also on line {seen[key]}; keep one", file=path, line=number)
         seen[key] = number
         yield key, Entry(parts[2].strip(), number)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the configuration says; names of files are "" where none is given.
+    """The settings of one run; file names are "" if not given.
 
-    weights: of each selected case, in the order of the configuration. stem: of the two files to write.
+    weights: weight of each selected case, in the order of the configuration. stem: prefix of the two output files.
     """
 
     source_separator: str
@@ -160,15 +158,15 @@ class Settings:
 
     @property
     def repairs(self) -> bool:
-        """Whether sides are repaired: only with both lists of pronouns."""
+        """Whether sides without a pronoun are repaired; this needs both lists of pronouns."""
         return bool(self.source_pronouns and self.target_pronouns)
 
 
-def settings(config: Config) -> Settings:
-    """The settings of a configuration.
+def read_settings(config: Config) -> Settings:
+    """Read and check the settings of a configuration.
 
     Raises:
-        InputError: a key that is missing or has a value that it cannot have; a file that is not there.
+        InputError: a missing key, an invalid value, or a missing file.
     """
     return Settings(
         source_separator=config.get("lang", "source_word_separator").lower(),
@@ -206,7 +204,7 @@ def _weights(config: Config) -> dict[int, float]:
         if not re.fullmatch(r"[1-6]", item):
             raise config.fault("cases", "cases_to_use", f"expected case numbers from 1 to 6, got {item!r}")
         if int(item) in cases:
-            raise config.fault("cases", "cases_to_use", f"case {item} stands twice; keep one")
+            raise config.fault("cases", "cases_to_use", f"case {item} is given twice; keep one")
         cases.append(int(item))
     weights = []
     for item in _items(config.need("cases", "weigths_per_case", "1, 1, 0, 0, 0, 0")):
@@ -234,109 +232,3 @@ def _limit(config: Config) -> int | None:
     if not re.fullmatch(r"[0-9]{1,9}", value) or not int(value):
         raise config.fault("output", "max_length_matrix", f"expected a whole number from 1, got {value!r}")
     return int(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """What the files hold: renderings (repaired where that is asked for) and rules.
-
-    unlinked: sentences without any link to the one or the other text, which the published program's repair fails on.
-    """
-
-    renderings: tuple[apt.Rendering, ...]
-    rules: apt.Rules
-    unlinked: int
-
-
-def corpus(made: Settings, *, compat: bool) -> Corpus:
-    """The texts, links and lists, read and put together.
-
-    Raises:
-        InputError: texts of other lengths, a link or position outside its sentence, a file that can't be read.
-    """
-    source = _sentences(made.source)
-    texts = [_Linked(name, links, source, made.source) for name, links in _translations(made)]
-    listed = frozenset(_words(made.target_list)) if made.target_list else None
-    rules = apt.Rules(listed, _groups(made.equal), _groups(made.similar), made.other_is_equal)
-    dictionary = None
-    if made.repairs:
-        dictionary = apt.Dictionary(frozenset(_words(made.source_pronouns)), frozenset(_words(made.target_pronouns)))
-
-    def side(instance: apt.Instance, text: _Linked) -> apt.Side:
-        tokens, links = text.sentences[instance.sentence], text.links[instance.sentence]
-        found = apt.side(instance.position, tokens, links, listed=listed, separator=made.target_separator)
-        if dictionary is None:
-            return found
-        return apt.repair(
-            found,
-            source=source[instance.sentence],
-            tokens=tokens,
-            links=links,
-            dictionary=dictionary,
-            separator=made.source_separator,
-            compat=compat,
-        )
-
-    if made.source_list_is_positions:
-        instances = _positions(made.source_list, source, made.source)
-    else:
-        instances = apt.find(source, frozenset(_words(made.source_list)), separator=made.source_separator)
-    renderings = tuple(apt.Rendering(one, *(side(one, text) for text in texts)) for one in instances)
-    return Corpus(renderings, rules, sum(not all(links) for links in zip(*(t.links for t in texts), strict=True)))
-
-
-def _translations(made: Settings) -> list[tuple[str, str]]:
-    return [(made.reference, made.links_to_reference), (made.candidate, made.links_to_candidate)]
-
-
-class _Linked:
-    """A text with its links from the source, checked against it."""
-
-    def __init__(self, name: str, links: str, source: list[list[str]], source_name: str) -> None:
-        self.sentences = _sentences(name)
-        lines = read_lines(links)
-        for file, count in ((name, len(self.sentences)), (links, len(lines))):
-            if count != len(source):
-                message = f"{count} lines, but {source_name} has {len(source)}: expected as many in both"
-                raise InputError(message, file=file)
-        self.links = []
-        for number, line in enumerate(lines, start=1):
-            found = from_pharaoh(line, file=links, number=number).links
-            here, there = len(source[number - 1]), len(self.sentences[number - 1])
-            for i, j in found:
-                if i >= here or j >= there:
-                    message = f"link {i}-{j}, but the line has {here} tokens in {source_name} and {there} in {name}"
-                    raise InputError(f"{message}, counted from 0; align these very files", file=links, line=number)
-            self.links.append(found)
-
-
-def _sentences(name: str) -> list[list[str]]:
-    """The tokens of each line: stripped and split at single blanks."""
-    return [line.strip().split(" ") for line in read_lines(name)]
-
-
-def _words(name: str) -> list[str]:
-    return [word for line in read_lines(name) if (word := line.strip().lower())]
-
-
-def _groups(name: str) -> tuple[tuple[str, ...], ...]:
-    """Groups of words, separated by commas, one group a line; no groups where no file is given."""
-    lines = _words(name) if name else []
-    return tuple(tuple(word for word in re.sub(r"\s", "", line).split(",") if word) for line in lines)
-
-
-def _positions(name: str, source: list[list[str]], source_name: str) -> Iterator[apt.Instance]:
-    for number, line in enumerate(read_lines(name), start=1):
-        if not line.strip():
-            continue
-        if not re.fullmatch(r"\s*[0-9]{1,9}\s+[0-9]{1,9}\s*", line, re.ASCII):
-            message = f"expected `sentence position`, two whole numbers from 0, got {line[:40]!r}"
-            raise InputError(f"{message}; for a list of words set input_type = word", file=name, line=number)
-        sentence, position = map(int, line.split())
-        if sentence >= len(source):
-            message = f"sentence {sentence}, but {source_name} has {len(source)}, counted from 0"
-            raise InputError(message, file=name, line=number)
-        if position >= len(source[sentence]):
-            length = f"sentence {sentence} of {source_name} has {len(source[sentence])} tokens"
-            raise InputError(f"position {position}, but {length}, counted from 0", file=name, line=number)
-        yield apt.Instance(sentence, position, source[sentence][position].lower())
