@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import Estimate, divide, draw_units, number_clusters, percentile_interval
+from pronmetric.eval.resampling import Estimate, draw_units, number_clusters, percentile_interval
 
 THRESHOLD = 0.5
 DRAWS = 1000
@@ -128,27 +128,16 @@ def _f1(wrong: NDArray[np.bool_], flagged: NDArray[np.float64], weights: NDArray
 def _average_precision(
     wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float | None:
-    """The sum of the precisions at each distinct score, weighted by the gain in recall."""
+    from sklearn.metrics import average_precision_score
+
     if not weights @ wrong:
         return None
-    hits, flagged = _ranked(wrong, suspicion, weights)
-    return float(np.nansum(np.diff(hits) * divide(hits, flagged)[1:]) / hits[-1])
+    return float(average_precision_score(wrong, suspicion, sample_weight=weights))
 
 
 def _roc_auc(wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
-    """The area under the curve of true over false positives, by the trapezoidal rule."""
+    from sklearn.metrics import roc_auc_score
+
     if not weights @ wrong or not weights @ ~wrong:
         return None
-    hits, flagged = _ranked(wrong, suspicion, weights)
-    alarms = flagged - hits
-    return float(np.sum((hits[1:] + hits[:-1]) / 2 * np.diff(alarms)) / (hits[-1] * alarms[-1]))
-
-
-def _ranked(
-    wrong: NDArray[np.bool_], suspicion: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights of the wrong and of all pronouns above each distinct suspicion, from none to all of them."""
-    order = np.argsort(-suspicion, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(suspicion[order]) != 0, True))
-    hits, flagged = (np.cumsum(part[order])[ends] for part in (weights * wrong, weights))
-    return np.append(0.0, hits), np.append(0.0, flagged)
+    return float(roc_auc_score(wrong, suspicion, sample_weight=weights))
