@@ -19,7 +19,7 @@ from benchmarks import people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Result, Scorer
 from pronmetric.baselines import simple
-from pronmetric.baselines.simple import Both, Standings
+from pronmetric.baselines.simple import Both, SystemMeans
 from pronmetric.checkpoint import config, locate
 from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError
@@ -28,8 +28,9 @@ from pronmetric.eval.detection import detect, detect_by
 from pronmetric.eval.ties import CONFIG_KEY
 from pronmetric.pronouns.finder import find
 from pronmetric.suites import mqm, pair_accuracy, votes
-from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair
-from pronmetric.suites.judged_pairs import decide as said_by
+from pronmetric.eval.decision import TIE, A, B
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.eval.decision import decide as said_by
 from pronmetric.suites.mqm import Judgement
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
@@ -57,7 +58,7 @@ def measure(
     context = mqm.contexts(judgements)
     wanted = texts(judgements)
     scored = dict(zip(wanted, scoring.score_all(score, wanted, seed=seed), strict=True))
-    standings = Standings((one.system, one.doc, -sum(e.weight for e in one.errors)) for one in judgements)
+    means = SystemMeans((one.system, one.doc, -sum(e.weight for e in one.errors)) for one in judgements)
     widths: dict[str, dict[str, Any]] = {
         CLOSE: {"other_words": 2},
         NEAR: {"other_words": 5},
@@ -71,9 +72,9 @@ def measure(
         "documents": len({one.doc for one in judgements}),
         "raters": len({one.rater for one in judgements}),
         "sets": {
-            name: held(pairs, scored, standings, band=band or 0.0, seed=seed, draws=draws)
+            name: held(pairs, scored, means, band=band or 0.0, seed=seed, draws=draws)
             for name, pairs in sets.items()
-            if any(pair_accuracy.answer(pair) in (A, B) for pair in pairs)
+            if any(pair_accuracy.human_answer(pair) in (A, B) for pair in pairs)
         },
         "detection": detection(judgements, context, scored, seed=seed, draws=draws),
     }
@@ -82,7 +83,7 @@ def measure(
 def held(
     pairs: Sequence[JudgedPair],
     scored: Scored,
-    standings: Standings,
+    means: SystemMeans,
     *,
     band: float,
     seed: int = 0,
@@ -92,7 +93,7 @@ def held(
     rows: dict[str, Sequence[Both]] = {
         METRIC: [_segments(pair, scored) for pair in pairs],
         DOUBTS: [_doubts(pair, scored) for pair in pairs],
-        **simple.floors(pairs, standings=standings),
+        **simple.score_baselines(pairs, means=means),
     }
     own = rows[METRIC]
     raters = votes.votes(pairs)
@@ -102,7 +103,7 @@ def held(
         name: [said_by(*both, tie=band if name == METRIC else 0.0) for both in scores] for name, scores in rows.items()
     }
     kinds = [_kind(pair) for pair in pairs]
-    decided = [i for i, pair in enumerate(pairs) if pair_accuracy.answer(pair) in (A, B)]
+    decided = [i for i, pair in enumerate(pairs) if pair_accuracy.human_answer(pair) in (A, B)]
     docs = [pairs[i].doc for i in decided]
     whole = figures[METRIC]
     return {
@@ -112,12 +113,12 @@ def held(
         "accuracy": {name: found.accuracy for name, found in figures.items()},
         "by_group": whole.by_group,
         "beside": {
-            name: simple.beside(pairs, own, rows[name], **how)
+            name: simple.compare_with_baseline(pairs, own, rows[name], **how)
             for name in (simple.FEWER, simple.CHRF, simple.SYSTEM)
             if name in rows
         },
         "doubts_beside": {
-            name: simple.beside(pairs, rows[DOUBTS], rows[name], **how) for name in (simple.FEWER,) if name in rows
+            name: simple.compare_with_baseline(pairs, rows[DOUBTS], rows[name], **how) for name in (simple.FEWER,) if name in rows
         },
         "agreement": {
             name: tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[mqm.JUDGE], "gwet")
@@ -158,8 +159,8 @@ def detection(
         _at(scored[str(token["text"]), tuple(token["context"])], token)  # type: ignore[arg-type]
         for token in tokens
     ]
-    rates = Standings((form, doc, -float(bad)) for form, doc, bad in zip(forms, docs, wrong, strict=True))
-    known = [rates.elsewhere(form, doc) for form, doc in zip(forms, docs, strict=True)]
+    rates = SystemMeans((form, doc, -float(bad)) for form, doc, bad in zip(forms, docs, wrong, strict=True))
+    known = [rates.excluding(form, doc) for form, doc in zip(forms, docs, strict=True)]
     often = [form for form, _ in Counter(f for f, bad in zip(forms, wrong, strict=True) if bad).most_common(10)]
     by_form = detect_by(forms, wrong, scores)
     categories: dict[str, list[float]] = {}
@@ -210,14 +211,14 @@ def _doubts(pair: JudgedPair, scored: Scored) -> Both:
 
 def _turned(pair: JudgedPair, both: Both) -> Both:
     """The better text's score first."""
-    return both if pair_accuracy.answer(pair) == A else (both[1], both[0])
+    return both if pair_accuracy.human_answer(pair) == A else (both[1], both[0])
 
 
 def _kind(pair: JudgedPair) -> str:
     """How the pronouns of the two texts differ."""
     a, b = len(find(pair.text_a)), len(find(pair.text_b))
     if a != b:
-        return BETTER_FEWER if (a < b) == (pair_accuracy.answer(pair) == A) else BETTER_MORE
+        return BETTER_FEWER if (a < b) == (pair_accuracy.human_answer(pair) == A) else BETTER_MORE
     return REPLACED if pair.pronoun_a is not None and pair.pronoun_a != pair.pronoun_b else AS_MANY
 
 

@@ -88,7 +88,7 @@ def _floors(sets: Figures) -> str:
                     name,
                     floor,
                     f"{held['decided']} of {held['pairs']}",
-                    _share(held["floor"]),
+                    _share(held["baseline"]),
                     who,
                     _share(held["metric"]),
                     _points(held["difference"]),
@@ -193,7 +193,7 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         "**The pairs favour short texts.** Only pairs in which an error touches a pronoun are decided, and a text with "
         "more pronouns has more that an error can touch. If one pronoun of the two texts, drawn blindly, were the "
         f"wrong one, fewer pronouns would win {100 * expected:.1f} % ({name}); it wins "
-        f"{100 * held['floor']['value']:.1f} %. So much of the floor's figure lies in the choice of the pairs."
+        f"{100 * held['baseline']['value']:.1f} %. So much of the floor's figure lies in the choice of the pairs."
     )
     accuracy, doubts = found["accuracy"][METRIC], found["accuracy"][DOUBTS]
     yield (

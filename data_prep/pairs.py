@@ -9,7 +9,7 @@ from typing import NamedTuple
 from data_prep.mismatches import in_use, mismatches
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.schema import Alignment, Document, Mismatch, Pair, Segment
-from pronmetric.text.words import Word, words
+from pronmetric.text.words import Word, lower_words, words
 
 Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Alignment]]
 """Aligns pairs of lower-cased word lists, in order (`AgreementAligner.align_all`)."""
@@ -32,11 +32,6 @@ class _Candidate(NamedTuple):
         return self.document.segments[self.place]
 
 
-def lowered(text_words: Iterable[Word]) -> list[str]:
-    """The words as the aligner takes them."""
-    return [word.text.lower() for word in text_words]
-
-
 def system_pairs(
     documents: Iterable[Document], align: Aligner, *, forms: Collection[str], context_size: int, counts: Counter[str]
 ) -> Iterator[Pair]:
@@ -54,7 +49,7 @@ def system_pairs(
         for document in documents:
             for candidate in _candidates(document, forms, counts):
                 sent.append(candidate)
-                yield lowered(candidate.ref_words), lowered(candidate.hyp_words)
+                yield lower_words(candidate.ref_words), lower_words(candidate.hyp_words)
 
     for alignment in align(tokens()):
         candidate = sent.popleft()

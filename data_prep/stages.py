@@ -8,7 +8,7 @@ from pathlib import Path
 
 from data_prep import manifest
 from data_prep.noise import noisy_references
-from data_prep.pairs import lowered, system_pairs
+from data_prep.pairs import system_pairs
 from data_prep.settings import STAGES, Settings, Talk
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -18,7 +18,7 @@ from pronmetric.data import arrow
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair
 from pronmetric.text import strict_json
-from pronmetric.text.words import words
+from pronmetric.text.words import lower_words, words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
 """Sets up another back end than the agreement EM; it is given a sample of the lines to learn from."""
@@ -99,4 +99,4 @@ class Stages:
 
 
 def _tokens(lines: Sequence[tuple[str, str]]) -> list[TokenPair]:
-    return [(lowered(words(ref)), lowered(words(hyp))) for ref, hyp in lines]
+    return [(lower_words(words(ref)), lower_words(words(hyp))) for ref, hyp in lines]

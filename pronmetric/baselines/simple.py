@@ -1,14 +1,14 @@
-"""Floors: rules without a model that a metric must beat on judged pairs to have earned its place.
+"""Simple baselines: rules without a model that a metric must outperform on judged pairs to be useful.
 
-- Fewer pronouns: the text with fewer pronouns in use is better. A pronoun that is not there cannot be wrong, so that
-  whoever looks for wrong pronouns finds fewer in it.
-- chrF to the reference: the text that shares more character n-grams with a reference of the segment is better (Popović
-  2015, as sacreBLEU computes it).
-- Better system overall: the text of the system that does better elsewhere is better. Elsewhere are the other documents,
-  so that no pair is judged by its own answer.
+- Fewer pronouns: the text with fewer pronouns in use is better. A pronoun that is absent cannot be wrong, so annotators
+  who look for wrong pronouns find fewer in that text.
+- chrF to the reference: the text with the higher chrF against a reference of the segment is better (Popović 2015, as
+  sacreBLEU computes it).
+- Better system overall: the text of the system that does better in the other documents is better. The pair's own
+  document is excluded, so no pair is predicted from its own answer.
 
-A floor leaves many pairs undecided (as many pronouns on both sides). So it is held against the metric on the pairs that
-it decides: there both have to choose.
+A baseline leaves many pairs undecided (texts with equally many pronouns). Therefore baseline and metric are compared on
+the pairs that the baseline decides.
 """
 
 from __future__ import annotations
@@ -19,60 +19,61 @@ from dataclasses import dataclass
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import DRAWS, Estimate, cluster_bootstrap
+from pronmetric.eval.decision import TIE, A, B, decide
 from pronmetric.pronouns.finder import find
-from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair, decide
-from pronmetric.suites.pair_accuracy import Scores, answer, clusters_of
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.pair_accuracy import Scores, clusters_of, human_answer
 
 FEWER, CHRF, SYSTEM = "fewer pronouns", "chrF to the reference", "better system overall"
 Both = tuple[float | None, float | None]
-"""A floor's scores of text A and text B, higher is better; None where it has nothing to go by."""
+"""A baseline's scores of text A and text B, higher is better; None where it cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
-    """A floor and a metric on the same pairs, all with an answer A or B.
+class BaselineComparison:
+    """A baseline and a metric on the same pairs, all with an answer A or B.
 
-    pairs: that have what the floor needs. decided: those of them that it decides, on which the rest stands: the share
-    that the floor gets right, the share that the metric gets right (equal and missing scores are wrong), and the
-    metric's minus the floor's, paired.
+    pairs: those for which the baseline can be computed. decided: those of them that it decides. On these: the share
+    that the baseline gets right, the share that the metric gets right (equal and missing scores are wrong), and the
+    difference metric minus baseline, paired.
     """
 
     pairs: int
     decided: int
-    floor: Estimate
+    baseline: Estimate
     metric: Estimate
     difference: Estimate
 
 
-class Standings:
-    """How well each system does on the average, from (system, document, value) with higher values for better."""
+class SystemMeans:
+    """The mean of each system, from (system, document, value) with higher values for better."""
 
     def __init__(self, observations: Iterable[tuple[str, Hashable, float]]) -> None:
-        self._sums: defaultdict[str, defaultdict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._values: defaultdict[str, defaultdict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
         for system, doc, value in observations:
-            self._sums[system][doc].append(value)
+            self._values[system][doc].append(value)
 
-    def elsewhere(self, system: str | None, doc: Hashable) -> float | None:
-        """The system's mean over all documents but `doc`; None of an unknown one, or where there is no other.
+    def excluding(self, system: str | None, doc: Hashable) -> float | None:
+        """The system's mean over all documents but `doc`; None for an unknown system, or without another document.
 
-        >>> Standings([("a", 1, 0.0), ("a", 2, 1.0), ("a", 3, 0.0)]).elsewhere("a", 1)
+        >>> SystemMeans([("a", 1, 0.0), ("a", 2, 1.0), ("a", 3, 0.0)]).excluding("a", 1)
         0.5
         """
-        values = [v for d, found in self._sums.get(system or "", {}).items() if d != doc for v in found]
+        values = [v for d, found in self._values.get(system or "", {}).items() if d != doc for v in found]
         return sum(values) / len(values) if values else None
 
 
-def fewer_pronouns(pair: JudgedPair) -> Both:
-    """The numbers of pronouns in use, less being more.
+def count_pronouns(pair: JudgedPair) -> Both:
+    """The negative numbers of pronouns in use.
 
-    >>> fewer_pronouns(JudgedPair("1", (), "She left.", "She left when it rained."))
+    >>> count_pronouns(JudgedPair("1", (), "She left.", "She left when it rained."))
     (-1.0, -2.0)
     """
     return -float(len(find(pair.text_a))), -float(len(find(pair.text_b)))
 
 
-def chrf(pair: JudgedPair) -> Both:
-    """The chrF of both texts to the pair's reference, from 0 to 100.
+def compute_chrf(pair: JudgedPair) -> Both:
+    """The chrF of both texts against the pair's reference, from 0 to 100.
 
     Raises:
         ImportError: sacreBLEU is not installed.
@@ -86,71 +87,85 @@ def chrf(pair: JudgedPair) -> Both:
     return a, b
 
 
-def better_system(pair: JudgedPair, standings: Standings, doc: Hashable) -> Both:
-    """How well the systems of both texts do in other documents than `doc`, the pair's own."""
-    return standings.elsewhere(pair.system_a, doc), standings.elsewhere(pair.system_b, doc)
+def compare_systems(pair: JudgedPair, means: SystemMeans, doc: Hashable) -> Both:
+    """The means of both texts' systems over the documents other than `doc`, the pair's own."""
+    return means.excluding(pair.system_a, doc), means.excluding(pair.system_b, doc)
 
 
-def won(pairs: Sequence[JudgedPair]) -> Standings:
-    """Standings by the pairs themselves: +1 for the system of the better text, -1 for the other's, 0 for a tie."""
+def average_systems(pairs: Sequence[JudgedPair]) -> SystemMeans:
+    """System means from the pairs' answers: +1 for the system of the better text, -1 for the other, 0 for a tie."""
     found: list[tuple[str, Hashable, float]] = []
     for pair, doc in zip(pairs, clusters_of(pairs)[1], strict=True):
-        said = answer(pair)
-        if said is not None and pair.system_a is not None and pair.system_b is not None:
-            value = {A: 1.0, TIE: 0.0, B: -1.0}[said]
+        answer = human_answer(pair)
+        if answer is not None and pair.system_a is not None and pair.system_b is not None:
+            value = {A: 1.0, TIE: 0.0, B: -1.0}[answer]
             found += [(pair.system_a, doc, value), (pair.system_b, doc, -value)]
-    return Standings(found)
+    return SystemMeans(found)
 
 
-def floors(pairs: Sequence[JudgedPair], *, standings: Standings | None = None) -> dict[str, list[Both]]:
-    """The scores of each floor that decides at least one pair; chrF where sacreBLEU is there.
+def score_baselines(pairs: Sequence[JudgedPair], *, means: SystemMeans | None = None) -> dict[str, list[Both]]:
+    """The scores of each baseline that decides at least one pair; chrF only where sacreBLEU is installed.
 
-    standings: of the systems; None takes `won`.
+    means: of the systems; None computes them by `average_systems`.
     """
-    known = won(pairs) if standings is None else standings
-    rules: dict[str, Callable[[JudgedPair, Hashable], Both]] = {
-        FEWER: lambda pair, _: fewer_pronouns(pair),
-        CHRF: lambda pair, _: chrf(pair),
-        SYSTEM: lambda pair, doc: better_system(pair, known, doc),
+    known = average_systems(pairs) if means is None else means
+    baselines: dict[str, Callable[[JudgedPair, Hashable], Both]] = {
+        FEWER: lambda pair, _: count_pronouns(pair),
+        CHRF: lambda pair, _: compute_chrf(pair),
+        SYSTEM: lambda pair, doc: compare_systems(pair, known, doc),
     }
     docs = clusters_of(pairs)[1]
     found = {}
-    for name, rule in rules.items():
+    for name, score in baselines.items():
         if name == CHRF and not _has_sacrebleu():
             continue
-        scores = [rule(pair, doc) for pair, doc in zip(pairs, docs, strict=True)]
+        scores = [score(pair, doc) for pair, doc in zip(pairs, docs, strict=True)]
         if any(decide(a, b) in (A, B) for a, b in scores):
             found[name] = scores
     return found
 
 
-def beside(
-    pairs: Sequence[JudgedPair], scores: Scores, floor: Sequence[Both], *, seed: int = 0, draws: int = DRAWS
-) -> Floor | None:
-    """A metric's scores beside those of a floor; None where the floor decides no pair with an answer A or B.
+def compare_with_baseline(
+    pairs: Sequence[JudgedPair], scores: Scores, baseline: Sequence[Both], *, seed: int = 0, draws: int = DRAWS
+) -> BaselineComparison | None:
+    """Compare a metric's scores with a baseline's; None where the baseline decides no pair with an answer A or B.
 
     Intervals resample documents; see `pronmetric.suites.pair_accuracy.clusters_of`.
     """
-    if not len(pairs) == len(scores) == len(floor):
+    if not len(pairs) == len(scores) == len(baseline):
         raise PronmetricError(
-            f"each pair needs its scores and those of the floor: got {len(scores)} and {len(floor)} for {len(pairs)}"
+            f"each pair needs its scores and those of the baseline: got {len(scores)} and {len(baseline)} for "
+            f"{len(pairs)}"
         )
     rows = [
-        (pair, decide(*own) == answer(pair), decide(*other))
-        for pair, own, other in zip(pairs, scores, floor, strict=True)
-        if answer(pair) in (A, B) and None not in other
+        (pair, decide(*own) == human_answer(pair), decide(*other))
+        for pair, own, other in zip(pairs, scores, baseline, strict=True)
+        if human_answer(pair) in (A, B) and None not in other
     ]
-    kept = [(pair, float(right), float(said == answer(pair))) for pair, right, said in rows if said != TIE]
+    kept = [
+        (pair, float(right), float(answer == human_answer(pair))) for pair, right, answer in rows if answer != TIE
+    ]
     if not kept:
         return None
     clusters = clusters_of([pair for pair, _, _ in kept])[1]
-    metric, plain = [right for _, right, _ in kept], [right for _, _, right in kept]
+    metric, simple = [right for _, right, _ in kept], [right for _, _, right in kept]
 
     def share(values: Sequence[float]) -> Estimate:
         return cluster_bootstrap(values, clusters, draws=draws, seed=seed)
 
-    gaps = [a - b for a, b in zip(metric, plain, strict=True)]
-    return Floor(len(rows), len(kept), share(plain), share(metric), share(gaps))
+    differences = [a - b for a, b in zip(metric, simple, strict=True)]
+    return BaselineComparison(len(rows), len(kept), share(simple), share(metric), share(differences))
+
+
+def compare_with_baselines(
+    pairs: Sequence[JudgedPair], scores: Scores, *, seed: int = 0
+) -> dict[str, BaselineComparison]:
+    """Compare a metric's scores with each simple baseline that decides a pair with an answer A or B."""
+    found = {
+        name: compare_with_baseline(pairs, scores, baseline, seed=seed)
+        for name, baseline in score_baselines(pairs).items()
+    }
+    return {name: comparison for name, comparison in found.items() if comparison is not None}
 
 
 def _has_sacrebleu() -> bool:

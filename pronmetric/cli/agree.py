@@ -12,6 +12,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.ratings import Formula, Variant, agreement
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
+from pronmetric.eval.decision import decide
 from pronmetric.suites import judged_pairs, rating_table, votes
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.votes import Preferences
@@ -127,7 +128,7 @@ def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     decisions = None
     if args.scores is not None:
         scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(args.scores), file=args.scores)
-        decisions = [judged_pairs.decide(a, b, tie=args.tie or 0.0) for a, b in scores]
+        decisions = [decide(a, b, tie=args.tie or 0.0) for a, b in scores]
     elif not any(pair.votes for pair in pairs):
         raise InputError(
             'no pair has "votes"; give some, or a metric\'s --scores to hold against "better"', file=args.pairs

@@ -22,7 +22,8 @@ from pronmetric.eval.accuracy import Accuracy
 from pronmetric.schema import Alignment
 from pronmetric.scoring.score import SystemScore
 from pronmetric.suites import pair_accuracy
-from pronmetric.suites.judged_pairs import A, B, JudgedPair
+from pronmetric.eval.decision import A, B
+from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.pair_accuracy import Contest
 
 Line = tuple[str | None, str]

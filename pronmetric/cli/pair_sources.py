@@ -15,7 +15,8 @@ from data_prep.wmt import corpus as wmt_corpus
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.shuffling import shuffled
 from pronmetric.suites import gap, judged_pairs
-from pronmetric.suites.judged_pairs import STUDY_JUDGE, A, JudgedPair
+from pronmetric.eval.decision import A
+from pronmetric.suites.judged_pairs import STUDY_JUDGE, JudgedPair
 from pronmetric.suites.pair_accuracy import clusters_of
 from pronmetric.text import strict_json
 from pronmetric.text.context import NONE, RESPECTIVE, Text, join

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
-from pronmetric.suites.judged_pairs import ANSWERS, TIE, decide
+from pronmetric.eval.decision import ANSWERS, TIE, decide
 
 NULL = "null"
 CONFIG_KEY = "tie"

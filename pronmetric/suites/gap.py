@@ -13,7 +13,8 @@ from pathlib import Path
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.slots import slot
-from pronmetric.suites.judged_pairs import A, JudgedPair
+from pronmetric.eval.decision import A
+from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.lines import read_lines
 from pronmetric.text.sentences import sentence_at
 from pronmetric.text.words import words

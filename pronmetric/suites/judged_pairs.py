@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import ANSWERS, A
 from pronmetric.text import strict_json
 from pronmetric.text.context import refuse_unprintable
 from pronmetric.text.lines import iter_lines
 
-A, B, TIE = "A", "B", "tie"
-ANSWERS = (A, B, TIE)
+PairScores = Mapping[str, tuple[float | None, float | None]]
+"""The scores of texts A and B by the pair's id."""
 _LABELS = ("group", "doc", "pronoun_a", "pronoun_b", "judge", "reference", "system_a", "system_b")
 STUDY_JUDGE = "the reference is better"
 _KEYS = ("id", "context", "text_a", "text_b", "better", "votes", *_LABELS)
@@ -131,21 +132,6 @@ def scores_of(
     pairs = list(pairs)
     check_ids([pair.id for pair in pairs], scores, what="pairs", file=file)
     return [scores[pair.id] for pair in pairs]
-
-
-def decide(score_a: float | None, score_b: float | None, *, tie: float = 0.0) -> str | None:
-    """What two scores (higher is better) say: "A", "B", or "tie" where they differ by no more than `tie`.
-
-    None where a text has no score.
-
-    >>> decide(0.9, 0.4), decide(0.5, 0.6, tie=0.2), decide(None, 0.1)
-    ('A', 'tie', None)
-    """
-    if score_a is None or score_b is None:
-        return None
-    if abs(score_a - score_b) <= tie:
-        return TIE
-    return A if score_a > score_b else B
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -22,7 +22,8 @@ from zlib import crc32
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import Occurrence, find
-from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair
+from pronmetric.eval.decision import TIE, A, B
+from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.context import CONTEXT_SIZE
 from pronmetric.text.lines import iter_lines
 from pronmetric.text.words import words

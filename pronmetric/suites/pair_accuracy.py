@@ -30,7 +30,8 @@ from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
 from pronmetric.eval.ties import ThreeWay, three_way, tie_band
 from pronmetric.pronouns.finder import form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
-from pronmetric.suites.judged_pairs import TIE, A, B, JudgedPair
+from pronmetric.eval.decision import TIE, A, B
+from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.words import words
 
 Scores = Sequence[tuple[float | None, float | None]]
@@ -82,7 +83,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class MetricComparison:
     """Two metrics on the same pairs: difference of their accuracies, first minus second, paired and clustered.
 
     p_bootstrap: two-sided, from the same resamples as the difference's interval, below 0.05 exactly where that excludes
@@ -99,10 +100,10 @@ class Contest:
     only_second: int
 
 
-def answer(pair: JudgedPair) -> str | None:
+def human_answer(pair: JudgedPair) -> str | None:
     """People's answer: `better`, else what more than half of the raters voted; None without either.
 
-    >>> answer(JudgedPair("1", (), "", "", votes={"r1": "A", "r2": "A", "r3": "tie"}))
+    >>> human_answer(JudgedPair("1", (), "", "", votes={"r1": "A", "r2": "A", "r3": "tie"}))
     'A'
     """
     return pair.better if pair.better is not None else _majority(pair)
@@ -110,7 +111,7 @@ def answer(pair: JudgedPair) -> str | None:
 
 def refuse_undecided(pairs: Sequence[JudgedPair], *, file: str | None = None) -> None:
     """Raise InputError where no pair has an answer A or B, so that there is nothing to measure."""
-    if not any(answer(pair) in (A, B) for pair in pairs):
+    if not any(human_answer(pair) in (A, B) for pair in pairs):
         raise InputError(_NOTHING.format(len(pairs)), file=file)
 
 
@@ -163,7 +164,7 @@ def evaluate(
     Raises:
         PronmetricError: no pair has an answer A or B.
     """
-    answers = [answer(pair) for pair in pairs]
+    answers = [human_answer(pair) for pair in pairs]
     judged = _Judged(pairs, answers, scores)
     name, clusters = clusters_of(judged.pairs)
 
@@ -205,17 +206,17 @@ def evaluate(
     )
 
 
-def contest(
+def compare_metrics(
     pairs: Sequence[JudgedPair], first: Scores, second: Scores, *, seed: int = 0, draws: int = DRAWS
-) -> Contest:
+) -> MetricComparison:
     """Compare two metrics on the pairs whose answer is A or B: paired bootstrap and randomisation over clusters."""
-    answers = [answer(pair) for pair in pairs]
+    answers = [human_answer(pair) for pair in pairs]
     one, other = _Judged(pairs, answers, first), _Judged(pairs, answers, second)
     _, clusters = clusters_of(one.pairs)
     right, also = (judged.decisions.right.astype(float) for judged in (one, other))
     a, b = (totals(values, np.ones(len(values)), clusters) for values in (right, also))
     test = paired_bootstrap(a, b, resamples=draws, seed=seed)
-    return Contest(
+    return MetricComparison(
         first=accuracy(one.decisions, clusters, draws=draws, seed=seed),
         second=accuracy(other.decisions, clusters, draws=draws, seed=seed),
         difference=Estimate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pronmetric.text.readable import readable
@@ -46,3 +47,8 @@ def words(text: str) -> tuple[Word, ...]:
     """
     seen = readable(text)
     return tuple([Word(m.group(), *seen.given(*m.span())) for m in _WORD.finditer(seen.text)])
+
+
+def lower_words(text_words: Iterable[Word]) -> list[str]:
+    """The words lower-cased, as the aligners take them."""
+    return [word.text.lower() for word in text_words]

@@ -77,7 +77,7 @@ def test_pairs_and_floors(file: Path) -> None:
     assert (fewer.right, fewer.equal) == (6, 6)
     assert close["accuracy"][SYSTEM].right == 12  # ref and Elm do better in the other talks
     beside = close["beside"][FEWER]
-    assert (beside.decided, beside.floor.value, beside.metric.value) == (6, 1.0, 0.0)
+    assert (beside.decided, beside.baseline.value, beside.metric.value) == (6, 1.0, 0.0)
     assert close["doubts_beside"][FEWER].metric.value == 1.0
     kinds = close["by_kind"][METRIC]
     assert kinds[people.REPLACED].accuracy == 1.0 and kinds[people.BETTER_FEWER].accuracy == 0.0

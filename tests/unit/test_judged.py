@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites.judged_pairs import JudgedPair, decide, read, read_scores, scores_of, to_line
+from pronmetric.eval.decision import decide
+from pronmetric.suites.judged_pairs import JudgedPair, read, read_scores, scores_of, to_line
 
 FULL: dict[str, Any] = {
     "id": "p1",

@@ -5,7 +5,7 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Confusion
 from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.pair_accuracy import SEEN, UNSEEN, Labels, answer, clusters_of, contest, evaluate, pronouns_of
+from pronmetric.suites.pair_accuracy import SEEN, UNSEEN, Labels, clusters_of, compare_metrics, evaluate, human_answer, pronouns_of
 
 
 def pair(id: str, **values: object) -> JudgedPair:
@@ -28,7 +28,7 @@ def pair(id: str, **values: object) -> JudgedPair:
     ],
 )
 def test_answer(better: str | None, votes: dict[str, str], expected: str | None) -> None:
-    assert answer(pair("1", better=better, votes=votes)) == expected
+    assert human_answer(pair("1", better=better, votes=votes)) == expected
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_contest() -> None:
     pairs = [pair(str(i), better="A" if i % 2 else "B", doc=str(i // 4)) for i in range(80)]
     good = [(0.9, 0.1) if i % 2 else (0.1, 0.9) for i in range(80)]
     bad = [(0.5, 0.5) if i < 40 else score for i, score in enumerate(good)]
-    found = contest(pairs, good, bad)
+    found = compare_metrics(pairs, good, bad)
     assert (found.first.accuracy, found.second.accuracy) == (1.0, 0.5)
     assert (found.only_first, found.only_second) == (40, 0)
     assert found.difference.value == 0.5 and found.difference.low is not None and found.difference.low > 0.2
     assert found.p_bootstrap is not None and found.p_bootstrap < 0.01
     assert found.p_randomisation is not None and found.p_randomisation < 0.01
-    turned = contest(pairs, bad, good)
+    turned = compare_metrics(pairs, bad, good)
     assert turned.difference.value == -0.5 and turned.only_second == 40
     assert turned.p_bootstrap == pytest.approx(found.p_bootstrap)
 
@@ -148,7 +148,7 @@ def test_contest() -> None:
 def test_a_metric_against_itself() -> None:
     pairs = [pair(str(i), better="A") for i in range(10)]
     scores = [(float(i % 3), 1.0) for i in range(10)]
-    found = contest(pairs, scores, scores)
+    found = compare_metrics(pairs, scores, scores)
     assert found.difference.value == 0.0 and found.p_bootstrap == 1.0 and found.p_randomisation == 1.0
 
 
@@ -156,12 +156,12 @@ def test_a_metric_against_itself() -> None:
 def test_the_interval_of_a_contest_excludes_zero_exactly_where_p_is_below_5_percent(wrong: int) -> None:
     pairs = [pair(str(i), better="A", doc=str(i // 2)) for i in range(24)]
     good = [(0.9, 0.1)] * 24
-    found = contest(pairs, good, [(0.1, 0.9) if i < wrong else (0.9, 0.1) for i in range(24)])
+    found = compare_metrics(pairs, good, [(0.1, 0.9) if i < wrong else (0.9, 0.1) for i in range(24)])
     assert found.difference.low is not None and found.difference.high is not None and found.p_bootstrap is not None
     assert found.difference.value == pytest.approx(wrong / 24)
     assert (found.difference.low > 0 or found.difference.high < 0) == (found.p_bootstrap < 0.05)
 
 
 def test_contest_of_one_document_has_no_test() -> None:
-    found = contest([pair("1", better="A", doc="d")], [(1.0, 0.0)], [(0.0, 1.0)])
+    found = compare_metrics([pair("1", better="A", doc="d")], [(1.0, 0.0)], [(0.0, 1.0)])
     assert found.p_bootstrap is None and found.difference.low is None

@@ -1,10 +1,10 @@
-"""Older scores of a text against its reference, in one form: counts of a segment that add up to a system's score.
+"""Reference-based baselines behind one interface: counts for each segment that add up to a system's score.
 
-APT and AutoPRF are run on translation into English alone, the reference in the place of the source: the instances are
-the reference's pronouns in use, each linked to words of the output. APT has no equal and no similar pronouns and no
-repair here, so that a pronoun is right (case 1), another word (3) or linked to nothing (4). With links that are one to
-one, as the agreement aligner's are, the three pronoun scores are views of the same counts: `exact` is AutoPRF's
-precision, APT its recall, and `autoprf` the F1 of both.
+APT and AutoPRF are computed on English alone, with the reference in place of the source: the instances are the
+reference's pronouns in use, each linked to words of the output. APT is used without lists of equal and similar pronouns
+and without repair, so a pronoun is correct (case 1), another word (case 3) or unaligned (case 4). With one-to-one
+links, such as those of the agreement aligner, the three pronoun scores are views of the same counts: `exact` is
+AutoPRF's precision, APT its recall, and `autoprf` the F1 of both.
 
 BLEU (Papineni et al. 2002) and chrF (Popović 2015) are sacreBLEU's with its own settings (Post 2018).
 """
@@ -33,29 +33,32 @@ _WEIGHTS = {1: 1.0, 2: 0.0, 3: 0.0, 4: 0.0}
 _RULES = apt.Rules(listed=frozenset(finder.FORMS))
 
 
-class Beside(NamedTuple):
-    """A text beside its reference, as words; found: the reference's pronouns; links: (reference word, text's word)."""
+class SegmentWords(NamedTuple):
+    """A text and its reference, split into words.
+
+    ref_pronouns: the reference's pronouns in use. links: (index of the reference's word, index of the text's word).
+    """
 
     reference: str
     text: str
     ref_words: Sequence[Word]
     words: Sequence[Word]
-    found: Sequence[Occurrence]
+    ref_pronouns: Sequence[Occurrence]
     links: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
-    """One of `NAMES`: all scores are in [0, 100], higher is better, None without an instance.
+class ReferenceBaseline:
+    """One of `NAMES`. Scores are in [0, 100], higher is better, None without an instance.
 
-    unit: what is counted as an instance. count: of one segment; counts add up place by place. instances: how many the
-    counts stand for. system, segment: the score of many segments and of one. fields: the names of the counts, where
-    they say more than the score. signature, segment_signature: of either score; what linked the words is to be added.
+    unit: what an instance is. count: the counts of one segment; counts are added element by element. instances: the
+    number of instances in the counts. system, segment: the score of many segments and of one. fields: the names of the
+    counts, empty where they are internal. signature, segment_signature: of the two scores, without the aligner.
     """
 
     name: str
     unit: str
-    count: Callable[[Beside], Counts]
+    count: Callable[[SegmentWords], Counts]
     instances: Callable[[Counts], int]
     system: Callable[[Counts], float | None]
     segment: Callable[[Counts], float | None]
@@ -65,12 +68,12 @@ class Peer:
 
     @property
     def needs_links(self) -> bool:
-        """Whether words must be linked before it can count."""
+        """Whether it needs word links."""
         return self.name in _OF_PRONOUNS
 
 
-def peer(name: str) -> Peer:
-    """The peer of that name.
+def get_baseline(name: str) -> ReferenceBaseline:
+    """The baseline called `name`.
 
     Raises:
         MissingExtra: BLEU and chrF need sacreBLEU.
@@ -78,48 +81,48 @@ def peer(name: str) -> Peer:
     return _OF_PRONOUNS.get(name) or _of_sacrebleu(name)
 
 
-def beside(reference: str, text: str) -> Beside:
-    """A text beside its reference, not linked yet.
+def split_segment(reference: str, text: str) -> SegmentWords:
+    """Split a text and its reference into words, without links.
 
-    >>> [found.text for found in beside("She left.", "He left.").found]
+    >>> [pronoun.text for pronoun in split_segment("She left.", "He left.").ref_pronouns]
     ['She']
     """
-    ref_words, found = _reference(reference)
-    return Beside(reference, text, ref_words, words(text), found)
+    ref_words, pronouns = _split_reference(reference)
+    return SegmentWords(reference, text, ref_words, words(text), pronouns)
 
 
-def add(total: Counts | None, counts: Counts) -> Counts:
-    """Both together; None is nothing yet.
+def add_counts(total: Counts | None, counts: Counts) -> Counts:
+    """The sum of two counts, element by element; None is an empty total.
 
-    >>> add(add(None, (1, 2)), (3, 4))
+    >>> add_counts(add_counts(None, (1, 2)), (3, 4))
     (4, 6)
     """
     return counts if total is None else tuple(a + b for a, b in zip(total, counts, strict=True))
 
 
 @lru_cache(maxsize=64)
-def _reference(text: str) -> tuple[tuple[Word, ...], tuple[Occurrence, ...]]:
-    """The words and pronouns of a reference, which stands beside each system in turn."""
+def _split_reference(text: str) -> tuple[tuple[Word, ...], tuple[Occurrence, ...]]:
+    """The words and pronouns of a reference; cached, because each system is compared with it in turn."""
     found = words(text)
     return found, finder.find(text, found)
 
 
 def _forms(found: Sequence[Word]) -> list[str]:
-    """The words as APT and AutoPRF see them: lower-cased, a pronoun by its form."""
+    """The words for APT and AutoPRF: lower-cased, pronouns in their normalised form."""
     return [form_of(found, place) or word.text.lower() for place, word in enumerate(found)]
 
 
-def _positions(one: Beside) -> Iterable[int]:
-    return (found.word for found in one.found)
+def _positions(segment: SegmentWords) -> Iterable[int]:
+    return (found.word for found in segment.ref_pronouns)
 
 
-def _apt(one: Beside) -> Counts:
+def _apt(segment: SegmentWords) -> Counts:
     renderings = apt.from_reference(
         0,
-        _forms(one.ref_words),
-        _forms(one.words),
-        positions=_positions(one),
-        links=one.links,
+        _forms(segment.ref_words),
+        _forms(segment.words),
+        positions=_positions(segment),
+        links=segment.links,
         listed=_RULES.listed or (),
     )
     cases = Counter(apt.judge(list(renderings), rules=_RULES))
@@ -131,20 +134,20 @@ def _apt_score(counts: Counts) -> float | None:
     return _percent(apt.score(list(cases), weights=_WEIGHTS).score)
 
 
-def _autoprf(one: Beside) -> Counts:
-    found = autoprf.same_language(_forms(one.ref_words), _forms(one.words), one.links, positions=_positions(one))
+def _autoprf(segment: SegmentWords) -> Counts:
+    found = autoprf.same_language(_forms(segment.ref_words), _forms(segment.words), segment.links, positions=_positions(segment))
     total = autoprf.tally(found).total
     return total.instances, total.matches, total.reference, total.candidate
 
 
 def _f1(counts: Counts) -> float | None:
-    """The F1 of AutoPRF, but 0 where there are pronouns and none is matched: the original has no number there."""
+    """AutoPRF's F1, but 0 where there are pronouns and none is matched; the original is undefined there."""
     total = autoprf.Counts(*counts)
     return _percent(None if not total.instances else total.f1 or 0.0)
 
 
-def _exact(one: Beside) -> Counts:
-    found = exact(one.found, one.words, one.links)
+def _exact(segment: SegmentWords) -> Counts:
+    found = exact(segment.ref_pronouns, segment.words, segment.links)
     return found.kept, found.aligned, found.pronouns
 
 
@@ -159,12 +162,12 @@ def _percent(share: float | None) -> float | None:
 def _of_pronouns(
     name: str,
     unit: str,
-    count: Callable[[Beside], Counts],
+    count: Callable[[SegmentWords], Counts],
     instances: Callable[[Counts], int],
     score: Callable[[Counts], float | None],
     *fields: str,
-) -> Peer:
-    return Peer(name, unit, count, instances, score, score, name, name, fields)
+) -> ReferenceBaseline:
+    return ReferenceBaseline(name, unit, count, instances, score, score, name, name, fields)
 
 
 _OF_PRONOUNS = {
@@ -176,10 +179,10 @@ _OF_PRONOUNS = {
 }
 
 
-def _of_sacrebleu(name: str) -> Peer:
-    """BLEU or chrF. The counts are sacreBLEU's own, taken segment by segment, so that no text need be kept.
+def _of_sacrebleu(name: str) -> ReferenceBaseline:
+    """BLEU or chrF from sacreBLEU's own counts of each segment, so that no text is kept in memory.
 
-    Of one segment BLEU is sentence BLEU: n-grams that are longer than the text don't count (`eff:yes`).
+    For one segment, BLEU is sentence BLEU with effective order (`eff:yes`).
     """
     try:
         from sacrebleu import metrics
@@ -188,8 +191,8 @@ def _of_sacrebleu(name: str) -> Peer:
     whole: Any = metrics.BLEU() if name == BLEU else metrics.CHRF()
     single: Any = metrics.BLEU(effective_order=True) if name == BLEU else whole
 
-    def count(one: Beside) -> Counts:
-        return (1, *whole._extract_corpus_statistics([one.text], [[one.reference]])[0])
+    def count(segment: SegmentWords) -> Counts:
+        return (1, *whole._extract_corpus_statistics([segment.text], [[segment.reference]])[0])
 
     def scored(metric: Any) -> Callable[[Counts], float | None]:
         return lambda counts: metric._aggregate_and_compute([list(counts[1:])]).score if counts[0] else None
@@ -197,7 +200,7 @@ def _of_sacrebleu(name: str) -> Peer:
     def signature(metric: Any) -> str:
         return f"{metric.corpus_score(['x'], [['x']]).name}|{metric.get_signature()}"
 
-    return Peer(
+    return ReferenceBaseline(
         name=name,
         unit=SEGMENTS,
         count=count,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pronmetric.baselines import simple
-from pronmetric.baselines.simple import CHRF, FEWER, SYSTEM, Both, Standings, beside
+from pronmetric.baselines.simple import CHRF, FEWER, SYSTEM, Both, SystemMeans, compare_with_baseline
 from pronmetric.errors import PronmetricError
 from pronmetric.suites.judged_pairs import JudgedPair
 
@@ -19,49 +19,49 @@ def pair(id: str, better: str | None, doc: str, a: str = "oak", b: str = "elm", 
 
 
 def test_fewer_pronouns_wins_whatever_they_are() -> None:
-    assert simple.fewer_pronouns(LONG) == (0.0, -2.0)
-    assert simple.fewer_pronouns(pair("1", "A", "d")) == (-1.0, -1.0)
+    assert simple.count_pronouns(LONG) == (0.0, -2.0)
+    assert simple.count_pronouns(pair("1", "A", "d")) == (-1.0, -1.0)
 
 
 def test_chrf_is_sacrebleus() -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
-    a, b = simple.chrf(replace(LONG, reference="The dog was asleep."))
+    a, b = simple.compute_chrf(replace(LONG, reference="The dog was asleep."))
     assert a == sacrebleu.sentence_chrf(FEW, ["The dog was asleep."]).score
     assert a is not None and b is not None and a > b
-    assert simple.chrf(LONG) == (None, None)
+    assert simple.compute_chrf(LONG) == (None, None)
 
 
-def test_a_system_stands_as_it_does_elsewhere() -> None:
+def test_a_system_has_its_mean_over_the_other_documents() -> None:
     # oak wins d1, elm wins d2 and d3, so that in d1 elm is ahead by what happened elsewhere: 1 to -1
     pairs = [pair("1", "A", "d1"), pair("2", "B", "d2"), pair("3", "A", "d3", "elm", "oak"), pair("4", "tie", "d4")]
-    standings = simple.won(pairs)
-    assert standings.elsewhere("oak", "d1") == pytest.approx(-2 / 3) and standings.elsewhere("elm", "d1") == 2 / 3
-    assert standings.elsewhere("oak", "d2") == pytest.approx(0.0)
-    assert standings.elsewhere("ash", "d1") is None and standings.elsewhere(None, "d1") is None
-    assert simple.better_system(pairs[0], standings, "d1") == (pytest.approx(-2 / 3), pytest.approx(2 / 3))
-    assert Standings([("a", "d1", 1.0)]).elsewhere("a", "d1") is None
+    means = simple.average_systems(pairs)
+    assert means.excluding("oak", "d1") == pytest.approx(-2 / 3) and means.excluding("elm", "d1") == 2 / 3
+    assert means.excluding("oak", "d2") == pytest.approx(0.0)
+    assert means.excluding("ash", "d1") is None and means.excluding(None, "d1") is None
+    assert simple.compare_systems(pairs[0], means, "d1") == (pytest.approx(-2 / 3), pytest.approx(2 / 3))
+    assert SystemMeans([("a", "d1", 1.0)]).excluding("a", "d1") is None
 
 
-def test_only_floors_that_decide_something() -> None:
+def test_only_baselines_that_decide_something() -> None:
     pytest.importorskip("sacrebleu")
     equal = [pair("1", "A", "d1"), pair("2", "B", "d2")]
     # oak wins d1 and loses d2: elsewhere each is what it was in the other document
-    assert set(simple.floors(equal)) == {SYSTEM}
-    assert set(simple.floors([LONG])) == {FEWER}
-    assert set(simple.floors([replace(LONG, reference=FEW)])) == {FEWER, CHRF}
-    assert set(simple.floors(equal, standings=Standings([]))) == set()
+    assert set(simple.score_baselines(equal)) == {SYSTEM}
+    assert set(simple.score_baselines([LONG])) == {FEWER}
+    assert set(simple.score_baselines([replace(LONG, reference=FEW)])) == {FEWER, CHRF}
+    assert set(simple.score_baselines(equal, means=SystemMeans([]))) == set()
 
 
 def test_without_sacrebleu_chrf_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simple, "_has_sacrebleu", lambda: False)
-    assert set(simple.floors([replace(LONG, reference=FEW)])) == {FEWER}
+    assert set(simple.score_baselines([replace(LONG, reference=FEW)])) == {FEWER}
 
 
-def test_both_are_counted_where_the_floor_decides() -> None:
+def test_both_are_counted_where_the_baseline_decides() -> None:
     pairs = [JudgedPair(str(i), (), "", "", better=said, doc=f"d{i}") for i, said in enumerate("AABBAA")]
     pairs += [JudgedPair("6", (), "", "", better="tie"), JudgedPair("7", (), "", "")]
     #                 right     wrong     right     undecided  nothing       right      a tie     no answer
-    floor: list[Both] = [(2, 1), (1, 2), (1, 2), (1, 1), (None, 1), (2, 1), (2, 1), (2, 1)]
+    baseline: list[Both] = [(2, 1), (1, 2), (1, 2), (1, 1), (None, 1), (2, 1), (2, 1), (2, 1)]
     #                          right     right     wrong     right     right     null          -         -
     scores: Sequence[Both] = [
         (0.9, 0.1),
@@ -73,11 +73,11 @@ def test_both_are_counted_where_the_floor_decides() -> None:
         (0.9, 0.1),
         (0.9, 0.1),
     ]
-    found = beside(pairs, scores, floor)
+    found = compare_with_baseline(pairs, scores, baseline)
     assert found is not None
     assert (found.pairs, found.decided) == (5, 4)
-    assert (found.floor.value, found.metric.value, found.difference.value) == (0.75, 0.5, -0.25)
+    assert (found.baseline.value, found.metric.value, found.difference.value) == (0.75, 0.5, -0.25)
     assert found.difference.low is not None and found.difference.low <= -0.25
-    assert beside(pairs, scores, [(1, 1)] * len(pairs)) is None
+    assert compare_with_baseline(pairs, scores, [(1, 1)] * len(pairs)) is None
     with pytest.raises(PronmetricError, match="each pair needs its scores"):
-        beside(pairs, scores, floor[1:])
+        compare_with_baseline(pairs, scores, baseline[1:])

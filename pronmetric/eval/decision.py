@@ -1,0 +1,21 @@
+"""The answers to a pair of texts (A, B or a tie), and the answer that two scores give."""
+
+from __future__ import annotations
+
+A, B, TIE = "A", "B", "tie"
+ANSWERS = (A, B, TIE)
+
+
+def decide(score_a: float | None, score_b: float | None, *, tie: float = 0.0) -> str | None:
+    """The better text by two scores (higher is better): "A", "B", or "tie" where they differ by no more than `tie`.
+
+    None where a text has no score.
+
+    >>> decide(0.9, 0.4), decide(0.5, 0.6, tie=0.2), decide(None, 0.1)
+    ('A', 'tie', None)
+    """
+    if score_a is None or score_b is None:
+        return None
+    if abs(score_a - score_b) <= tie:
+        return TIE
+    return A if score_a > score_b else B
