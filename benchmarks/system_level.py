@@ -29,9 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import corpora, scoring
 from benchmarks.corpora import Outputs
-from pronmetric.baselines import peers
-from pronmetric.baselines.peers import BLEU, CHRF, EXACT
-from pronmetric.cli.also import Also
+from pronmetric.baselines.corpus_scores import BaselineScorer
+from pronmetric.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_counts, get_baseline
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
@@ -107,20 +106,20 @@ def peer(name: str) -> Measure:
     Raises:
         MissingExtra: sacreBLEU is needed and not installed.
     """
-    peers.peer(name)
+    get_baseline(name)
 
     def measure(outputs: Outputs) -> tuple[str, Scores]:
-        also = Also([name])
+        scorer = BaselineScorer([name])
         rows = zip(outputs.reference, *outputs.systems.values(), strict=True)
         lines = [(reference, text) for reference, *texts in rows for text in texts]
-        also.learn(lines, number=len(lines))
-        totals: list[peers.Counts | None] = [None] * len(outputs.systems)
-        for number, counts in enumerate(also.counts(lines)):
+        scorer.train_aligner(lines, number=len(lines))
+        totals: list[Counts | None] = [None] * len(outputs.systems)
+        for number, counts in enumerate(scorer.count_segments(lines)):
             if counts is not None:
                 place = number % len(totals)
-                totals[place] = peers.add(totals[place], counts[0])
-        shares = [None if total is None else also.peers[0].system(total) for total in totals]
-        return also.signatures()[name], _all_scored(dict(zip(outputs.systems, shares, strict=True)))
+                totals[place] = add_counts(totals[place], counts[0])
+        shares = [None if total is None else scorer.baselines[0].system(total) for total in totals]
+        return scorer.signatures()[name], _all_scored(dict(zip(outputs.systems, shares, strict=True)))
 
     return measure
 

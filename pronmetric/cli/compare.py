@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     parser = options.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
     parser.add_argument(
         "--tie",
-        type=tie.argument,
+        type=tie.parse_value,
         default=TIE,
         metavar="auto|X",
         help="segments whose scores differ by no more than X are ties; auto: than the band in the checkpoint's config, "
@@ -85,7 +85,7 @@ def main(argv: Sequence[str]) -> int:
         raise PronmetricError(
             f"expected two or more systems to compare, got only {args.translations[0]}; name them after -t"
         )
-    band = tie.band(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)
+    band = tie.threshold(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     corpus = corpora.read(args, note)
@@ -111,7 +111,7 @@ def _compare(args: argparse.Namespace, corpus: Corpus, kind: str, band: float, n
     metric = load.metric(args, note)
     counts = Counts()
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = tie.signed(context_flag.add_references(signature, kind, corpus, args), band)
+    signature = tie.add_threshold(context_flag.add_references(signature, kind, corpus, args), band)
     if args.num_splits is not None:
         signature = signature.plus(resamples=args.num_splits)
     resamples = RESAMPLES if args.num_splits is None else args.num_splits

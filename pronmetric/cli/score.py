@@ -10,7 +10,8 @@ from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any
 
-from pronmetric.cli import also as older
+from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
+from pronmetric.cli import also as also_flag
 from pronmetric.cli import context_flag, load, options, output
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli import exports as files
@@ -65,7 +66,7 @@ _COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "en
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = options.parser("score", DESCRIPTION, EPILOG, jsonl=True)
-    older.add(made)
+    also_flag.add(made)
     return made
 
 
@@ -138,12 +139,12 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
                 for system, parts in zip(systems, parts_of, strict=True)
             ]
         if also is not None:
-            systems = [{**system, "also": its} for system, its in zip(systems, also.scores(), strict=True)]
+            systems = [{**system, "also": its} for system, its in zip(systems, also.score_systems(), strict=True)]
         exports.finish(
             systems=systems,
             counts=files.encoded(counts),
             signature=str(signature),
-            **({} if also is None else {"also": also.origin()}),
+            **({} if also is None else {"also": also.signatures()}),
         )
     for name, score, parts in zip(corpus.systems, scores, parts_of, strict=True):
         print(f"{visible(name)}\tscore: {shown(score.score)}")
@@ -151,29 +152,29 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             print(f"{visible(name)}\treference {visible(ref)}\tscore: {shown(part.score)}")
         _say_system(name, score, note)
     if also is not None:
-        print(f"\n{also.table(scores)}")
-        also.say(note)
+        print(f"\n{also_flag.system_table(also, scores)}")
+        also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also holds the systems against {corpus.references[0]}, the first reference")
     note.lengths(counts)
     note(f"signature: {signature}")
 
 
-def _also(args: argparse.Namespace, corpus: Corpus) -> older.Systems:
-    """The older scores, ready for these systems."""
+def _also(args: argparse.Namespace, corpus: Corpus) -> SystemBaselines:
+    """The baselines of --also, ready for these systems."""
     if not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, against which --also would hold the systems")
-    also = older.Also(args.also)
-    also.learn(_lines(corpus), number=corpus.segments * len(corpus.systems))
-    return older.Systems(also, corpus.systems)
+    scorer = BaselineScorer(args.also)
+    scorer.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
+    return SystemBaselines(scorer, corpus.systems)
 
 
-def _beside(also: older.Systems | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
-    """The older scores of each row, system by system; None where they are not asked for."""
-    return repeat((None,) * len(corpus.systems)) if also is None else also.rows(_lines(corpus))
+def _beside(also: SystemBaselines | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
+    """The baselines of each row, system by system; None where they are not asked for."""
+    return repeat((None,) * len(corpus.systems)) if also is None else also.score_rows(_lines(corpus))
 
 
-def _lines(corpus: Corpus) -> Iterator[older.Line]:
+def _lines(corpus: Corpus) -> Iterator[Line]:
     """Each text with its reference, row by row."""
     return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 

@@ -1,4 +1,4 @@
-"""The flag `--tie auto|X`: a number, or the band that stands in the checkpoint's config."""
+"""The flag `--tie auto|X`: the tie threshold, given as a number or read from the checkpoint's config."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pronmetric.signature import Signature
 AUTO = "auto"
 
 
-def argument(text: str) -> float | str:
+def parse_value(text: str) -> float | str:
     """The value of the flag: "auto", or a number from 0."""
     return AUTO if text == AUTO else numbers.from_zero(text, other="auto or ")
 
 
-def band(tie: float | str, model: str | None, *, allow_network: bool = False, storage: str | None = None) -> float:
-    """The band that the flag asks for; "auto" is that of the checkpoint `model`.
+def threshold(tie: float | str, model: str | None, *, allow_network: bool = False, storage: str | None = None) -> float:
+    """The tie threshold; "auto" is that of the checkpoint `model`.
 
     Raises:
-        PronmetricError: there is no such checkpoint, or it has no band.
+        PronmetricError: there is no such checkpoint, or it has no tie threshold.
     """
     if isinstance(tie, str):
         place = locate.locate(model, allow_network=allow_network, storage=storage)
@@ -27,6 +27,6 @@ def band(tie: float | str, model: str | None, *, allow_network: bool = False, st
     return tie
 
 
-def signed(signature: Signature, band: float | None) -> Signature:
-    """The signature with the tie band, where there is one: answers depend on it."""
-    return signature if band is None else signature.plus(tie=f"{band:g}")
+def add_threshold(signature: Signature, threshold: float | None) -> Signature:
+    """The signature with the tie threshold, if there is one."""
+    return signature if threshold is None else signature.plus(tie=f"{threshold:g}")

@@ -115,6 +115,11 @@ def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]
     return scores
 
 
+def score_line(identity: str, scores: tuple[float | None, float | None]) -> str:
+    """One pair's scores as a line of JSON that `read_scores` reads, in full precision."""
+    return strict_json.dump({"id": identity, "score_a": scores[0], "score_b": scores[1]})
+
+
 def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, file: str | Path) -> None:
     """Refuse scores that are not those of exactly `ids`; `what` names what the ids stand for, in the plural."""
     known = set(ids)

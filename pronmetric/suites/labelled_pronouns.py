@@ -1,7 +1,7 @@
-"""Single pronouns that somebody labelled right or wrong, as JSONL, and a metric's scores of them.
+"""Pronouns labelled right or wrong, as JSONL, and a metric's scores of them.
 
 One object a line: {"id", "text", "context": [sentences], "start", "end", "label": "right"|"wrong", "doc", "system",
-"pronoun"}; start and end count code points of the text, half open. context, doc, system and pronoun may be absent.
+"pronoun"}; start and end are offsets in code points, half open. context, doc, system and pronoun are optional.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
+from pronmetric.eval.shuffling import shuffled
 from pronmetric.suites.judged_pairs import check_ids, read_objects
+from pronmetric.suites.pair_sets import SHUFFLED
 from pronmetric.text import strict_json
-from pronmetric.text.context import Text, refuse_unprintable, text_of
+from pronmetric.text.context import NONE, Text, refuse_unprintable, text_of
 
 RIGHT, WRONG = "right", "wrong"
 KEYS = frozenset({"text", "start", "end", "label"})
-"""What tells such a file from one of pairs."""
+"""The keys that distinguish such a file from one of pairs."""
 _LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPronoun:
-    """One pronoun in its text and context, and whether it is wrong. form: lower-cased. doc: what is resampled."""
+    """A pronoun in its text and context, and whether it is wrong. doc: the unit of resampling."""
 
     id: str
     text: Text
@@ -41,8 +43,8 @@ class LabelledPronoun:
         return self.text.text[self.start : self.end].lower()
 
 
-def holds_tokens(line: str) -> bool:
-    """Whether a file whose first line this is holds labelled pronouns."""
+def is_record(line: str) -> bool:
+    """Whether a line is a labelled pronoun, judged by its keys."""
     try:
         record = strict_json.parse(line)
     except ValueError:
@@ -54,15 +56,15 @@ def read(path: str | Path) -> list[LabelledPronoun]:
     """The labelled pronouns of a file, in order.
 
     Raises:
-        InputError: with file and line, where a key is missing or is not what it means, or an id comes again.
+        InputError: with file and line, for a missing key, an invalid value, or a repeated id.
     """
     found: list[LabelledPronoun] = []
     lines: dict[str, int] = {}
     for number, record in read_objects(path):
-        one = _token(record, path, number)
+        one = _parse(record, path, number)
         if one.id in lines:
             raise InputError(
-                f'the id "{one.id}" stands in line {lines[one.id]} too; each needs its own', file=path, line=number
+                f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own', file=path, line=number
             )
         lines[one.id] = number
         found.append(one)
@@ -71,7 +73,26 @@ def read(path: str | Path) -> list[LabelledPronoun]:
     return found
 
 
-def _token(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPronoun:
+def clusters_of(pronouns: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
+    """What an interval resamples: documents; where some pronoun has none, each text in its context."""
+    docs = [one.doc for one in pronouns]
+    if None not in docs:
+        return "document", [str(doc) for doc in docs]
+    return "text", ["\0".join(one.text) for one in pronouns]
+
+
+def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> list[Text]:
+    """The text of each pronoun in a context: common (its own), none or shuffled (another document's)."""
+    contexts = [one.text.context for one in pronouns]
+    if context == SHUFFLED:
+        _, groups = clusters_of(pronouns)
+        contexts = shuffled(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=seed)
+    return [
+        Text("" if context == NONE else before, one.text.text) for one, before in zip(pronouns, contexts, strict=True)
+    ]
+
+
+def _parse(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPronoun:
     if missing := sorted((KEYS | {"id"}) - record.keys()):
         raise InputError(f"the key {missing[0]!r} is missing; the object has {sorted(record)}", file=path, line=line)
     text = text_of(record, file=str(path), line=line)
@@ -81,12 +102,12 @@ def _token(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPr
             raise InputError(f'"start" and "end" must be whole numbers, got {value!r}', file=path, line=line)
     if not 0 <= start < end <= len(text.text):
         size = len(text.text)
-        raise InputError(f"start {start}, end {end} are no place in a text of {size} characters", file=path, line=line)
+        raise InputError(f"start {start}, end {end} is not a span of a text of {size} characters", file=path, line=line)
     if label not in (RIGHT, WRONG):
         raise InputError(f'"label" must be "right" or "wrong", got {label!r}', file=path, line=line)
     pronoun = _label(record, "pronoun", path, line)
     if pronoun is not None and pronoun.lower() != text.text[start:end].lower():
-        raise InputError(f"the pronoun {pronoun!r} is not at start, {text.text[start:end]!r} is", file=path, line=line)
+        raise InputError(f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}", file=path, line=line)
     return LabelledPronoun(
         id=_identity(record, path, line),
         text=text,
@@ -98,11 +119,11 @@ def _token(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPr
     )
 
 
-def read_scores(path: str | Path, tokens: Sequence[LabelledPronoun]) -> list[float | None]:
-    """Scores {"id", "score"} of exactly these pronouns, in their order; null is one without a score.
+def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[float | None]:
+    """Scores {"id", "score"} of exactly these pronouns, in their order; null where there is none.
 
     Raises:
-        InputError: with file and line, a score that is no finite number; ids that are missing, surplus or repeated.
+        InputError: with file and line, for a score that is not a finite number, and for missing, surplus or repeated ids.
     """
     scores: dict[str, float | None] = {}
     for line, record in read_objects(path):
@@ -115,10 +136,10 @@ def read_scores(path: str | Path, tokens: Sequence[LabelledPronoun]) -> list[flo
         if value is not None and not abs(value) <= _LARGEST:
             raise InputError(f'"score" must be a finite number or null, got {str(value)[:40]}', file=path, line=line)
         if identity in scores:
-            raise InputError(f'the id "{identity}" comes a second time; give each score once', file=path, line=line)
+            raise InputError(f'duplicate id "{identity}"; give each score once', file=path, line=line)
         scores[identity] = value
-    check_ids([token.id for token in tokens], scores, what="labelled pronouns", file=path)
-    return [scores[token.id] for token in tokens]
+    check_ids([one.id for one in pronouns], scores, what="labelled pronouns", file=path)
+    return [scores[one.id] for one in pronouns]
 
 
 def _identity(record: Mapping[str, Any], path: str | Path, line: int) -> str:

@@ -147,7 +147,7 @@ def evaluate(
     scores: Scores,
     *,
     seen: Collection[tuple[str, str]] | None = None,
-    band: float | None = None,
+    tie_threshold: float | None = None,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Figures:
@@ -157,7 +157,7 @@ def evaluate(
         pairs: what people judged.
         scores: of each pair, higher is better.
         seen: (right form, wrong form) that training met; None where that is not known.
-        band: the metric's tie band, for the comparison with people's ties.
+        tie_threshold: scores that differ by no more than this are a tie, for the comparison with gold ties.
         seed: of the resampling.
         draws: number of resamples.
 
@@ -199,9 +199,9 @@ def evaluate(
         people_ties=people_ties,
         matching_band=matching,
         ties=None
-        if band is None
+        if tie_threshold is None
         else three_way(
-            [said for _, said in labelled], with_answer, clusters_of([p for p, _ in labelled])[1], band=band, seed=seed
+            [said for _, said in labelled], with_answer, clusters_of([p for p, _ in labelled])[1], band=tie_threshold, seed=seed
         ),
     )
 

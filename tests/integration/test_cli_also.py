@@ -1,4 +1,4 @@
-"""`--also` of `score` and `evaluate`: older scores against the reference beside the learned one."""
+"""`--also` of `score` and `evaluate`: reference-based baselines in one table with the learned score."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pronmetric.cli import also
+from pronmetric.baselines import corpus_scores
 from pronmetric.cli.main import main
 
 Checkpoints = Callable[..., Path]
@@ -148,7 +148,7 @@ def test_the_aligner_learns_from_lines_spread_over_the_files(
 ) -> None:
     paths = [sample / f"system-{x}.txt" for x in "abc"]
     flags = ["--only_system", *model, "--also", "exact"]
-    monkeypatch.setattr(also, "_LEARNED", 30)
+    monkeypatch.setattr(corpus_scores, "MAX_TRAINING_LINES", 30)
     _, err = run("score", "-t", *paths, "-r", sample / "ref.txt", *flags)
     assert "|learned:28|" in err  # each fourth of 111
 
@@ -241,7 +241,7 @@ def mine(tmp_path: Path) -> Path:
 def test_each_on_the_pairs_whose_reference_is_neither_text(run: Run, judged: Path, mine: Path, tmp_path: Path) -> None:
     flags = ["--scores", mine, "--also", "exact,apt", "--to_json", tmp_path / "o.json"]
     out, err = run("evaluate", judged, *flags)
-    title = "against a reference that is neither text; left out: 1 whose reference is one of the texts, 1 without a"
+    title = "pairs with an independent reference; left out: 1 whose reference is one of the texts, 1 without a"
     assert title in out
     assert cells(out, str(mine))[0] == "6" and cells(out, str(mine))[1].startswith("83.3 [")
     assert cells(out, str(mine))[2:] == ["0", "1", "-"]
@@ -279,8 +279,8 @@ def test_no_pair_with_a_reference(fails: Callable[..., str], mine: Path, tmp_pat
     records = [{**record, "reference": reference} for record in PAIRS]
     path = jsonl(tmp_path / "p", records)
     message = fails("evaluate", path, "--scores", mine, "--also", "apt")
-    assert message.startswith(f"{path}: ") and 'give the key "reference", another translation' in message
-    given = "0 have none, 8 have one" if reference else "8 have none, 0 have one"
+    assert message.startswith(f"{path}: ") and 'add another reference translation' in message
+    given = "0 pairs have none, 8 have one" if reference else "8 pairs have none, 0 have one"
     assert given in message
 
 
@@ -293,7 +293,7 @@ def test_single_pronouns_have_no_pairs(fails: Callable[..., str], mine: Path, tm
     token = {"id": 1, "text": "She left.", "start": 0, "end": 3, "pronoun": "She", "label": "right"}
     path = jsonl(tmp_path / "t", [token])
     message = fails("evaluate", path, "--scores", mine, "--also", "apt")
-    assert message == f"{path}: holds single pronouns, --also asks for pairs of texts"
+    assert message == f"{path}: holds labelled pronouns, but --also needs pairs of texts"
 
 
 def test_a_test_set_needs_another_reference(
@@ -309,11 +309,11 @@ def test_a_test_set_needs_another_reference(
     other = "".join(f"Indeed, {line}\n" for line in lines)
     (folder / "generaltest2023.de-en.ref.refB.en").write_text(other, encoding="utf-8")
     out, _ = run(*flags, "--wmt-dir", copy)
-    titles = re.findall(r"^against a reference that is neither text$", out, re.MULTILINE)
+    titles = re.findall(r"^pairs with an independent reference$", out, re.MULTILINE)
     assert len(titles) == 2  # R vs S, R vs R'
     assert cells(out, "exact")[1].startswith("100.0")
 
 
 def test_prepared_folders_have_one_reference(fails: Callable[..., str], tiny_prepared: Path, model: list[Any]) -> None:
     message = fails("evaluate", tiny_prepared, *model, "--also", "apt")
-    assert message.startswith(f"{tiny_prepared} (development): --also holds both texts of a pair")
+    assert message.startswith(f"{tiny_prepared} (development): --also needs pairs with a "reference"")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pronmetric.cli import pair_sources as sources
 from pronmetric.cli.main import main
+from pronmetric.suites import pair_sets
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]
@@ -96,7 +96,7 @@ def test_scores_of_another_metric(run: Run, pairs: Path, theirs: Path, tmp_path:
     )
     assert cells(out, "she -> he")[:2] == ["20", "100.0 [100.0, 100.0]"]
     assert cells(out, "gender")[0] == cells(out, "animacy")[0] == "20"
-    assert "40 answers given" in out and "intervals resample 10 documents" in out
+    assert "gold answers: 40 given" in out and "intervals resample 10 documents" in out
     assert re.search(r"^she -> it +15 +20$", out, re.MULTILINE)
     assert "give --seen confusion.json" in err
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
@@ -130,12 +130,12 @@ def test_against(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
     best = jsonl(tmp_path / "best.jsonl", [score(f"p{i}", 1, 0) for i in range(40)])
     out, _ = run(pairs, "--scores", theirs, "--against", best, "--to_json", tmp_path / "o.json")
     assert cells(out, str(theirs))[1:] == ["0"] and cells(out, str(best)) == ["100.0 [100.0, 100.0]", "15"]
-    interval, test = r"\[-\d+\.\d, -\d+\.\d\]", r"paired bootstrap, as the interval, p = 0\.\d+; second test: "
+    interval, test = r"\[-\d+\.\d, -\d+\.\d\]", r"paired bootstrap p = 0\.\d+; approximate randomisation p = 0\.\d+"
     assert re.search(rf"difference -37\.5 {interval}; {test}", out)
     found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["against"]
     assert found["scores"] == str(best) and found["parts"]["pairs"]["only_second"] == 15
     same, _ = run(pairs, "--scores", theirs, "--against", theirs)
-    assert "difference +0.0 [+0.0, +0.0]; paired bootstrap, as the interval, p = 1.0000" in same
+    assert "difference +0.0 [+0.0, +0.0]; paired bootstrap p = 1.0000" in same
 
 
 def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
@@ -155,16 +155,16 @@ def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
         [score("1", 0.9, 0.1), score("2", 0.5, 0.51), score("3", 0.2, 0.3), score("4", 1, 0), score("5", 1, 0)],
     )
     out, _ = run(path, "--scores", scores)
-    assert "1 answers given, 1 by the majority of votes; not in the accuracy: 1 ties, 2 without an answer" in out
+    assert "gold answers: 1 given, 1 by majority vote; excluded: 1 ties, 2 without an answer" in out
     assert cells(out, "all")[:2] == ["2", "100.0 [100.0, 100.0]"]
-    assert "people call 33.3 % of the pairs a tie; a band of 0.055 would tie as often" in out
-    assert "answers A, B and tie" not in out
+    assert "gold tie rate: 33.3 %; a tie threshold of 0.055 gives the metric the nearest tie rate" in out
+    assert "same answer (A, B or tie)" not in out
     out, _ = run(path, "--scores", scores, "--tie", "0.2")
-    assert "answers A, B and tie of 3 pairs: 66.7 [" in out and "ties: people 33.3 %, metric 66.7 %" in out
-    assert cells(out, "people tie") == ["0", "0", "1", "0"] and cells(out, "people B") == ["0", "0", "1", "0"]
+    assert re.search(r"same answer \(A, B or tie\) in 66\.7 \[\S+ \S+\] % of 3 pairs; tie rate: gold 33\.3 %, metric 66\.7 %", out)
+    assert cells(out, "gold tie") == ["0", "0", "1", "0"] and cells(out, "gold B") == ["0", "0", "1", "0"]
 
 
-def test_floors_stand_beside(run: Run, tmp_path: Path) -> None:
+def test_simple_baselines(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("sacrebleu")
     short, long = "The dog slept.", "He slept while it rained."
     made = [{"id": i, "text_a": short, "text_b": long, "better": "A" if i < 3 else "B"} for i in range(4)]
@@ -198,7 +198,7 @@ def test_study_files(run: Run, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "p", [{"id": "f-1", **sample}, {"id": "g-1", **sample, "lang": "german"}])
     scores = jsonl(tmp_path / "s", [score("f-1", 1, 0), score("g-1", 0, 1)])
     out, err = run(path, "--scores", scores)
-    assert "2 answers given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
+    assert "gold answers: 2 given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
     assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
 
 
@@ -212,9 +212,9 @@ def test_gap_files(run: Run, fails: Callable[..., str], tmp_path: Path) -> None:
     scores = jsonl(tmp_path / "s", [score("t-1", 1, 0), score("t-2", 0, 1)])
     out, err = run(tmp_path / "g.tsv", "--scores", scores)
     assert cells(out, "gender")[0] == "2" and cells(out, "he -> she")[1] == "0.0"
-    assert "GAP, each sentence against the same with the other gender's pronoun" in err
+    assert "GAP, each sentence against its copy with the pronoun of the other gender" in err
     (tmp_path / "g.tsv").write_text("\n".join([*rows, rows[1]]) + "\n")
-    assert "the ID t-1 comes a second time" in fails(tmp_path / "g.tsv", "--scores", scores)
+    assert "duplicate ID t-1" in fails(tmp_path / "g.tsv", "--scores", scores)
 
 
 def test_scores_must_be_those_of_the_pairs(
@@ -256,8 +256,8 @@ def test_no_such_file(fails: Callable[..., str], tmp_path: Path, theirs: Path, p
     assert fails(pairs, "--scores", tmp_path / "none") == f"{tmp_path / 'none'}: no such file"
     assert "expected a confusion table" in fails(pairs, "--scores", theirs, "--seen", pairs)
     assert "no split 'development' here" in fails(tmp_path, "--scores", theirs)
-    assert "--split goes with a prepared folder" in fails(pairs, "--scores", theirs, "--split", "test")
-    assert "--threshold goes with single pronouns" in fails(pairs, "--scores", theirs, "--threshold", "0.4")
+    assert "--split needs a prepared folder" in fails(pairs, "--scores", theirs, "--split", "test")
+    assert "--threshold needs labelled pronouns" in fails(pairs, "--scores", theirs, "--threshold", "0.4")
     assert "would be overwritten" in fails(pairs, "--scores", theirs, "--to_json", theirs)
 
 
@@ -290,7 +290,7 @@ def test_wrong_flags(flags: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert "pronmetric evaluate: error: " in capsys.readouterr().err
 
 
-# Single pronouns
+# Labelled pronouns
 
 TOKENS = [
     {
@@ -335,12 +335,12 @@ def test_detection(run: Run, tokens: Path, tmp_path: Path) -> None:
 
 def test_pairs_flags_do_not_go_with_pronouns(fails: Callable[..., str], tokens: Path, theirs: Path) -> None:
     for flags in (["--tie", "0"], ["--against", theirs], ["--seen", theirs], ["--split", "test"]):
-        assert "holds single pronouns" in fails(tokens, "--scores", theirs, *flags)
-    assert "holds single pronouns, --context respective" in fails(tokens, "--context", "respective")
+        assert "holds labelled pronouns" in fails(tokens, "--scores", theirs, *flags)
+    assert "holds labelled pronouns, but --context respective" in fails(tokens, "--context", "respective")
 
 
 def test_shuffled_context_is_that_of_another_document(pairs: Path) -> None:
-    found = sources.read(str(pairs), split=None, note=print)
+    found = pair_sets.read_file(str(pairs), note=print)
     texts = list(found.texts("shuffled", seed=0))
     own = {pair["context"][0]: pair["doc"] for pair in PAIRS}
     assert len(texts) == 80 and {text.context for text in texts} == own.keys()
@@ -387,7 +387,7 @@ def test_a_text_without_pronoun_is_null(run: Run, model: Model, tmp_path: Path) 
 
 
 def test_respective_context_needs_systems(fails: Callable[..., str], pairs: Path, model: Model) -> None:
-    assert "a pair has one context" in fails(pairs, *model, "--context", "respective")
+    assert "both texts of a pair have the same context" in fails(pairs, *model, "--context", "respective")
 
 
 def test_tie_auto(
@@ -404,7 +404,7 @@ def test_tie_auto(
     config |= {"tie": 0.125, "training": {"confusion": {"she": {"he": 2}}}}
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     out, err = run(pairs, "--model", folder, *model[2:], "--tie", "auto")
-    assert "tie band 0.125" in out and re.search(r"signature: \S+\|tie:0\.125$", err, re.MULTILINE)
+    assert "tie threshold 0.125" in out and re.search(r"signature: \S+\|tie:0\.125$", err, re.MULTILINE)
     assert cells(out, "seen in training")[0] == "20" and "give --seen" not in err
 
 
@@ -420,14 +420,14 @@ def test_prepared_folder(run: Run, tiny_prepared: Path, model: Model, tmp_path: 
     assert [row["score_a"] for row in common] == pytest.approx([row["score_a"] for row in respective], abs=1e-5)
     assert [row["score_b"] for row in common] != [row["score_b"] for row in respective]
     out, _ = run(tiny_prepared, "--scores", tmp_path / "common", "--against", tmp_path / "respective")
-    assert out.count("right alone") == 2
+    assert out.count("correct in this one only") == 2
 
 
 def test_wmt_test_set(run: Run, wmt_sample: Path, model: Model, tmp_path: Path) -> None:
     flags = ["-d", "wmt23:de-en", "--wmt-dir", wmt_sample]
     out, err = run(*flags, *model, "--save-scores", tmp_path / "s", "--to_json", tmp_path / "o.json")
     assert "wmt23:de-en, R vs S; context common" in out and "wmt23:de-en, R vs R'; context common" in out
-    assert "the aligner learns from this test set alone" in err
+    assert "the aligner is trained on this test set only" in err
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     assert content["parts"].keys() == {"R vs S", "R vs R'"}
     assert all(pair["better"] == "A" for pair in content["pairs"])
@@ -456,6 +456,6 @@ def test_detection_with_a_model(
     shuffled, _ = run(path, *model, "--context", "none")
     assert "context none" in shuffled
     paper = ["--model", tiny_checkpoint(head="paper"), *model[2:]]
-    assert "say with --threshold X" in fails(tokens, *paper)
+    assert "with --threshold X" in fails(tokens, *paper)
     out, _ = run(tokens, *paper, "--threshold", "0")
     assert "flagged below 0;" in out

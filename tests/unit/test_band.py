@@ -14,7 +14,7 @@ import yaml
 from benchmarks import ties as script
 from pronmetric import PronounMetric
 from pronmetric.checkpoint import files
-from pronmetric.cli.pair_sources import seen_by
+from pronmetric.suites import seen_pairs
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, band_of, tie_band
@@ -97,7 +97,7 @@ def test_a_finished_checkpoint_gets_band_and_pairs(
     assert band_of(after, name="x") == after["tie"] == after["training"]["tie"]["band"]
     counts = json.loads((tiny_prepared / "confusion.json").read_text())
     assert after["training"]["confusion"] == counts
-    assert seen_by(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
+    assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
     assert (folder / "model.safetensors").read_bytes() == weights
     assert {k: v for k, v in after.items() if k not in ("tie", "training")} == {
         k: v for k, v in before.items() if k != "training"

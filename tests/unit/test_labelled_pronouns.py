@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites.labelled_pronouns import LabelledPronoun, holds_tokens, read, read_scores
+from pronmetric.suites.labelled_pronouns import LabelledPronoun, is_record, read, read_scores
 from pronmetric.text.context import Text
 
 TOKEN: dict[str, Any] = {
@@ -37,9 +37,9 @@ def test_read(tmp_path: Path) -> None:
 
 
 def test_told_from_pairs_by_the_first_line() -> None:
-    assert holds_tokens(json.dumps(TOKEN))
-    assert not holds_tokens(json.dumps({"id": 1, "text_a": "", "text_b": ""}))
-    assert not holds_tokens("[1]") and not holds_tokens("{") and not holds_tokens("")
+    assert is_record(json.dumps(TOKEN))
+    assert not is_record(json.dumps({"id": 1, "text_a": "", "text_b": ""}))
+    assert not is_record("[1]") and not is_record("{") and not is_record("")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_by_group_unless_groups_are_resampled() -> None:
 def test_ties() -> None:
     pairs = [pair("1", better="A"), pair("2", better="tie"), pair("3", better="B"), pair("4", better="tie")]
     scores = [(0.9, 0.1), (0.50, 0.52), (0.2, 0.7), (0.3, 0.6)]
-    found = evaluate(pairs, scores, band=0.05)
+    found = evaluate(pairs, scores, tie_threshold=0.05)
     assert found.people_ties == 0.5
     assert found.matching_band == pytest.approx(0.4)  # differences 0.02, 0.3, 0.5, 0.8
     assert found.ties is not None and found.ties.accuracy.value == 0.75

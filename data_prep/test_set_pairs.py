@@ -1,0 +1,115 @@
+"""The judged pairs of a WMT test set: its system outputs aligned with and compared with its references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from data_prep.filters import GRAMMAR, agreement_filter, filtered
+from data_prep.noise import noisy_references
+from data_prep.pairs import system_pairs
+from data_prep.wmt import corpus, discovery
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.errors import InputError
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.schema import Document, Pair
+from pronmetric.suites import prepared_pairs
+from pronmetric.suites.pair_sets import PairSet
+from pronmetric.text.words import lower_words, words
+
+_MAX_ALIGNER_LINES = 100_000
+
+
+def read(
+    dataset: str,
+    folder: str,
+    systems: Sequence[str] | None,
+    *,
+    context_size: int,
+    seed: int,
+    note: Callable[[str], None],
+) -> PairSet:
+    """The pairs of a WMT test set `NAME:LP`, as `pronmetric prepare` makes them.
+
+    The aligner is trained on this test set alone. context_size: previous sentences in a pair's context. seed: of the
+    sample of lines that the aligner is trained on, where there are many.
+
+    Raises:
+        PronmetricError: there is no such test set, no reference, no such system, or no pair.
+    """
+    documents = _select_systems(list(discovery.read(corpus.find(dataset, folder))), systems, dataset, folder)
+    note(f"{dataset}: the aligner is trained on this test set only; a folder of `pronmetric prepare` has better links")
+    references = {
+        (document.testset, document.lp, segment.seg): segment.refs
+        for document in documents
+        for segment in document.segments
+    }
+    found = prepared_pairs.convert(_compare(documents, context_size, seed), references, note=note)
+    if not found.parts:
+        raise InputError(f"{dataset}: no system output differs from its reference in a pronoun", file=folder)
+    return replace(found, name=dataset)
+
+
+def _select_systems(
+    documents: Sequence[Document], systems: Sequence[str] | None, dataset: str, folder: str
+) -> list[Document]:
+    segments = [segment for document in documents for segment in document.segments]
+    there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
+    for what, found in (("reference", any(segment.refs for segment in segments)), ("system output", there)):
+        if not found:
+            raise InputError(f"{dataset} has no {what}", file=folder)
+    if systems is None:
+        return list(documents)
+    if unknown := [name for name in systems if name not in there]:
+        raise InputError(f"no system {', '.join(unknown)} in {dataset}; there are: {', '.join(there)}", file=folder)
+    return [
+        replace(
+            document,
+            segments=tuple(
+                replace(segment, hyps={name: text for name, text in segment.hyps.items() if name in systems})
+                for segment in document.segments
+            ),
+        )
+        for document in documents
+    ]
+
+
+def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Iterator[Pair]:
+    """System and noisy pairs, without mismatches that grammar explains; each pair of texts once."""
+    aligner = _train_aligner(documents, seed)
+    if aligner is None:
+        return
+    keep = agreement_filter(GRAMMAR, min_agreement=0.0)
+    seen: set[tuple[str, str, str]] = set()
+    for pair in system_pairs(
+        documents, aligner.align_all, forms=FORMS, context_size=context_size, counts=Counter()
+    ):
+        for candidate in (pair, *noisy_references(pair)):
+            kept = filtered(candidate, keep)
+            key = candidate.kind, candidate.better, candidate.worse
+            if kept is not None and key not in seen:
+                seen.add(key)
+                yield kept
+
+
+def _train_aligner(documents: Sequence[Document], seed: int) -> AgreementAligner | None:
+    """An aligner trained on references and outputs that differ; None where there are none."""
+    lines = [
+        (ref, hyp)
+        for document in documents
+        for segment in document.segments
+        for ref in segment.refs.values()
+        for hyp in segment.hyps.values()
+        if ref.strip() and hyp.strip() and ref != hyp
+    ]
+    if not lines:
+        return None
+    if len(lines) > _MAX_ALIGNER_LINES:
+        chosen = np.random.default_rng(seed).choice(len(lines), _MAX_ALIGNER_LINES, replace=False)
+        lines = [lines[i] for i in sorted(chosen)]
+    aligner = AgreementAligner()
+    aligner.train([(lower_words(words(ref)), lower_words(words(hyp))) for ref, hyp in lines])
+    return aligner

@@ -1,0 +1,55 @@
+"""A metric on one part of a set of judged pairs, compared with another metric and with all baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pronmetric.baselines import simple
+from pronmetric.baselines.pair_scores import PairBaselines
+from pronmetric.baselines.simple import BaselineComparison
+from pronmetric.suites import pair_accuracy
+from pronmetric.suites.judged_pairs import JudgedPair, PairScores
+from pronmetric.suites.pair_accuracy import Figures, MetricComparison
+from pronmetric.suites.seen_pairs import PronounPairs
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How scores are evaluated.
+
+    tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun pairs of the
+    training data; None where they are not known. against: another metric's scores. baselines: reference-based ones.
+    """
+
+    seed: int
+    tie_threshold: float | None = None
+    seen: PronounPairs | None = None
+    against: PairScores | None = None
+    baselines: PairBaselines | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of one part. against: None without another metric; baselines, simple: by name."""
+
+    figures: Figures
+    against: MetricComparison | None
+    baselines: dict[str, MetricComparison]
+    simple: dict[str, BaselineComparison]
+
+
+def evaluate(pairs: Sequence[JudgedPair], scores: PairScores, settings: Settings) -> Results:
+    """Evaluate a metric's scores of these pairs.
+
+    Raises:
+        PronmetricError: no pair has an answer A or B.
+    """
+    own, seed = [scores[pair.id] for pair in pairs], settings.seed
+    other = None if settings.against is None else [settings.against[pair.id] for pair in pairs]
+    return Results(
+        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold, seed=seed),
+        None if other is None else pair_accuracy.compare_metrics(pairs, own, other, seed=seed),
+        {} if settings.baselines is None else settings.baselines.compare(pairs, scores, seed=seed),
+        simple.compare_with_baselines(pairs, own, seed=seed),
+    )
