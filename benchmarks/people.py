@@ -24,13 +24,13 @@ from pronmetric.checkpoint import config, locate
 from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
+from pronmetric.eval.decision import TIE, A, B
+from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import detect, detect_by
 from pronmetric.eval.ties import CONFIG_KEY
 from pronmetric.pronouns.finder import find
 from pronmetric.suites import mqm, pair_accuracy, votes
-from pronmetric.eval.decision import TIE, A, B
 from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.eval.decision import decide as said_by
 from pronmetric.suites.mqm import Judgement
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
@@ -118,7 +118,9 @@ def held(
             if name in rows
         },
         "doubts_beside": {
-            name: simple.compare_with_baseline(pairs, rows[DOUBTS], rows[name], **how) for name in (simple.FEWER,) if name in rows
+            name: simple.compare_with_baseline(pairs, rows[DOUBTS], rows[name], **how)
+            for name in (simple.FEWER,)
+            if name in rows
         },
         "agreement": {
             name: tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[mqm.JUDGE], "gwet")

@@ -19,8 +19,8 @@ from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
 from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.suites import votes
 from pronmetric.eval.decision import A, decide
+from pronmetric.suites import votes
 from pronmetric.suites.judged_pairs import STUDY_JUDGE, JudgedPair
 
 LANGUAGES = ("french", "german")

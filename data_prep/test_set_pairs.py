@@ -84,9 +84,7 @@ def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Ite
         return
     keep = agreement_filter(GRAMMAR, min_agreement=0.0)
     seen: set[tuple[str, str, str]] = set()
-    for pair in system_pairs(
-        documents, aligner.align_all, forms=FORMS, context_size=context_size, counts=Counter()
-    ):
+    for pair in system_pairs(documents, aligner.align_all, forms=FORMS, context_size=context_size, counts=Counter()):
         for candidate in (pair, *noisy_references(pair)):
             kept = filtered(candidate, keep)
             key = candidate.kind, candidate.better, candidate.worse

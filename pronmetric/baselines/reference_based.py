@@ -135,7 +135,9 @@ def _apt_score(counts: Counts) -> float | None:
 
 
 def _autoprf(segment: SegmentWords) -> Counts:
-    found = autoprf.same_language(_forms(segment.ref_words), _forms(segment.words), segment.links, positions=_positions(segment))
+    found = autoprf.same_language(
+        _forms(segment.ref_words), _forms(segment.words), segment.links, positions=_positions(segment)
+    )
     total = autoprf.tally(found).total
     return total.instances, total.matches, total.reference, total.candidate
 

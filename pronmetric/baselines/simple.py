@@ -142,9 +142,7 @@ def compare_with_baseline(
         for pair, own, other in zip(pairs, scores, baseline, strict=True)
         if human_answer(pair) in (A, B) and None not in other
     ]
-    kept = [
-        (pair, float(right), float(answer == human_answer(pair))) for pair, right, answer in rows if answer != TIE
-    ]
+    kept = [(pair, float(right), float(answer == human_answer(pair))) for pair, right, answer in rows if answer != TIE]
     if not kept:
         return None
     clusters = clusters_of([pair for pair, _, _ in kept])[1]

@@ -9,10 +9,10 @@ from typing import Any
 from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, options, output, stray
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import Formula, Variant, agreement
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
-from pronmetric.eval.decision import decide
 from pronmetric.suites import judged_pairs, rating_table, votes
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.votes import Preferences

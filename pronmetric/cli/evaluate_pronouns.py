@@ -83,8 +83,9 @@ def _score(pronouns: Sequence[LabelledPronoun], args: argparse.Namespace, note: 
     texts = labelled.texts(pronouns, context, seed=args.seed)
     metric = load.metric(args, note)
     if not metric.probability and args.threshold is None:
-        raise PronmetricError("this checkpoint's scores are not probabilities; give the limit for wrong pronouns with "
-                              "--threshold X")
+        raise PronmetricError(
+            "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
+        )
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import A
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.slots import slot
-from pronmetric.eval.decision import A
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.lines import read_lines
 from pronmetric.text.sentences import sentence_at

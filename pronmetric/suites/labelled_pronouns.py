@@ -64,7 +64,9 @@ def read(path: str | Path) -> list[LabelledPronoun]:
         one = _parse(record, path, number)
         if one.id in lines:
             raise InputError(
-                f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own', file=path, line=number
+                f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own',
+                file=path,
+                line=number,
             )
         lines[one.id] = number
         found.append(one)
@@ -107,7 +109,9 @@ def _parse(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPr
         raise InputError(f'"label" must be "right" or "wrong", got {label!r}', file=path, line=line)
     pronoun = _label(record, "pronoun", path, line)
     if pronoun is not None and pronoun.lower() != text.text[start:end].lower():
-        raise InputError(f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}", file=path, line=line)
+        raise InputError(
+            f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}", file=path, line=line
+        )
     return LabelledPronoun(
         id=_identity(record, path, line),
         text=text,
@@ -123,7 +127,8 @@ def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[f
     """Scores {"id", "score"} of exactly these pronouns, in their order; null where there is none.
 
     Raises:
-        InputError: with file and line, for a score that is not a finite number, and for missing, surplus or repeated ids.
+        InputError: with file and line, for a score that is not a finite number, and for ids that are missing, surplus
+            or repeated.
     """
     scores: dict[str, float | None] = {}
     for line, record in read_objects(path):

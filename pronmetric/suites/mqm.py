@@ -21,8 +21,8 @@ from pathlib import Path
 from zlib import crc32
 
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.eval.decision import TIE, A, B
+from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.context import CONTEXT_SIZE
 from pronmetric.text.lines import iter_lines

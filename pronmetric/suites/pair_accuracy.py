@@ -26,11 +26,11 @@ from pronmetric.eval.accuracy import (
     confusions,
     decide,
 )
+from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
 from pronmetric.eval.ties import ThreeWay, three_way, tie_band
 from pronmetric.pronouns.finder import form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
-from pronmetric.eval.decision import TIE, A, B
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.words import words
 
@@ -201,7 +201,11 @@ def evaluate(
         ties=None
         if tie_threshold is None
         else three_way(
-            [said for _, said in labelled], with_answer, clusters_of([p for p, _ in labelled])[1], band=tie_threshold, seed=seed
+            [said for _, said in labelled],
+            with_answer,
+            clusters_of([p for p, _ in labelled])[1],
+            band=tie_threshold,
+            seed=seed,
         ),
     )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.agreement import clustered_interval
-from pronmetric.eval.ratings import Agreements, Formula, Ratings, Variant, agreement
 from pronmetric.eval.decision import ANSWERS, TIE, A
+from pronmetric.eval.ratings import Agreements, Formula, Ratings, Variant, agreement
 from pronmetric.suites.judged_pairs import JudgedPair
 
 METRIC = "metric"

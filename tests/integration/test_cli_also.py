@@ -279,7 +279,7 @@ def test_no_pair_with_a_reference(fails: Callable[..., str], mine: Path, tmp_pat
     records = [{**record, "reference": reference} for record in PAIRS]
     path = jsonl(tmp_path / "p", records)
     message = fails("evaluate", path, "--scores", mine, "--also", "apt")
-    assert message.startswith(f"{path}: ") and 'add another reference translation' in message
+    assert message.startswith(f"{path}: ") and "add another reference translation" in message
     given = "0 pairs have none, 8 have one" if reference else "8 pairs have none, 0 have one"
     assert given in message
 
@@ -316,4 +316,4 @@ def test_a_test_set_needs_another_reference(
 
 def test_prepared_folders_have_one_reference(fails: Callable[..., str], tiny_prepared: Path, model: list[Any]) -> None:
     message = fails("evaluate", tiny_prepared, *model, "--also", "apt")
-    assert message.startswith(f"{tiny_prepared} (development): --also needs pairs with a "reference"")
+    assert message.startswith(f'{tiny_prepared} (development): --also needs pairs with a "reference"')

@@ -160,7 +160,9 @@ def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
     assert "gold tie rate: 33.3 %; a tie threshold of 0.055 gives the metric the nearest tie rate" in out
     assert "same answer (A, B or tie)" not in out
     out, _ = run(path, "--scores", scores, "--tie", "0.2")
-    assert re.search(r"same answer \(A, B or tie\) in 66\.7 \[\S+ \S+\] % of 3 pairs; tie rate: gold 33\.3 %, metric 66\.7 %", out)
+    assert re.search(
+        r"same answer \(A, B or tie\) in 66\.7 \[\S+ \S+\] % of 3 pairs; tie rate: gold 33\.3 %, metric 66\.7 %", out
+    )
     assert cells(out, "gold tie") == ["0", "0", "1", "0"] and cells(out, "gold B") == ["0", "0", "1", "0"]
 
 
@@ -198,7 +200,9 @@ def test_study_files(run: Run, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "p", [{"id": "f-1", **sample}, {"id": "g-1", **sample, "lang": "german"}])
     scores = jsonl(tmp_path / "s", [score("f-1", 1, 0), score("g-1", 0, 1)])
     out, err = run(path, "--scores", scores)
-    assert "gold answers: 2 given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
+    assert (
+        "gold answers: 2 given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
+    )
     assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
 
 

@@ -14,11 +14,11 @@ import yaml
 from benchmarks import ties as script
 from pronmetric import PronounMetric
 from pronmetric.checkpoint import files
-from pronmetric.suites import seen_pairs
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, band_of, tie_band
 from pronmetric.schema import Pair
+from pronmetric.suites import seen_pairs
 from pronmetric.training import tie_threshold
 from pronmetric.training.datamodule import Labeller
 

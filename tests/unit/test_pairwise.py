@@ -5,7 +5,16 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Confusion
 from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.pair_accuracy import SEEN, UNSEEN, Labels, clusters_of, compare_metrics, evaluate, human_answer, pronouns_of
+from pronmetric.suites.pair_accuracy import (
+    SEEN,
+    UNSEEN,
+    Labels,
+    clusters_of,
+    compare_metrics,
+    evaluate,
+    human_answer,
+    pronouns_of,
+)
 
 
 def pair(id: str, **values: object) -> JudgedPair:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.baselines.reference_based import Counts, ReferenceBaseline, SegmentWords, add_counts, get_baseline, split_segment
+from pronmetric.baselines.reference_based import (
+    Counts,
+    ReferenceBaseline,
+    SegmentWords,
+    add_counts,
+    get_baseline,
+    split_segment,
+)
 from pronmetric.errors import MissingExtra
 
 # She(0) gave(1) him(2) her(3) book(4) .(5) against She(0) gave(1) it(2) the(3) book(4) .(5): "her" is linked to nothing
