@@ -47,11 +47,11 @@ def test_told_from_pairs_by_the_first_line() -> None:
     [
         ({"label": "bad"}, '"label" must be "right" or "wrong"'),
         ({"label": True}, '"label" must be "right" or "wrong"'),
-        ({"start": 7}, "start 7, end 7 are no place"),
-        ({"end": 40}, "end 40 are no place in a text of 13"),
+        ({"start": 7}, "start 7, end 7 is not a span"),
+        ({"end": 40}, "end 40 is not a span of a text of 13"),
         ({"start": "5"}, "must be whole numbers"),
         ({"end": True}, "must be whole numbers"),
-        ({"pronoun": "she"}, "the pronoun 'she' is not at start, 'He' is"),
+        ({"pronoun": "she"}, "expected the pronoun 'she' at start, got 'He'"),
         ({"id": None}, '"id" must be a string'),
         ({"text": 3}, '"text" must be a string'),
         ({"context": "x"}, '"context" must be a list'),
@@ -66,7 +66,7 @@ def test_faults(tmp_path: Path, change: dict[str, Any], message: str) -> None:
 def test_missing_key_repeated_id_empty_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'id' is missing"):
         read(written(tmp_path / "t", {key: value for key, value in TOKEN.items() if key != "id"}))
-    with pytest.raises(InputError, match=r't:2: the id "1" stands in line 1 too'):
+    with pytest.raises(InputError, match=r't:2: duplicate id "1", first in line 1'):
         read(written(tmp_path / "t", TOKEN, TOKEN))
     with pytest.raises(InputError, match="no pronouns"):
         read(written(tmp_path / "t"))
@@ -86,7 +86,7 @@ def test_scores(tmp_path: Path) -> None:
         (['{"id": "1", "score": "0.5"}'], '"score" must be a number or null'),
         (['{"id": "1"}'], "'score' is missing"),
         (['{"score": 1}'], '"id" must be'),
-        (['{"id": "1", "score": 1}', '{"id": "1", "score": 1}'], "a second time"),
+        (['{"id": "1", "score": 1}', '{"id": "1", "score": 1}'], 'duplicate id "1"'),
         (
             ['{"id": "2", "score": 1}'],
             '1 of the ids have no scores here, first "1"; score exactly the labelled pronouns',
