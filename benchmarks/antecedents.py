@@ -1,4 +1,4 @@
-r"""Does a third-person pronoun look at its antecedent? Attention against GUM's annotated coreference.
+r"""Attention from third-person pronouns to their antecedents, measured with GUM's annotated coreference.
 
     python -m benchmarks.antecedents --model FOLDER --data PREPARED [--shared DIR] [--out FILE.json] [--page [FILE.md]]
 

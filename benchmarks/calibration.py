@@ -1,4 +1,4 @@
-"""Do the pronoun probabilities mean what they say? Calibration on held-out references with natural errors.
+"""Calibration of the pronoun probabilities on held-out references with errors at a natural rate.
 
     python -m benchmarks.calibration --model FOLDER --data PREPARED [--wmt DIR] [--split test] [--out FILE.json]
 

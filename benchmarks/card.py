@@ -1,4 +1,4 @@
-"""Write the model card of a checkpoint from the reports of the measuring scripts.
+"""Write the model card of a checkpoint from the JSON of the measuring scripts.
 
 python -m benchmarks.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT --time TEXT
 --command "pronmetric prepare ..." --command "pronmetric train ..."

@@ -1,4 +1,4 @@
-"""Does context help? Reference against noisy reference in common, no and shuffled context.
+"""The effect of context: reference against noisy reference in common, no and shuffled context.
 
     python -m benchmarks.context_gain --model FOLDER --data PREPARED [--split development|test] [--out FILE.json]
 

@@ -1,4 +1,4 @@
-"""System outputs to measure scoring with: a WMT test set where there is one, else the bundled sample."""
+"""System outputs for speed measurements: a WMT test set if available, else the bundled sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speed of the ELMo encoder on one core, at the size of the published weights (2x4096_512) unless told otherwise.
+"""Speed of the ELMo encoder on one core, at the size of the published weights (2x4096_512) by default.
 
 Weights and words are random: each word is another one, so nothing is gained where equal words are computed once. Each
 figure is words per CPU second of the whole encoder, markers of sentences left out of the count, the best of the runs.

@@ -1,4 +1,4 @@
-"""What a pair accuracy is worth: two scorers without a model on the study set and on GAP.
+"""Baselines without a model on the study set and on GAP, to check that the data is read correctly.
 
     python -m benchmarks.floors [--shared DIR]
 

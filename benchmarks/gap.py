@@ -1,4 +1,4 @@
-"""Pronoun against the same-case form of the other gender, on GAP: is context used?
+"""Accuracy on GAP: each pronoun against the same-case form of the other gender, with and without context.
 
     python -m benchmarks.gap --model FOLDER [--shared DIR] [--out FILE.json]
 

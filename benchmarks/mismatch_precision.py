@@ -1,4 +1,4 @@
-"""Precision of the pronoun-pronoun mismatches: draw a sample to read, or count the verdicts.
+"""Precision of the pronoun-pronoun mismatches: draw a sample for manual judgement, or count the judgements.
 
     python benchmarks/mismatch_precision.py draw OUT [--number 100] [--seed 1]   prints the texts to read, to stdout
     python benchmarks/mismatch_precision.py count [benchmarks/mismatch-precision.tsv]

@@ -1,4 +1,4 @@
-"""The page benchmarks/paper-tables.md: Table 4 from the cells of a sweep, Table 5 from what `benchmarks.people` wrote.
+"""The page benchmarks/paper-tables.md: Table 4 from the cells of a sweep, Table 5 from the JSON of `benchmarks.people`.
 
     python -m benchmarks.paper_tables GRID --people people.json --minutes 80 --how "..." [--page [FILE.md]]
 

@@ -1,4 +1,4 @@
-"""The metric against people: MQM annotations of TED talks, and on the study set against "the reference is better".
+"""Agreement of the metric with MQM annotations of TED talks and, on the study set, with "the reference is better".
 
     python -m benchmarks.people --model FOLDER [--shared DIR] [--study FILE.json] --out FILE.json [--page [FILE.md]]
 

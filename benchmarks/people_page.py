@@ -1,4 +1,4 @@
-"""The page benchmarks/people.md, from what `benchmarks.people` measured; no figure on it is typed by hand."""
+"""The page benchmarks/people.md, written from the figures of `benchmarks.people`."""
 
 from __future__ import annotations
 

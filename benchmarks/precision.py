@@ -1,4 +1,4 @@
-"""What each precision costs and how exact it is: CPU time, scores in other batches, bf16 against fp32 (the default)."""
+"""CPU time of each precision, and its score differences between batches and from fp32 (the default)."""
 
 from __future__ import annotations
 

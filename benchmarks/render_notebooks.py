@@ -1,4 +1,4 @@
-"""The notebooks as Markdown pages with their outputs, for readers on the web; the notebooks themselves hold no output.
+"""Render the notebooks as Markdown pages with their outputs; the notebooks themselves are stored without output.
 
 `python -m benchmarks.render_notebooks` (`make notebooks`) runs notebooks/*.ipynb and writes docs/notebooks/*.md with
 their images. Each page names the hash of the cells that it was made from; tests/integration/test_notebooks.py fails

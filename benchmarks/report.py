@@ -1,4 +1,4 @@
-"""How large a report is and how fast a browser opens it; pictures of one.
+"""Size of an HTML report and its loading time in a browser; screenshots for the documentation.
 
 `python -m benchmarks.report` measures a made-up page in which all segments differ, `python -m benchmarks.report PAGE`
 that page; `--pictures FOLDER` takes two small pictures of it, light on a desk and dark on a phone.

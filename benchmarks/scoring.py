@@ -1,4 +1,4 @@
-"""What the measuring scripts share: one way to score, contrasts in several contexts, and how figures are written."""
+"""Shared by the measuring scripts: scoring, contrasts in several contexts, and the format of figures."""
 
 from __future__ import annotations
 

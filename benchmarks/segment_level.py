@@ -1,4 +1,4 @@
-"""The page benchmarks/segment-level.md: segment scores against WMT's direct assessment, from what `correlate` wrote.
+"""The page benchmarks/segment-level.md: segment scores against WMT's direct assessment, from the JSON of `correlate`.
 
     python -m benchmarks.segment_level FIGURES.json --title NAME:LP --weights HASH --how "..." [--page [FILE.md]]
 

@@ -1,4 +1,4 @@
-"""One run of many systems against as many runs of one: what encoding each distinct text once saves."""
+"""Time saved by encoding each distinct text once: one run of many systems against one run for each system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add to a finished checkpoint's config its tie band and the pronoun pairs that its training met; weights stay.
+"""Add the tie threshold and the pronoun pairs seen in training to a checkpoint's config; the weights stay the same.
 
     python -m benchmarks.ties --model FOLDER --data PREPARED
 

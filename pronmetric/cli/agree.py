@@ -1,4 +1,4 @@
-"""`pronmetric agree`: how far raters agree with each other, and a metric with each of them."""
+"""`pronmetric agree`: agreement between raters, and between a metric and each rater."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.votes import Preferences
 from pronmetric.text import strict_json
 
-DESCRIPTION = """Agreement beyond chance: Gwet's AC1 with its standard error and interval, Cohen's and Fleiss' kappa,
-Krippendorff's alpha, raw agreement.
+DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,
+Krippendorff's alpha; and raw agreement.
 
-PAIRS.jsonl holds judged pairs, {"id", "text_a", "text_b", "votes": {rater: "A"|"B"|"tie"}, "better", "group", "doc"},
-or the published study's samples. Told is how far the raters agree, with ties as a third category and without; how often
-they prefer the better text (text A where the pairs do not say which is better), on the average, by group and by rater;
-and with --scores how far a metric agrees with each of them. --ratings takes a table of items and raters instead."""
-EPILOG = """AC1's standard error is that of a square table (its variance divided by N) where exactly two raters rated
-every item, else that of single ratings (divided by N - 1); --se ratings gives the latter always. Intervals by document
-resample whole documents ("doc") 2000 times.
+PAIRS.jsonl has judged pairs, {"id", "text_a", "text_b", "votes": {rater: "A"|"B"|"tie"}, "better", "group", "doc"},
+or the samples of the published study. The output gives the agreement between raters, with ties as a third category and
+without ties; how often raters prefer the better text (text A if the pairs do not name one), on average, by group and by
+rater; and with --scores the agreement of a metric with each rater. With --ratings, a table of items and raters is read
+instead."""
+EPILOG = """The standard error of AC1 is that of a square table (variance divided by N) if there are two raters and both
+rated every item, else that of single ratings (variance divided by N - 1). --se ratings always uses the latter.
+Intervals by document are from 2000 resamples of whole documents ("doc").
 
---variant published computes chance as the figures in the files of Jwalapuram et al. 2019 have it: from the share of one
-single item (the last) divided by the number of items, not from all items. Those figures are no exact AC1 values, and
-depend on the order of the items; no standard error goes with them. Use it to compare with these files alone.
+--variant published computes chance agreement as in the files of Jwalapuram et al. 2019: from shares of a single item
+(the last one), divided by the number of items. These figures are not exact AC1 values and depend on the order of the
+items; they have no standard error. Use the variant only for comparison with those files.
 
-Without ties, a tie counts as no answer. Cohen's kappa of more than two raters is the mean over the pairs of raters.
-A dash stands for 0/0: where one category alone was used, kappa and alpha do not exist and AC1 is 1 without interval.
+In figures without ties, a tie is a missing answer. With more than two raters, Cohen's kappa is the mean over pairs of
+raters. A dash means 0/0: if only one category was used, kappa and alpha are undefined and AC1 is 1 without interval.
 
-Agreement with "the reference is better" is no agreement with people: it says how often the reference is preferred.
+Agreement with "the reference is better" is not human agreement: it shows how often the reference is preferred.
 
 examples:
   pronmetric agree pairs.jsonl
@@ -70,24 +71,31 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ratings",
         metavar="TABLE.csv",
-        help="instead of pairs: item,rater1,rater2,... with any categories, blank: none",
+        help="instead of pairs: item,rater1,rater2,... with any categories; an empty field is a missing rating",
     )
     parser.add_argument(
-        "--categories", nargs="+", metavar="C", help="with --ratings: categories that count though nobody used them"
+        "--categories", nargs="+", metavar="C", help="with --ratings: categories that count even if unused"
     )
     parser.add_argument(
-        "--variant", choices=("gwet", "published"), default="gwet", help="of AC1 (default: %(default)s)"
+        "--variant", choices=("gwet", "published"), default="gwet", help="variant of AC1 (default: %(default)s)"
     )
-    parser.add_argument("--se", choices=("auto", "ratings"), default="auto", help="formula (default: %(default)s)")
-    options.both(parser, "to-json", metavar="FILE", help="write everything, with the agreement of each pair of raters")
+    parser.add_argument(
+        "--se", choices=("auto", "ratings"), default="auto", help="formula of the standard error (default: %(default)s)"
+    )
+    options.both(parser, "to-json", metavar="FILE", help="write all figures as JSON, including each pair of raters")
     metric = parser.add_argument_group("a metric")
     metric.add_argument(
-        "--scores", metavar="FILE", help='its scores, {"id", "score_a", "score_b"} a line; null: no score'
+        "--scores", metavar="FILE", help='scores of a metric, {"id", "score_a", "score_b"} a line; null: no score'
     )
     metric.add_argument(
-        "--tie", type=numbers.from_zero, metavar="X", help="scores that differ by at most X are a tie (default: 0)"
+        "--tie",
+        type=numbers.from_zero,
+        metavar="X",
+        help="tie threshold: scores that differ by at most X are a tie (default: 0)",
     )
-    parser.add_argument("--seed", type=numbers.count, default=SEED, help="of the resampling (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=numbers.count, default=SEED, help="seed of the resampling (default: %(default)s)"
+    )
     return parser
 
 
@@ -131,7 +139,7 @@ def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         decisions = [decide(a, b, tie=args.tie or 0.0) for a, b in scores]
     elif not any(pair.votes for pair in pairs):
         raise InputError(
-            'no pair has "votes"; give some, or a metric\'s --scores to hold against "better"', file=args.pairs
+            'no pair has "votes"; add votes, or give --scores of a metric to compare with "better"', file=args.pairs
         )
     try:
         return of_decisions(
@@ -150,19 +158,19 @@ def of_decisions(
     formula: Formula = "auto",
     seed: int = SEED,
 ) -> tuple[dict[str, Any], str]:
-    """Everything that `agree` tells of judged pairs, as JSON takes it and as text.
+    """All figures of judged pairs, as JSON content and as text.
 
     decisions: a metric's "A", "B" or "tie" for each pair, None where it has no score; None for no metric.
 
     Raises:
-        PronmetricError: nothing to compare: no pair with two votes, and no metric.
+        PronmetricError: no pair with two votes, and no metric.
     """
     raters = votes.votes(pairs)
     how: dict[str, Any] = {"variant": variant, "formula": formula, "seed": seed}
     people = votes.between(pairs, raters, **how) if len(raters) > 1 else None
     if decisions is None and (people is None or people.with_ties is None):
         raise PronmetricError(
-            f"no pair has votes of two raters (raters: {', '.join(raters)}); give some, or a metric's --scores"
+            f"no pair has votes of two raters (raters: {', '.join(raters)}); add votes, or give --scores of a metric"
         )
     content: dict[str, Any] = {"pairs": len(pairs), "raters": list(raters)}
     text = [f"{len(pairs)} pairs, {len(raters)} raters" + (f": {', '.join(raters)}" if raters else "")]
@@ -173,7 +181,7 @@ def of_decisions(
     answers: dict[str, Any] = dict(raters)
     if decisions is not None:
         if not judges:
-            raise PronmetricError('the metric has nothing to agree with: no pair has "votes" or "better"')
+            raise PronmetricError('no pair has "votes" or "better" to compare the metric with')
         against = votes.against(pairs, decisions, judges, **how)
         answers[votes.METRIC] = {pair.id: decision for pair, decision in zip(pairs, decisions, strict=True)}
         unscored = sum(decision is None for decision in decisions)

@@ -19,8 +19,8 @@ A STEM names three files: STEM.en, the source; STEM.fr, the translation; STEM.en
 0. Words are separated by single blanks. STEM.en-fr.lines-retained is optional: it lists the line numbers (from 1,
 ascending) to which the lines of links belong. --documents has one line for each document: the number of its first
 sentence, from 0, white space, and its name."""
-EPILOG = """Precision is matches / candidate words, recall is matches / reference words; higher is better. A word matches
-as often as it occurs on both sides. The comparison is case-sensitive. A dash (null in JSON) means 0/0.
+EPILOG = """Precision is matches / candidate words, recall is matches / reference words; higher is better. A word
+matches as often as it occurs on both sides. The comparison is case-sensitive. A dash (null in JSON) means 0/0.
 
 --compat reproduces the published program: a pronoun without any link in the candidate is missing from the table and
 the total; a target index past the end of its line continues on the next line; a source index above the length of all

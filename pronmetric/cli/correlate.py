@@ -1,4 +1,4 @@
-"""`pronmetric correlate`: metrics' scores of systems or segments against people's scores of the same."""
+"""`pronmetric correlate`: correlation of metric scores with human scores, of systems or segments."""
 
 from __future__ import annotations
 
@@ -32,35 +32,33 @@ from pronmetric.output import targets
 from pronmetric.results import Result
 from pronmetric.suites import wmt_scores
 
-DESCRIPTION = """How far metrics' scores agree with people's: of whole systems, or of segments, as HUMAN has them.
-Higher is better on both sides.
+DESCRIPTION = """Correlation of metric scores with human scores, of systems or segments, depending on HUMAN. Higher is
+better on both sides.
 
-SCORES is mt-metrics-eval's .sys.score or .seg.score (SYSTEM, a tab, a score or None; a line for each system, or for
-each segment of each system in their order), or what `score` or `compare` wrote with --to_json. HUMAN is such a file,
-or one of WMT's direct assessment: a ranking of systems (of these ad-sys-ranking-SL-TL-z-names.csv has the names of the
-outputs) or scores of segments (ad-seg-scores-SL-TL.csv). Several SCORES are held against each other too."""
-EPILOG = """Systems that stand in one file only are counted and named, and so are those without a score. What has the
-name of a human translation (HUMAN, HUMAN-B, ref, refA ...) is left out and named too; --keep-references takes it in.
-A system of --to_json that has the name of a file is the one that people's file names: out/Alder.txt and
-newstest2021.de-en.hyp.Alder.en are Alder. What `score --also` put there stands in the same table.
+SCORES is a file of mt-metrics-eval, .sys.score or .seg.score (SYSTEM, a tab, a score or None; one line for each system,
+or for each segment of each system in order), or the --to_json output of `score` or `compare`. HUMAN is such a file, or
+WMT direct assessment: a ranking of systems (ad-sys-ranking-SL-TL-z-names.csv names the outputs) or scores of segments
+(ad-seg-scores-SL-TL.csv). Several SCORES are also compared with each other."""
+EPILOG = """Systems that are missing on one side or have no score are counted and listed. Human translations (HUMAN,
+HUMAN-B, ref, refA ...) are left out and listed; --keep-references includes them. Systems in JSON that are named after
+files are matched with the names in HUMAN: out/Alder.txt and newstest2021.de-en.hyp.Alder.en are both Alder. Scores of
+`score --also` are added to the table.
 
-Of systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), the share of the
-pairs of systems that people ordered which the metric orders alike; equal scores of the metric are wrong. The 95 %
-intervals draw systems anew (what other systems might have given), or with --resample segments whole documents, or
-segments where these are unknown (what another text might have given for these systems); they need five of what is
-drawn. Few systems give wide intervals. People's ranking is of whole translations: a score of pronouns alone need not
-follow it.
+Systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021): of the pairs of systems
+that humans ordered, the share that the metric orders alike; equal metric scores are wrong. 95 % intervals are bootstrap
+intervals over systems or, with --resample segments, over documents (segments if documents are unknown); they need at
+least five of these. With few systems the intervals are wide. Human rankings rate whole translations; a pronoun score
+need not correlate with them.
 
-Of segments: Pearson's r, Spearman's rho, Kendall's tau-b, tau-c, tau-10 (people's ties left out, the metric's wrong),
-tau-eq (ties on both sides right, on one wrong) and acc-eq, pairwise accuracy in which scores of the metric that differ
-by a threshold or less are tied; the threshold is the one that makes acc-eq greatest (Deutsch et al. 2023). --average
-names what is correlated: item, the systems' scores of each segment, then the mean over segments; sys, the segments of
-each system, then the mean over systems; none, all scores as one list. Only outputs count that people and all SCORES
-have a score of.
+Segments: Pearson's r, Spearman's rho, Kendall's tau-b, tau-c, tau-10 (human ties are left out, metric ties are wrong),
+tau-eq (ties on both sides are right, on one side wrong) and acc-eq, pairwise accuracy with metric ties up to a
+threshold, which is chosen to maximise acc-eq (Deutsch et al. 2023). --average: item, the systems' scores of each
+segment, then the mean over segments; sys, the segments of each system, then the mean over systems; none, all scores in
+one list. Only outputs scored by humans and by all SCORES count.
 
-With several SCORES a table of one-sided p values says whether the row's metric agrees better than the column's, in the
-figure that --test names: PERM-BOTH (Deutsch et al. 2021), in which the two metrics' scores of an output change places
-(of systems, of a system); for acc-eq and tau-eq their verdicts on a pair.
+With several SCORES, a table gives one-sided p values that the metric of the row correlates better than the metric of
+the column, for the statistic of --test. The test is PERM-BOTH (Deutsch et al. 2021): it swaps the two metrics' scores
+of an output (of a system at the system level); for acc-eq and tau-eq it swaps the decisions on a pair of outputs.
 
 examples:
   pronmetric correlate COMET.sys.score human.sys.score
@@ -78,7 +76,7 @@ _STATISTICS = {"pearson": pearson, "spearman": spearman, "kendall": kendall, "pa
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The systems that don't count, and why."""
+    """The systems that are left out, by reason."""
 
     metric_only: tuple[str, ...]
     human_only: tuple[str, ...]
@@ -206,36 +204,42 @@ def parser() -> argparse.ArgumentParser:
         "scores",
         metavar="SCORES",
         nargs="+",
-        help="a metric's: .sys.score, .seg.score, or the JSON of score or compare",
+        help="metric scores: .sys.score, .seg.score, or the JSON of score or compare",
     )
-    parser.add_argument("human", metavar="HUMAN", help="people's: .sys.score, .seg.score, or a file of WMT's DA")
+    parser.add_argument("human", metavar="HUMAN", help="human scores: .sys.score, .seg.score, or WMT direct assessment")
     options.both(
-        parser, "human-score", choices=("z", "raw"), default="z", help="of a file of WMT's DA (default: %(default)s)"
+        parser,
+        "human-score",
+        choices=("z", "raw"),
+        default="z",
+        help="which score of WMT direct assessment (default: %(default)s)",
     )
     parser.add_argument(
         "--average",
         choices=segment_correlation.AVERAGES,
-        help=f"how segments are grouped (default, where HUMAN is of segments: {segment_level.AVERAGE})",
+        help=f"how segment scores are grouped (default: {segment_level.AVERAGE})",
     )
     parser.add_argument(
         "--test",
         metavar="FIGURE",
         choices=tuple(dict.fromkeys((*_FIGURES, *segment_level.FIGURES))),
-        help="what the p values of several SCORES are of: of systems pearson, spearman, kendall, pairwise (default); "
-        f"of segments {', '.join(segment_level.FIGURES)} (default)",
+        help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
+        f"segments: {', '.join(segment_level.FIGURES)} (default)",
     )
     parser.add_argument(
         "--resample",
         choices=("systems", "segments"),
         default="systems",
-        help="what the intervals draw; segments needs JSON (default: %(default)s)",
+        help="unit of the bootstrap intervals; segments needs JSON (default: %(default)s)",
     )
-    options.both(parser, "keep-references", action="store_true", help="human references are systems too")
-    options.both(parser, "to-json", metavar="FILE", help="write everything, with the systems' scores")
-    options.both(parser, "to-sys-score", metavar="FILE", help="write SCORES in mt-metrics-eval's form")
-    options.both(parser, "to-seg-score", metavar="FILE", help="write the segments' scores in that form; needs JSON")
+    options.both(parser, "keep-references", action="store_true", help="include human translations as systems")
+    options.both(parser, "to-json", metavar="FILE", help="write all figures and the systems' scores as JSON")
+    options.both(parser, "to-sys-score", metavar="FILE", help="write SCORES as a .sys.score file")
+    options.both(
+        parser, "to-seg-score", metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON"
+    )
     parser.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the drawing (default: %(default)s)"
+        "--seed", type=numbers.count, default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)"
     )
     return parser
 
@@ -251,7 +255,7 @@ def _left(metric: Mapping[str, float | None], people: Mapping[str, float | None]
 
 
 def _also(metric: Metric, y: Mapping[str, float | None], *, seed: int) -> dict[str, Correlations]:
-    """The older scores of a result's systems, those of them that two or more of the counted systems have."""
+    """Correlation of each --also score that two or more of the systems have."""
     if metric.result is None:
         return {}
     own = dict(zip(metric.systems, metric.result.systems, strict=True))
@@ -262,7 +266,7 @@ def _also(metric: Metric, y: Mapping[str, float | None], *, seed: int) -> dict[s
 
 
 def _estimates(found: Correlations) -> Correlations:
-    """Without intervals: of the older scores a result has no parts that could be drawn."""
+    """The same without intervals: results contain no segment parts of --also scores to resample."""
     figures = {name: replace(getattr(found, name), low=None, high=None) for name in _FIGURES}
     return replace(found, **figures)
 
@@ -287,7 +291,7 @@ def _content(
     left: Left,
     also: Mapping[str, Correlations],
 ) -> dict[str, Any]:
-    """Everything, as --to_json has it."""
+    """The content of --to_json."""
     return {
         "metric": args.scores[0],
         "human": args.human,
@@ -308,7 +312,7 @@ def _figures(found: Correlations) -> dict[str, dict[str, float | None]]:
 
 
 def _text(args: argparse.Namespace, found: Correlations, left: Left, also: Mapping[str, Correlations]) -> str:
-    """What a person reads."""
+    """The printed text."""
     (path,) = args.scores
     told = {
         f"only in {path}": left.metric_only,
