@@ -8,7 +8,7 @@ pronoun. After Huddleston & Pullum 2002, ch. 11 (content clauses), 12 (relative 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from pronmetric.pronouns.lexicon import (
@@ -159,41 +159,65 @@ def _following(words: Sequence[str], index: int, names: Collection[int] = ()) ->
 
 
 def _following_kind(word: str, after: str, *, moved: bool) -> str:
-    number = word[:1].isdigit() or word[:1] in ("$", "#", "\u20ac", "\u00a3")
-    if word == ",":
-        return "open" if moved else "comma"
-    if not number and not _is_word(word):
-        return "end"
-    if word in _VERB or word.startswith("'"):
-        return "verb"
-    if word in _SUBJECT:
-        return "pronoun"
+    """The first kind of `_KINDS` whose test holds; moved: quotes or adverbs were skipped before `word`."""
+    return next((kind for kind, holds in _KINDS if holds(word, after, moved)), "open")
+
+
+def _is_number(word: str) -> bool:
+    return word[:1].isdigit() or word[:1] in ("$", "#", "\u20ac", "\u00a3")
+
+
+def _ends_clause(word: str, after: str, moved: bool) -> bool:
+    return not _is_number(word) and not _is_word(word)
+
+
+def _is_verb(word: str, after: str, moved: bool) -> bool:
+    return word in _VERB or word.startswith("'")
+
+
+def _is_fixed(word: str, after: str, moved: bool) -> bool:
+    """Whether "that" is a determiner for sure: that one, that way, that other, that day."""
     if word == "one" and (not after.isalpha() or after in _VERB - MODAL - {"had"}):
-        return "fixed"
+        return True
     if word in LEXICON["light_noun"] or (word == "other" and not _is_plural(after)):
-        return "fixed"
-    if word in LEXICON["time_unit"] and not (after.isalpha() and not _can_follow_verb(after)):
-        return "fixed"
-    if (
-        number
-        or word == "that"
-        or word in _DETERMINER
-        or (word in ("about", "around", "over") and (after[:1].isdigit() or after in ARTICLE - {"the", "a", "an"}))
-    ):
-        return "determiner"
-    if word.endswith("ing") and after in _SURE_DETERMINER:
-        return "determiner"
-    if word in _STARTER:
-        return "starter"
-    if word in ("last", "next") and after in LEXICON["time_unit"]:
-        return "preposition"
-    if word in PREPOSITION or word == "to":
-        return "preposition"
-    if word in _COORDINATOR or (word == "which" and not moved):
-        return "end"
-    if _may_be_finite(word) and _can_follow_verb(after):
-        return "verb"
-    return "open"
+        return True
+    return word in LEXICON["time_unit"] and not (after.isalpha() and not _can_follow_verb(after))
+
+
+def _is_determiner(word: str, after: str, moved: bool) -> bool:
+    if _is_number(word) or word == "that" or word in _DETERMINER:
+        return True
+    if word in ("about", "around", "over") and (after[:1].isdigit() or after in ARTICLE - {"the", "a", "an"}):
+        return True
+    return word.endswith("ing") and after in _SURE_DETERMINER
+
+
+def _is_preposition(word: str, after: str, moved: bool) -> bool:
+    return word in PREPOSITION or word == "to" or (word in ("last", "next") and after in LEXICON["time_unit"])
+
+
+def _is_coordinator(word: str, after: str, moved: bool) -> bool:
+    return word in _COORDINATOR or (word == "which" and not moved)
+
+
+def _is_likely_verb(word: str, after: str, moved: bool) -> bool:
+    return _may_be_finite(word) and _can_follow_verb(after)
+
+
+_KINDS: tuple[tuple[str, Callable[[str, str, bool], bool]], ...] = (
+    ("comma", lambda word, after, moved: word == "," and not moved),
+    ("open", lambda word, after, moved: word == ","),
+    ("end", _ends_clause),
+    ("verb", _is_verb),
+    ("pronoun", lambda word, after, moved: word in _SUBJECT),
+    ("fixed", _is_fixed),
+    ("determiner", _is_determiner),
+    ("starter", lambda word, after, moved: word in _STARTER),
+    ("preposition", _is_preposition),
+    ("end", _is_coordinator),
+    ("verb", _is_likely_verb),
+)
+"""Kinds of the word after "that", and tests of this word, the next one and `moved`; the first that holds counts."""
 
 
 def _can_follow_verb(word: str) -> bool:
@@ -255,37 +279,54 @@ def _fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool:
     return (object_unlikely and end - at > 7) or _finite_ahead(words, at, fronted=True)
 
 
-def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -> Use | None:
-    """The word before that takes the clause that follows; None where there is none, or no clause follows.
+class _Site(NamedTuple):
+    """The place before a "that".
 
-    near: it stands right before.
+    j: the index of the last word before it, quotes and adverbs skipped. certain: a clause follows even where an object
+    "that N" would fit. near: a governor must be word `j` itself.
     """
-    likely = _clause_can_follow(words, follows, object_unlikely=True)
-    if not likely:
+
+    words: Sequence[str]
+    j: int
+    follows: _Next
+    certain: bool
+    near: bool
+
+    @property
+    def word(self) -> str:
+        """The last word before "that"."""
+        return _at(self.words, self.j)
+
+    @property
+    def before(self) -> str:
+        """The word before the last one."""
+        return _at(self.words, self.j - 1)
+
+
+def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -> Use | None:
+    """The word before "that" that takes the clause after it; None where there is none, or no clause follows.
+
+    near: it must be the last word before "that".
+    """
+    if not _clause_can_follow(words, follows, object_unlikely=True):
         return None
     certain = _clause_can_follow(words, follows, object_unlikely=False)
     j = _before_quotes(words, index)
     if not near and _modifies_governor(words, j):
         j -= 1
-    word, before = _at(words, j), _at(words, j - 1)
+    return _governor_at(_Site(words, j, follows, certain, near))
+
+
+def _governor_at(site: _Site) -> Use | None:
+    words, j, follows, certain, near = site
+    word, before = site.word, site.before
     if _opens(words, j):
         return _after_comma(words, follows, j) if certain and not near else None
-    if word in ("so", "such"):
-        return Use(RESULT, f"{word} that")
-    if word == "out" and before in LEXICON["out_verb"] and certain:
-        return Use(COMPLEMENTIZER, f"{before} {word} takes a clause")
-    if _is_conjunction_with_that(words, j, follows) and certain:
-        return Use(COMPLEMENTIZER, f"{word} that")
-    if word == "like" and before in _LIKES and _is_certain(words, follows):
-        return Use(COMPLEMENTIZER, "like takes a clause")
+    phrase = _phrase(site)
+    if phrase is not None:
+        return phrase
     if word in PREPOSITION or word == "to":
         return _distant(words, j) if certain and not near and (before == "ever" or word == "out") else None
-    if word in ("point", "extent", "degree") and "to" in words[max(j - 3, 0) : j] and certain:
-        return Use(RESULT, f"to the {word} that")
-    if word == "mind" and before == "in" and certain:
-        return Use(COMPLEMENTIZER, "in mind that")
-    if word == "event" and before == "the" and _at(words, j - 2) == "in" and certain:
-        return Use(COMPLEMENTIZER, "in the event that")
     if word in _BE:
         return Use(COMPLEMENTIZER, "clause after be") if certain and not _asks(words, j, follows) else None
     if word == "it" and _so_such(words, j) is None:
@@ -296,6 +337,58 @@ def _governor(words: Sequence[str], index: int, follows: _Next, *, near: bool) -
     if direct is not None:
         return direct
     return _distant(words, j) if certain and not near and not _has_gap(words, follows) else None
+
+
+def _phrase(site: _Site) -> Use | None:
+    """The fixed phrase that ends at the site: the first of `_PHRASES` whose test holds."""
+    for kind, reason, holds in _PHRASES:
+        if holds(site):
+            return Use(kind, reason.format(word=site.word, before=site.before))
+    return None
+
+
+def _is_conjunction_with_that(site: _Site) -> bool:
+    """Now that, given that, except that; in that, not that, would that before a sure subject."""
+    word = site.word
+    if not site.certain:
+        return False
+    if word == "now" or word in LEXICON["linker"]:
+        return True
+    subject = site.follows.kind == "pronoun" or site.words[site.follows.at] in _SURE_DETERMINER
+    return subject and (word in ("in", "order", "not") or (word == "would" and site.j == 0))
+
+
+def _is_to_the_point(site: _Site) -> bool:
+    degree = site.word in ("point", "extent", "degree") and "to" in site.words[max(site.j - 3, 0) : site.j]
+    return degree and site.certain
+
+
+def _is_in_the_event(site: _Site) -> bool:
+    return [*site.words[max(site.j - 2, 0) : site.j + 1]] == ["in", "the", "event"] and site.certain
+
+
+_PHRASES: tuple[tuple[str, str, Callable[[_Site], bool]], ...] = (
+    (RESULT, "{word} that", lambda site: site.word in ("so", "such")),
+    (
+        COMPLEMENTIZER,
+        "{before} {word} takes a clause",
+        lambda site: site.word == "out" and site.before in LEXICON["out_verb"] and site.certain,
+    ),
+    (COMPLEMENTIZER, "{word} that", _is_conjunction_with_that),
+    (
+        COMPLEMENTIZER,
+        "like takes a clause",
+        lambda site: site.word == "like" and site.before in _LIKES and _is_certain(site.words, site.follows),
+    ),
+    (RESULT, "to the {word} that", _is_to_the_point),
+    (
+        COMPLEMENTIZER,
+        "in mind that",
+        lambda site: site.word == "mind" and site.before == "in" and site.certain,
+    ),
+    (COMPLEMENTIZER, "in the event that", _is_in_the_event),
+)
+"""Phrases before "that" that take a clause: use, reason and test; the first whose test holds counts."""
 
 
 def _before_quotes(words: Sequence[str], index: int) -> int:
@@ -318,15 +411,6 @@ def _modifies_governor(words: Sequence[str], j: int) -> bool:
 def _opens(words: Sequence[str], j: int) -> bool:
     """Whether a sentence or a coordinated clause begins after word `j`."""
     return j < 0 or words[j] in _STOP | _DASH | _COORDINATOR or words[j] == ","
-
-
-def _is_conjunction_with_that(words: Sequence[str], j: int, follows: _Next) -> bool:
-    """Now that, given that, except that; in that, not that, would that before a sure subject."""
-    word = words[j]
-    if word == "now" or word in LEXICON["linker"]:
-        return True
-    subject = follows.kind == "pronoun" or words[follows.at] in _SURE_DETERMINER
-    return subject and (word in ("in", "order", "not") or (word == "would" and j == 0))
 
 
 def _direct(words: Sequence[str], j: int, follows: _Next, *, certain: bool) -> Use | None:
