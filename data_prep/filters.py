@@ -84,7 +84,7 @@ def _agreed(path: Path, min_agreement: float) -> frozenset[tuple[str, str]]:
     return frozenset(kept)
 
 
-def filtered(pair: Pair, keep: Filter) -> Pair | None:
+def filter_pair(pair: Pair, keep: Filter) -> Pair | None:
     """The pair without the pronoun-pronoun mismatches that `keep` refuses; None where no mismatch is left."""
     kept = tuple(m for m in pair.mismatches if m.kind != "pronoun" or keep(m.ref_form, m.hyp_form))
     if not kept:

@@ -13,21 +13,20 @@ from pronmetric.text.words import words
 def noisy_references(pair: Pair) -> Iterator[Pair]:
     """One pair (reference, noisy reference) for each pronoun-pronoun mismatch of a system pair.
 
-    Letter case is kept ("He" -> "It"); `agrees` is False where the verb or noun beside the pronoun fitted it and no
-    longer does ("he is" -> "they is").
+    Letter case is kept ("He" -> "It"); `agrees` is False where the verb or noun next to the pronoun agreed with it and
+    no longer does ("he is" -> "they is").
     """
     split = words(pair.better)
     wrong = [mismatch for mismatch in pair.mismatches if mismatch.kind == "pronoun"]
     for number, mismatch in enumerate(wrong, start=1):
         start, end, form = mismatch.ref_start, mismatch.ref_end, mismatch.hyp_form
+        new = corrupt.match_case(pair.better, start, end, form)
         index = sum(word.start < start for word in split)
         yield replace(
             pair,
             id=f"{pair.id}#{number}",
             kind="noisy",
             worse=corrupt.replace(pair.better, start, end, form),
-            mismatches=(
-                replace(mismatch, hyp_start=start, hyp_end=start + len(corrupt.cased(pair.better, start, end, form))),
-            ),
+            mismatches=(replace(mismatch, hyp_start=start, hyp_end=start + len(new)),),
             agrees=corrupt.agrees(split, index, form) or not corrupt.agrees(split, index, mismatch.ref_form),
         )

@@ -19,7 +19,7 @@ class _Candidate(NamedTuple):
     """One reference beside one system output, to be aligned."""
 
     document: Document
-    place: int
+    position: int
     ref: str
     system: str
     ref_words: Sequence[Word]
@@ -29,7 +29,7 @@ class _Candidate(NamedTuple):
     @property
     def segment(self) -> Segment:
         """The segment that both translate."""
-        return self.document.segments[self.place]
+        return self.document.segments[self.position]
 
 
 def system_pairs(
@@ -64,7 +64,7 @@ def system_pairs(
 
 
 def _candidates(document: Document, forms: Collection[str], counts: Counter[str]) -> Iterator[_Candidate]:
-    for place, segment in enumerate(document.segments):
+    for index, segment in enumerate(document.segments):
         split = {system: words(text) for system, text in segment.hyps.items() if text.strip()}
         counts["compared.empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
@@ -79,12 +79,12 @@ def _candidates(document: Document, forms: Collection[str], counts: Counter[str]
                     counts["compared.no pronoun"] += 1
                 else:
                     counts["compared.aligned"] += 1
-                    yield _Candidate(document, place, ref, system, ref_words, found, hyp_words)
+                    yield _Candidate(document, index, ref, system, ref_words, found, hyp_words)
 
 
 def _pair(candidate: _Candidate, found: tuple[Mismatch, ...], context_size: int) -> Pair:
     document, segment, ref, system = candidate.document, candidate.segment, candidate.ref, candidate.system
-    before = document.segments[max(0, candidate.place - context_size) : candidate.place]
+    before = document.segments[max(0, candidate.position - context_size) : candidate.position]
     return Pair(
         id=f"{document.testset}.{document.lp}/{ref}/{system}/{segment.seg}",
         kind="system",

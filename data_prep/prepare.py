@@ -1,47 +1,67 @@
 """Preparation from end to end: WMT test sets and English documents to a folder of pairs and passages.
 
-First all test sets are looked over (splits, copies on another side, lines for the aligner). Then each is read, aligned
-and compared by itself; that result is kept, so that a run that was stopped goes on where it stood. What follows needs
-all of them (unique pairs, splits); it is written beside OUT and takes its place at the end.
+First all test sets are surveyed (splits, copies across splits, lines for the aligner). Then each is aligned and
+compared on its own; that result is stored, so that an interrupted run resumes. The remaining steps need all of them
+(unique pairs, splits); their result is written next to OUT and replaces it at the end.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from data_prep import documents, manifest
 from data_prep.documents import EnglishDocument
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
-from data_prep.result import Result, replaced
-from data_prep.settings import Settings, Talk
+from data_prep.result import Result, replace_folder
+from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
 from data_prep.stages import MakeAligner, Stages
-from data_prep.survey import survey
+from data_prep.survey import Survey, survey
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
 
 
-def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
-    """Prepare training data and write it to `settings.out`; returns the manifest.
+def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
+    """Prepare training data in `settings.out`; returns the manifest.
 
-    `make_aligner` sets up another back end than the agreement EM; `settings.align.backend` is its name.
+    `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
 
     Raises:
-        InputError: a missing folder, a fault in a file, a filter that leaves nothing, an `out` that is something else.
+        InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content.
     """
     settings.check()
     keep = agreement_filter(settings.filter.agreement, min_agreement=settings.filter.min_agreement)
+    testsets = _discover(settings, reporter)
+    plain = list(_read_plain(settings))
+    surveyed = _survey(settings, testsets, plain, reporter)
+    inputs = _hash_inputs(settings, testsets)
+    stages = Stages(settings, inputs["wmt"], surveyed.sample, reporter, make_aligner)
+    shown = reporter.progress(testsets, "align and compare", len(testsets), "test sets")
+    files = [stages.prepare_pairs(testset) for testset in shown]
+    stages.remove_unused()
+    with replace_folder(settings.folder) as folder:
+        return Result(settings, folder, surveyed, keep).write(files, plain, inputs, reporter)
+
+
+def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
+    """The test sets to read; those skipped are reported with the reason."""
     found = discovery.discover(
         settings.data.wmt, years=settings.data.years, pairs=settings.data.pairs, exclude=settings.data.exclude
     )
     for skipped in found.skipped:
-        talk.note(f"skipped {skipped.id}: {skipped.reason}")
-    plain = list(_plain(settings))
+        reporter.note(f"skipped {skipped.id}: {skipped.reason}")
+    return found.testsets
+
+
+def _survey(
+    settings: Settings, testsets: Sequence[TestSet], plain: Sequence[tuple[str, EnglishDocument]], reporter: Reporter
+) -> Survey:
+    """Survey the test sets; empty files and divided documents are reported."""
     surveyed = survey(
-        talk.progress(found.testsets, "read", len(found.testsets), "test sets"),
+        reporter.progress(testsets, "read", len(testsets), "test sets"),
         rule=settings.rule,
         context_size=settings.context.size,
         sample_size=settings.align.lines,
@@ -49,23 +69,17 @@ def prepare(settings: Settings, talk: Talk, *, make_aligner: MakeAligner | None 
     )
     for name, counts in surveyed.counts.items():
         if empty := counts[jsonl.EMPTY]:
-            talk.note(f"{name}: {empty} {jsonl.EMPTY}")
+            reporter.note(f"{name}: {empty} {jsonl.EMPTY}")
     if surveyed.was_divided:
-        talk.note(
-            "no test set of train or none of development: documents are divided, "
+        reporter.note(
+            "train or development has no test set: documents are divided, "
             f"splits.development_share={settings.splits.development_share} of them for development"
         )
-    inputs = _inputs(settings, found.testsets)
-    stages = Stages(settings, inputs["wmt"], surveyed.sample, talk, make_aligner)
-    shown = talk.progress(found.testsets, "align and compare", len(found.testsets), "test sets")
-    files = [stages.of(testset) for testset in shown]
-    stages.forget_others()
-    with replaced(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep).write(files, plain, inputs, talk)
+    return surveyed
 
 
-def _inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
-    """The hashes of all files that the result is made from."""
+def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
+    """The hashes of all input files."""
     folder = Path(settings.data.wmt)
     found = {"wmt": manifest.hashes(folder, {path for testset in testsets for path in testset.paths})}
     sources = {path for testset in discovery.find(folder) if testset.source == "en" for path in testset.paths}
@@ -79,7 +93,7 @@ def _inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[s
     return found
 
 
-def _plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
+def _read_plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
     """All plain English documents with their split: `data.english`, then the English sources of WMT."""
     if settings.data.english is not None:
         found = list(documents.read(Path(settings.data.english)))

@@ -1,4 +1,4 @@
-"""The folder that preparation leaves: unique pairs in their splits, passages, confusion table, manifest."""
+"""The prepared folder: unique pairs by split, passages, confusion table, manifest."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 from data_prep import manifest
 from data_prep.documents import EnglishDocument
-from data_prep.filters import Filter, filtered
+from data_prep.filters import Filter, filter_pair
 from data_prep.passages import passages
-from data_prep.settings import STAGES, Settings, Talk
+from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
-from data_prep.survey import Place, Survey, output_documents, reference_documents
+from data_prep.survey import SegmentId, Survey, output_documents, reference_documents
 from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -27,13 +27,13 @@ from pronmetric.schema import Pair, Passage
 from pronmetric.text import strict_json
 
 STUDY = "development_study"
-_TOLD = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
-"""Counts that stand in the manifest of every test set, even where they are 0."""
+_ALWAYS_COUNTED = ("compared.outputs", "kept.system", "kept.system with a pronoun mismatch", "kept.noisy")
+"""Counts in the manifest of every test set, even if 0."""
 
 
 @contextmanager
-def replaced(out: Path) -> Iterator[Path]:
-    """A folder beside `out` that takes its place, and its stages, when all went well; else it vanishes."""
+def replace_folder(out: Path) -> Iterator[Path]:
+    """A folder next to `out` that replaces it and takes over its stages on success; else it is removed."""
     new, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
     if old.exists() and not out.exists():  # a run was killed between the two renames below
         old.rename(out)
@@ -51,7 +51,7 @@ def replaced(out: Path) -> Iterator[Path]:
 
 
 class Result:
-    """The final folder: unique pairs in their splits, passages, confusion table, manifest."""
+    """Writes the prepared folder."""
 
     def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter) -> None:
         self._settings = settings
@@ -68,20 +68,20 @@ class Result:
         files: list[tuple[TestSet, Path]],
         plain: list[tuple[str, EnglishDocument]],
         inputs: Mapping[str, Mapping[str, str]],
-        talk: Talk,
+        reporter: Reporter,
     ) -> dict[str, Any]:
         """Write everything; returns the manifest."""
-        rows = self._write_pairs(files, talk)
-        self._refuse_nothing()
+        rows = self._write_pairs(files, reporter)
+        self._refuse_empty()
         for split in (TRAIN, DEVELOPMENT):
             if not rows[split]:
-                talk.note(f"split {split} has no pair")
-        rows |= self._write_passages(plain, [testset for testset, _ in files], talk)
+                reporter.note(f"split {split} has no pair")
+        rows |= self._write_passages(plain, [testset for testset, _ in files], reporter)
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion).save(self._folder / "confusion.json")
         content = manifest.manifest(
             inputs=inputs,
-            config=self._settings.told(),
+            config=self._settings.to_manifest(),
             counts={
                 "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
                 "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
@@ -98,19 +98,19 @@ class Result:
         if self._survey.was_divided:
             yield "documents were divided between train and development"
 
-    def _write_pairs(self, files: list[tuple[TestSet, Path]], talk: Talk) -> dict[str, int]:
+    def _write_pairs(self, files: list[tuple[TestSet, Path]], reporter: Reporter) -> dict[str, int]:
         waiting = self._folder / ".rows"
         waiting.mkdir()
         features = arrow.pair_features()
         with ExitStack() as stack:
             rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in arrow.PAIR_SPLITS}
-            for testset, path in talk.progress(files, "unique pairs", len(files), "test sets"):
+            for testset, path in reporter.progress(files, "unique pairs", len(files), "test sets"):
                 read = self._survey.counts[testset.id].items()
-                self._counts[testset.id].update(dict.fromkeys(_TOLD, 0))
+                self._counts[testset.id].update(dict.fromkeys(_ALWAYS_COUNTED, 0))
                 self._counts[testset.id].update({f"read.{name}": count for name, count in read})
                 self._counts[testset.id].update(_read_counts(path.with_suffix(".json")))
                 for row in arrow.read_rows(path):
-                    for split, pair in self._kept(arrow.to_pair(row), self._counts[testset.id]):
+                    for split, pair in self._sort(arrow.to_pair(row), self._counts[testset.id]):
                         rows[split].add(pair)
                         if testset.id not in self._used[split]:
                             self._used[split].append(testset.id)
@@ -119,21 +119,21 @@ class Result:
         shutil.rmtree(waiting)
         return {split: file.rows for split, file in rows.items()}
 
-    def _kept(self, pair: Pair, counts: Counter[str]) -> Iterator[tuple[str, Pair]]:
-        """The pair with its split, and a second time in the study's form; nothing where it is dropped, and counted."""
+    def _sort(self, pair: Pair, counts: Counter[str]) -> Iterator[tuple[str, Pair]]:
+        """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
         counts[f"found.{pair.kind}"] += 1
-        place = Place(pair.testset, pair.lp, pair.seg)
-        if place in self._survey.barred:
+        segment = SegmentId(pair.testset, pair.lp, pair.seg)
+        if segment in self._survey.barred:
             counts[f"dropped.{pair.kind}.copy on another side"] += 1
             return
-        kept = filtered(pair, self._keep)
+        kept = filter_pair(pair, self._keep)
         if kept is None:
             counts[f"dropped.{pair.kind}.agreement filter"] += 1
             return
-        if not self._new(pair.kind, pair.better, pair.worse):
+        if not self._is_new(pair.kind, pair.better, pair.worse):
             counts[f"dropped.{pair.kind}.repeated"] += 1
             return
-        split = self._survey.splits[place]
+        split = self._survey.splits[segment]
         counts[f"kept.{pair.kind}"] += 1
         if pair.kind == "system":
             wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]
@@ -145,28 +145,28 @@ class Result:
             study = study_pair(kept)
             if study is None:
                 counts["dropped.study.not one word for one"] += 1
-            elif not self._new("study", study.better, study.worse):
+            elif not self._is_new("study", study.better, study.worse):
                 counts["dropped.study.repeated"] += 1
             else:
                 counts["kept.study"] += 1
                 yield STUDY, study
 
-    def _new(self, *key: str) -> bool:
+    def _is_new(self, *key: str) -> bool:
         digest = blake2b("\0".join(key).encode(), digest_size=12).digest()
         if digest in self._seen:
             return False
         self._seen.add(digest)
         return True
 
-    def _refuse_nothing(self) -> None:
-        """Raise an error that names what left no pair with a pronoun-pronoun mismatch."""
+    def _refuse_empty(self) -> None:
+        """Raise an error with the cause if no pair with a pronoun-pronoun mismatch is left."""
         total = sum(self._counts.values(), Counter())
         if total["kept.noisy"]:
             return
         if not total["found.noisy"]:
             raise InputError(
-                f"data.wmt: none of {total['compared.outputs']:,} system outputs has another pronoun than its "
-                f"reference, of inventory={self._settings.inventory}",
+                f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference "
+                f"in a pronoun of inventory={self._settings.inventory}",
                 file=self._settings.data.wmt,
             )
         if total["dropped.noisy.agreement filter"]:
@@ -174,10 +174,10 @@ class Result:
                 f"filter.agreement={self._settings.filter.agreement} leaves none of {total['found.noisy']:,} pronoun "
                 "mismatches; choose another table, grammar or none"
             )
-        raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy on another side")
+        raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy in another split")
 
     def _write_passages(
-        self, plain: list[tuple[str, EnglishDocument]], testsets: list[TestSet], talk: Talk
+        self, plain: list[tuple[str, EnglishDocument]], testsets: list[TestSet], reporter: Reporter
     ) -> dict[str, int]:
         rows = {}
         features = arrow.passage_features()
@@ -187,7 +187,7 @@ class Result:
             docs += reference_documents(self._survey, split)
             if split == TRAIN and self._settings.passages.outputs:
                 docs += output_documents(
-                    talk.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
+                    reporter.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
                     self._survey,
                     split,
                     systems=self._settings.passages.outputs,
@@ -195,7 +195,7 @@ class Result:
                     counts=self._counts[name],
                 )
             stream = self._folder / f".{name}"
-            shown = talk.progress(docs, name, len(docs), "documents")
+            shown = reporter.progress(docs, name, len(docs), "documents")
             rows[name] = arrow.write_rows(stream, self._passages(split, shown), features)
             arrow.save_split(self._folder / name, stream, features)
             stream.unlink()
@@ -214,7 +214,7 @@ class Result:
                     counts["dropped.no pronoun"] += 1
                 elif held_out.near(passage.text):
                     counts["dropped.copy on another side"] += 1
-                elif not self._new("passage", passage.text):
+                elif not self._is_new("passage", passage.text):
                     counts["dropped.repeated"] += 1
                 else:
                     counts[f"kept.{doc.source}"] += 1

@@ -1,4 +1,4 @@
-"""What a preparation needs to know, and how it speaks while it runs."""
+"""The settings of preparation, and the callbacks for its progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from data_prep.filters import GRAMMAR, NONE
 from data_prep.manifest import NAME as MANIFEST
-from data_prep.splits import Rule
+from data_prep.splits import SplitRule
 from pronmetric import settings
 from pronmetric.errors import InputError
 from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
@@ -21,7 +21,7 @@ STAGES = ".stages"
 
 
 def _several(value: object) -> object:
-    """One value stands for a list of it (data.years=21)."""
+    """A single value as a list (data.years=21)."""
     return [value] if isinstance(value, str | int) and not isinstance(value, bool) else value
 
 
@@ -42,20 +42,20 @@ class Data(Record):
 
 
 class Learned(Record):
-    """Group align: a back end that learns from the lines."""
+    """Group align: a back end that is trained on the lines."""
 
     backend: Literal["agreement", "eflomal"]
     lines: Count
 
 
 class Embedding(Record):
-    """Group align: vectors of an encoder; nothing is learned."""
+    """Group align: vectors of an encoder, without training."""
 
     backend: Literal["embedding"]
 
     @property
     def lines(self) -> int:
-        """Lines to learn from."""
+        """Lines to train on."""
         return 0
 
 
@@ -107,20 +107,20 @@ class Settings(settings.Settings):
         if self.filter.agreement in (GRAMMAR, NONE):
             yield (
                 "filter.min_agreement",
-                f"with filter.agreement={self.filter.agreement}: it is of a table, name its file or leave it out",
+                f"with filter.agreement={self.filter.agreement}: it applies to a table; name its file or leave it out",
             )
         if self.data.english is None:
             yield "splits.english_share", "without documents: add data.english=FOLDER or leave it out"
 
     @property
     def folder(self) -> Path:
-        """Where the result goes."""
+        """The output folder."""
         return Path(self.out).resolve()
 
     @property
-    def rule(self) -> Rule:
-        """Which test set goes where."""
-        return Rule(
+    def rule(self) -> SplitRule:
+        """The assignment of test sets to splits."""
+        return SplitRule(
             development=tuple(self.splits.development),
             test=tuple(self.splits.test),
             development_share=self.splits.development_share,
@@ -132,16 +132,16 @@ class Settings(settings.Settings):
         """Refuse an `out` that cannot be written, before anything is read.
 
         Raises:
-            InputError: `out` is something else than a prepared folder.
+            InputError: `out` is not a prepared folder.
         """
         out = self.folder
         if out.exists() and not out.is_dir():
             raise InputError("is a file; out= names the folder to write", file=out)
         if out.is_dir() and not (out / MANIFEST).is_file() and {path.name for path in out.iterdir()} - {STAGES}:
-            raise InputError("holds other things than prepared data; name a new folder with out=", file=out)
+            raise InputError("contains other files than prepared data; name a new folder with out=", file=out)
 
-    def told(self) -> dict[str, Any]:
-        """The settings for the manifest: all but where things stand on this machine."""
+    def to_manifest(self) -> dict[str, Any]:
+        """The settings for the manifest: all but paths of this machine."""
         return {
             "years": self.data.years,
             "pairs": self.data.pairs,
@@ -159,8 +159,8 @@ class Settings(settings.Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """How preparation speaks while it runs: `note` takes a line, `progress` an iterable, its label, length and unit."""
+class Reporter:
+    """Callbacks of preparation: `note` takes a line; `progress` wraps an iterable, with its label, length and unit."""
 
     note: Callable[[str], None]
     progress: Callable[[Iterable[Any], str, int | None, str], Iterable[Any]]

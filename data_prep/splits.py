@@ -1,4 +1,4 @@
-"""Splits by test set and document, with nothing of one on the other side."""
+"""Splits by test set and document, without copies across splits."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _SHARED = 0.5
 
 
 Unit = tuple[str, str, str]
-"""What is never divided: test set, lp and document (or block of segments, where documents are unknown)."""
+"""The unit of splitting: test set, lp and document (or block of segments, where documents are unknown)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """Which test set goes where: entries NAME, NAME:LP, wmtYY or wmtYY:LP, asked in the order test, development.
+class SplitRule:
+    """The assignment of test sets to splits: entries NAME, NAME:LP, wmtYY or wmtYY:LP; test before development.
 
-    What no entry names goes to train. Where then train or development is empty, the documents of the other one are
-    divided: `development_share` of them, drawn by `seed`, are development. Where the files give no documents, runs
-    of `block` segments stand for them.
+    Test sets without an entry go to train. If train or development is then empty, the documents of the other one are
+    divided: `development_share` of them, drawn by `seed`, go to development. Without document boundaries, runs of
+    `block` segments are used instead.
     """
 
     development: tuple[str, ...]
@@ -47,8 +47,8 @@ class Rule:
         return TRAIN
 
 
-def divided(by_name: Mapping[Unit, str], rule: Rule) -> dict[Unit, str] | None:
-    """The units again with their splits, where train or development had none; None where nothing is to be done."""
+def divide(by_name: Mapping[Unit, str], rule: SplitRule) -> dict[Unit, str] | None:
+    """The units with new splits if train or development has none, else None."""
     holds = set(by_name.values())
     if (TRAIN in holds) == (DEVELOPMENT in holds):
         return None
@@ -58,7 +58,7 @@ def divided(by_name: Mapping[Unit, str], rule: Rule) -> dict[Unit, str] | None:
 
 
 def unit_of(document: Document, index: int, block: int) -> Unit:
-    """The unit of a segment, by its place in its document."""
+    """The unit of a segment, by its index in its document."""
     doc = document.doc if document.exact else f"{document.doc}#{index // block + 1}"
     return document.testset, document.lp, doc
 
@@ -71,15 +71,15 @@ def draw(units: Collection[tuple[str, ...]], share: float, seed: int) -> set[tup
 
 
 def tokens(text: str) -> list[str]:
-    """The text in normal form: lower-cased words; each Chinese or Japanese sign is one."""
+    """The text in normal form: lower-cased words; each Chinese or Japanese character is one."""
     return _TOKEN.findall(text.lower())
 
 
 class Copies:
-    """Texts to be kept off the other side: says whether a text is one of them, or nearly.
+    """Texts of one split, for the search for copies and near copies in another.
 
-    Equal in normal form is a copy. Near is a text that shares with one of them at least half of the 5-grams of words
-    of the shorter, which must have eight words.
+    A copy is equal in normal form. A near copy shares at least half of the word 5-grams of the shorter text, which must
+    have eight words.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Copies:
         self._where: dict[int, list[int]] = defaultdict(list)
 
     def add(self, text: str) -> None:
-        """Keep one text."""
+        """Add one text."""
         normal = tuple(tokens(text))
         if not normal or normal in self._exact:
             return
@@ -99,11 +99,11 @@ class Copies:
         self._sizes.append(len(grams))
 
     def exact(self, text: str) -> bool:
-        """Whether a kept text is equal to this one in normal form."""
+        """Whether a text is a copy."""
         return tuple(tokens(text)) in self._exact
 
     def near(self, text: str) -> bool:
-        """Whether a kept text is equal or nearly equal to this one."""
+        """Whether a text is a copy or a near copy."""
         normal = tuple(tokens(text))
         if normal in self._exact:
             return True

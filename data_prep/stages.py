@@ -1,4 +1,4 @@
-"""The pairs of each test set, made once and kept until their inputs or settings change."""
+"""The pairs of each test set, stored until their inputs or settings change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from data_prep import manifest
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
-from data_prep.settings import STAGES, Settings, Talk
+from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.alignment.agreement import AgreementAligner
@@ -21,14 +21,13 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import lower_words, words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
-"""Sets up another back end than the agreement EM; it is given a sample of the lines to learn from."""
+"""Makes another aligner than the agreement EM from a sample of lines to train on."""
 
 
 class Stages:
-    """Reads, aligns and compares test set by test set; what is done stands in OUT/.stages and is taken up again.
+    """Reads, aligns and compares one test set after another; results are stored in OUT/.stages and reused.
 
-    A file is named by a hash of all inputs, the settings that matter and the code, so that none is taken up that
-    this run would have made otherwise.
+    A file is named by a hash of all inputs, the relevant settings and the code, so that a stale one is never reused.
     """
 
     def __init__(
@@ -36,7 +35,7 @@ class Stages:
         settings: Settings,
         inputs: Mapping[str, str],
         sample: Sequence[tuple[str, str]],
-        talk: Talk,
+        reporter: Reporter,
         make_aligner: MakeAligner | None,
     ) -> None:
         self._settings = settings
@@ -46,24 +45,24 @@ class Stages:
         align = [settings.align.backend, settings.align.lines, settings.seed]
         self._key = manifest.key([manifest.code(), dict(inputs), align])
         if make_aligner is None:
-            self._aligner: Aligner = self._trained(sample, talk)
+            self._aligner: Aligner = self._trained(sample, reporter)
         else:
             self._aligner = make_aligner(_tokens(sample))
 
-    def _trained(self, sample: Sequence[tuple[str, str]], talk: Talk) -> AgreementAligner:
+    def _trained(self, sample: Sequence[tuple[str, str]], reporter: Reporter) -> AgreementAligner:
         path = self._folder / f"aligner-{self._key}.npz"
         self._used.add(path.name)
         if path.exists():
-            talk.note("the aligner's table is taken from an earlier run")
+            reporter.note("reusing the aligner trained by an earlier run")
             return AgreementAligner.load(path)
-        talk.note(f"training the aligner on {len(sample):,} lines")
+        reporter.note(f"training the aligner on {len(sample):,} lines")
         aligner = AgreementAligner()
         aligner.train(_tokens(sample))
         aligner.save(path)
         return aligner
 
-    def of(self, testset: TestSet) -> tuple[TestSet, Path]:
-        """The file of a test set's pairs; its counts stand beside it as JSON, written last."""
+    def prepare_pairs(self, testset: TestSet) -> tuple[TestSet, Path]:
+        """The test set with the file of its pairs, made if absent; its counts are in a JSON file next to it."""
         named = [self._key, testset.id, self._settings.inventory, self._settings.context.size]
         path = self._folder / f"{testset.id}-{manifest.key(named)}.arrow"
         counts_path = path.with_suffix(".json")
@@ -91,8 +90,8 @@ class Stages:
             yield pair
             yield from noisy_references(pair)
 
-    def forget_others(self) -> None:
-        """Remove what no test set of this run uses."""
+    def remove_unused(self) -> None:
+        """Remove files that this run does not use."""
         for path in self._folder.iterdir():
             if path.name not in self._used:
                 path.unlink()

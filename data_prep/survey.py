@@ -1,4 +1,4 @@
-"""One reading of all test sets before the work: where each segment belongs, and lines to train the aligner on."""
+"""A first pass over all test sets: the split of each segment, and lines to train the aligner on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from data_prep.documents import EnglishDocument
-from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, Unit, divided, tokens, unit_of
+from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, SplitRule, Unit, divide, tokens, unit_of
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.pronouns import finder
@@ -20,8 +20,8 @@ _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
 _FEWEST_WORDS = 5
 
 
-class Place(NamedTuple):
-    """A segment of a test set."""
+class SegmentId(NamedTuple):
+    """The identity of a segment."""
 
     testset: str
     lp: str
@@ -29,32 +29,31 @@ class Place(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A segment as the survey keeps it: its place, its unit, its source and its references by name."""
+    """A segment in the survey: its identity, its unit, its source and its references by name."""
 
-    place: Place
+    segment: SegmentId
     unit: Unit
     src: str | None
     refs: dict[str, str]
 
     @property
     def texts(self) -> list[str]:
-        """What must not stand on two sides."""
+        """The texts that must not occur in two splits."""
         return [text for text in (self.src, *self.refs.values()) if text]
 
 
 @dataclass(slots=True)
 class Survey:
-    """What is known of all test sets together.
+    """The result of the first pass.
 
-    splits: of each segment. barred: the segments that must not give a pair, as they or their context stand on
-    another side too. held_out: what development must not hold (the texts of test), and train (those of test and
-    development). was_divided: whether the documents of train or
-    development went to both, for want of the other. sample: (reference, output) lines for the aligner. counts: what
-    was read, by test set.
+    splits: of each segment. barred: segments that must not give a pair, as they or their context also occur in another
+    split. held_out: texts excluded from development (those of test) and from train (those of test and development).
+    was_divided: whether documents were divided between train and development, as one of them had no test set. sample:
+    (reference, output) lines for the aligner. counts: of what was read, by test set.
     """
 
-    splits: dict[Place, str] = field(default_factory=dict)
-    barred: set[Place] = field(default_factory=set)
+    splits: dict[SegmentId, str] = field(default_factory=dict)
+    barred: set[SegmentId] = field(default_factory=set)
     held_out: dict[str, Copies] = field(default_factory=lambda: {DEVELOPMENT: Copies(), TRAIN: Copies()})
     was_divided: bool = False
     documents: list[list[Row]] = field(default_factory=list)
@@ -65,12 +64,12 @@ class Survey:
 def survey(
     testsets: Iterable[TestSet],
     *,
-    rule: Rule,
+    rule: SplitRule,
     context_size: int,
     sample_size: int,
     development_lines: Iterable[str],
 ) -> Survey:
-    """Read all test sets once. `development_lines` are further texts that training must not hold."""
+    """Read all test sets once. `development_lines` are further texts excluded from training."""
     found = Survey()
     by_name: dict[Unit, str] = {}
     sample = _Sample(sample_size, rule.seed)
@@ -89,10 +88,10 @@ def survey(
                 refs |= segment.refs.keys()
                 sample.add((ref, hyp) for ref in segment.refs.values() for hyp in segment.hyps.values())
         counts["references"], counts["systems"] = len(refs), len(systems)
-    units = divided(by_name, rule)
+    units = divide(by_name, rule)
     found.was_divided = units is not None
     units = units or by_name
-    found.splits = {row.place: units[row.unit] for rows in found.documents for row in rows}
+    found.splits = {row.segment: units[row.unit] for rows in found.documents for row in rows}
     found.sample = sample.lines
     _bar(found, context_size, development_lines)
     return found
@@ -100,42 +99,42 @@ def survey(
 
 def _rows(document: Document, block: int) -> Iterator[Row]:
     for index, segment in enumerate(document.segments):
-        place = Place(document.testset, document.lp, segment.seg)
-        yield Row(place, unit_of(document, index, block), segment.src, dict(segment.refs))
+        identity = SegmentId(document.testset, document.lp, segment.seg)
+        yield Row(identity, unit_of(document, index, block), segment.src, dict(segment.refs))
 
 
 def _bar(found: Survey, context_size: int, development_lines: Iterable[str]) -> None:
-    """Bar the copies: what stands in test from development and train, what stands in development from train.
+    """Bar copies: texts of test from development and train, texts of development from train.
 
-    A segment whose context holds a barred one, or one of another split, is barred too.
+    A segment with a barred context segment, or one of another split, is barred too.
     """
     rows = [row for document in found.documents for row in document]
     for row in rows:
-        for split in _KEPT_FROM.get(found.splits[row.place], ()):
+        for split in _KEPT_FROM.get(found.splits[row.segment], ()):
             for text in row.texts:
                 found.held_out[split].add(text)
     for line in development_lines:
         if long_enough(line):
             found.held_out[TRAIN].add(line)
     copied = {
-        row.place
+        row.segment
         for row in rows
-        if (held_out := found.held_out.get(found.splits[row.place])) and any(map(held_out.near, row.texts))
+        if (held_out := found.held_out.get(found.splits[row.segment])) and any(map(held_out.near, row.texts))
     }
     for document in found.documents:
         for index, row in enumerate(document):
-            nearby = [other.place for other in document[max(0, index - context_size) : index + 1]]
-            if any(place in copied or found.splits[place] != found.splits[row.place] for place in nearby):
-                found.barred.add(row.place)
+            nearby = [other.segment for other in document[max(0, index - context_size) : index + 1]]
+            if any(other in copied or found.splits[other] != found.splits[row.segment] for other in nearby):
+                found.barred.add(row.segment)
 
 
 def long_enough(line: str) -> bool:
-    """Whether a line of plain English can be somebody's copy: "Yes, of course." is nobody's."""
+    """Whether a line is long enough to count as a copy, unlike "Yes, of course."."""
     return len(tokens(line)) >= _FEWEST_WORDS
 
 
 class _Sample:
-    """A seeded sample of at most `size` line pairs out of a stream of unknown length (reservoir sampling)."""
+    """A seeded reservoir sample of at most `size` line pairs from a stream."""
 
     def __init__(self, size: int, seed: int) -> None:
         self.lines: list[tuple[str, str]] = []
@@ -144,7 +143,7 @@ class _Sample:
         self._random = random.Random(seed)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Offer some pairs; empty and equal ones are passed over."""
+        """Offer pairs; empty and equal ones are ignored."""
         for ref, hyp in pairs:
             if not ref.strip() or not hyp.strip() or ref == hyp:
                 continue
@@ -156,21 +155,21 @@ class _Sample:
 
 
 def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
-    """The references of a split as plain English: runs of segments that are not barred, each reference by itself."""
+    """The references of a split as plain English: runs of segments that are not barred, each reference on its own."""
     for document in found.documents:
         names = dict.fromkeys(name for row in document for name in row.refs)
         for name in names:
-            texts = (row.refs.get(name) if _free(found, row.place, split) else None for row in document)
+            texts = (row.refs.get(name) if _is_free(found, row.segment, split) else None for row in document)
             first = document[0]
-            yield from _runs(texts, "wmt", f"{first.place.testset}.{first.place.lp}/{name}/{first.unit[2]}")
+            yield from _runs(texts, "wmt", f"{first.segment.testset}.{first.segment.lp}/{name}/{first.unit[2]}")
 
 
 def output_documents(
     testsets: Iterable[TestSet], found: Survey, split: str, *, systems: int, seed: int, counts: Counter[str]
 ) -> Iterator[EnglishDocument]:
-    """Outputs of a split as plain English: runs of segments whose pronouns are, form by form, those of a reference.
+    """Outputs of a split as plain English: runs of segments with exactly the pronoun forms of a reference.
 
-    Of each test set `systems` systems are drawn. `counts` takes their segments of the split: "outputs.taken",
+    `systems` systems of each test set are drawn. `counts` gets the number of their segments: "outputs.taken",
     "outputs.dropped.other pronouns" and "outputs.dropped.empty".
     """
     for testset in testsets:
@@ -178,9 +177,9 @@ def output_documents(
         names = sorted({name for document in documents for segment in document.segments for name in segment.hyps})
         chosen = random.Random(f"{seed} {testset.id}").sample(names, min(systems, len(names)))
         for document in documents:
-            places = [Place(document.testset, document.lp, segment.seg) for segment in document.segments]
+            places = [SegmentId(document.testset, document.lp, segment.seg) for segment in document.segments]
             right = [
-                [_forms(text) for text in segment.refs.values()] if _free(found, place, split) else None
+                [_find_forms(text) for text in segment.refs.values()] if _is_free(found, place, split) else None
                 for place, segment in zip(places, document.segments, strict=True)
             ]
             for name in chosen:
@@ -192,32 +191,32 @@ def output_documents(
 
 
 def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str]) -> str | None:
-    """The text where its pronouns are one of `forms`; counted."""
-    if not _filled(text):
+    """The text if its pronoun forms are one of `forms`, else None; counted."""
+    if not _is_filled(text):
         counts["outputs.dropped.empty"] += 1
         return None
     assert text is not None
-    if _forms(text) not in forms:
+    if _find_forms(text) not in forms:
         counts["outputs.dropped.other pronouns"] += 1
         return None
     counts["outputs.taken"] += 1
     return text
 
 
-def _free(found: Survey, place: Place, split: str) -> bool:
-    return found.splits[place] == split and place not in found.barred
+def _is_free(found: Survey, segment: SegmentId, split: str) -> bool:
+    return found.splits[segment] == split and segment not in found.barred
 
 
-def _forms(text: str) -> list[str]:
+def _find_forms(text: str) -> list[str]:
     return [occurrence.form for occurrence in finder.find(text)]
 
 
 def _runs(texts: Iterable[str | None], source: str, doc: str) -> Iterator[EnglishDocument]:
     """A document of each run of texts, None and empty ones between them."""
-    runs = (tuple(filter(None, run)) for filled, run in groupby(texts, _filled) if filled)
+    runs = (tuple(filter(None, run)) for filled, run in groupby(texts, _is_filled) if filled)
     for number, run in enumerate(runs, start=1):
         yield EnglishDocument(source=source, doc=f"{doc}/{number}", lines=run)
 
 
-def _filled(text: str | None) -> bool:
+def _is_filled(text: str | None) -> bool:
     return text is not None and bool(text.strip())

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from data_prep.filters import GRAMMAR, agreement_filter, filtered
+from data_prep.filters import GRAMMAR, agreement_filter, filter_pair
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
 from data_prep.wmt import corpus, discovery
@@ -86,7 +86,7 @@ def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Ite
     seen: set[tuple[str, str, str]] = set()
     for pair in system_pairs(documents, aligner.align_all, forms=FORMS, context_size=context_size, counts=Counter()):
         for candidate in (pair, *noisy_references(pair)):
-            kept = filtered(candidate, keep)
+            kept = filter_pair(candidate, keep)
             key = candidate.kind, candidate.better, candidate.worse
             if kept is not None and key not in seen:
                 seen.add(key)

@@ -70,7 +70,7 @@ def discover(
     if not everything:
         raise InputError(f"holds no WMT test set into English; understood are {LAYOUTS}", file=folder)
     kept, skipped = [], []
-    for testset in chosen(everything, years=years, pairs=pairs):
+    for testset in select(everything, years=years, pairs=pairs):
         reason = reason_to_skip(testset, exclude)
         if reason:
             skipped.append(Skipped(testset.id, reason))
@@ -104,7 +104,7 @@ def matches(testset: TestSet, entry: str) -> bool:
     return match["name"] in (testset.name, short) and match["lp"] in (None, testset.lp)
 
 
-def chosen(testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: Sequence[str] | None) -> list[TestSet]:
+def select(testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: Sequence[str] | None) -> list[TestSet]:
     """The test sets of these years and pairs; an error names the filter that leaves nothing."""
     found = list(testsets)
     if years is not None:
@@ -132,7 +132,7 @@ def find(folder: str | Path) -> list[TestSet]:
     """
     files = walk(Path(folder))
     marked = [*xml.find(files), *sgm.find(files)]
-    found = [*united(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
+    found = [*unite(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
     once: dict[str, TestSet] = {}
     for testset in found:
         if other := once.get(testset.id):
@@ -160,7 +160,7 @@ def walk(root: Path) -> list[Path]:
     return files
 
 
-def united(marked: Sequence[TestSet], text: Sequence[TestSet]) -> list[TestSet]:
+def unite(marked: Sequence[TestSet], text: Sequence[TestSet]) -> list[TestSet]:
     """Text files and markup of the same test set as one: by name, else (WMT22 and 23) by year and pair."""
     by_name = {(testset.name, testset.lp): testset for testset in text}
     by_year: defaultdict[tuple[int | None, str], list[TestSet]] = defaultdict(list)
@@ -207,11 +207,11 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
             marked = without_marks(reader.read(testset, tally=counts), counts)
     if marked and text:
         files = {"marked_file": markup(testset)[0].path, "text_file": testset.having(*parallel.ROLES)[0].path}
-        return counted(merge(marked, text, tally=counts, **files), counts)
+        return count_empty(merge(marked, text, tally=counts, **files), counts)
     found = marked or text
     if found is None or not found.size:
         raise InputError(f"test set {testset.id} holds no segment", file=testset.paths[0])
-    return counted(found, counts)
+    return count_empty(found, counts)
 
 
 def without_marks(found: Columns, tally: Counter[str]) -> Columns:
@@ -234,7 +234,7 @@ def without_marks(found: Columns, tally: Counter[str]) -> Columns:
     )
 
 
-def counted(found: Columns, tally: Counter[str]) -> Columns:
+def count_empty(found: Columns, tally: Counter[str]) -> Columns:
     """The columns, with their empty texts counted."""
     tally["segments"] += found.size
     tally["empty references"] += sum(text is not None and not text.strip() for r in found.refs.values() for text in r)
@@ -263,10 +263,10 @@ def english_sources(
     for testset in found:
         groups[testset.name if testset.year is None else f"wmt{testset.year % 100:02d}"].append(testset)
     for source, testsets in groups.items():
-        yield from unseen(source, testsets)
+        yield from drop_repeats(source, testsets)
 
 
-def unseen(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument]:
+def drop_repeats(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument]:
     """The runs of source lines that no earlier (longer) test set of the group has, quotes and spaces aside."""
     contents = [(testset, source_columns(testset)) for testset in testsets]
     seen = ""
@@ -276,7 +276,7 @@ def unseen(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument
         for extent in found.extents or [Extent(testset.id, len(lines))]:
             rows = lines[start : start + extent.size]
             start += extent.size
-            for is_new, run in groupby(zip(news(rows, seen), rows, strict=True), key=lambda pair: pair[0]):
+            for is_new, run in groupby(zip(mark_new(rows, seen), rows, strict=True), key=lambda pair: pair[0]):
                 texts = tuple(text for _, line in run if (text := line.strip()))
                 if texts and is_new:
                     number += 1
@@ -284,7 +284,7 @@ def unseen(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument
         seen += "".join(map(bare, lines))
 
 
-def news(lines: Iterable[str], seen: str) -> Iterator[bool]:
+def mark_new(lines: Iterable[str], seen: str) -> Iterator[bool]:
     """For each line, whether it is new; a line too short to tell is what the line before it was."""
     is_new = True
     for line in lines:

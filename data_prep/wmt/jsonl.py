@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, joined, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
 from pronmetric.text.lines import iter_lines
@@ -84,10 +84,10 @@ def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[tuple[
         if text.startswith(LFS):
             raise InputError("a Git LFS pointer, not the data; run `git lfs pull` in the checkout", file=path, line=1)
         if text.strip():
-            yield line, parsed(text, file=path, line=line)
+            yield line, parse_record(text, file=path, line=line)
 
 
-def parsed(text: str, *, file: Path, line: int) -> dict[str, Any]:
+def parse_record(text: str, *, file: Path, line: int) -> dict[str, Any]:
     """One line as a JSON object."""
     try:
         record = strict_json.parse(text)
@@ -175,7 +175,7 @@ def entry_of(record: dict[str, Any], *, file: Path, line: int) -> Entry:
     texts |= named_texts(record.get("refs"), "refs", role="ref", file=file, line=line)
     texts |= named_texts(record.get("tgt_text"), "tgt_text", role="hyp", file=file, line=line)
     for key, text in texts.items():
-        add_version(entry, key, [joined(text)] if numbered else paragraphs(text), file=file, line=line)
+        add_version(entry, key, [join_lines(text)] if numbered else paragraphs(text), file=file, line=line)
     return entry
 
 
@@ -198,7 +198,7 @@ def named_texts(value: Any, key: str, *, role: str, file: Path, line: int) -> di
 
 def paragraphs(text: str) -> list[str]:
     """The paragraphs of a document: an empty line parts them, single line ends become spaces."""
-    return [joined(part) for part in text.replace("\r\n", "\n").split("\n\n")]
+    return [join_lines(part) for part in text.replace("\r\n", "\n").split("\n\n")]
 
 
 def add_version(entry: Entry, key: tuple[str, str], rows: list[str], *, file: Path, line: int) -> None:

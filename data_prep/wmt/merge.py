@@ -1,7 +1,6 @@
-"""One set of columns from the marked-up files (XML or SGM, with documents) and the text files of a test set.
+"""Merge the columns of marked-up files (XML or SGM, with documents) and of text files of a test set.
 
-Documents come from the marked-up file, the references and systems from both: a name that only one of them has is
-taken from there. What both have must agree.
+Documents come from the marked-up file, references and systems from both. Columns in both must agree.
 """
 
 from __future__ import annotations
@@ -33,11 +32,13 @@ def merge(
     counts: Counter[str] = Counter() if tally is None else tally
     files = (marked_file, text_file)
     if marked.src is not None and text.src is not None:
-        counts["segments where markup and text differ"] += differing("source", marked.src, text.src, files=files)
+        counts["segments where markup and text differ"] += count_differences(
+            "source", marked.src, text.src, files=files
+        )
     refs = with_text_names(marked.refs, text.refs)
     for what, ours, theirs in (("reference", refs, text.refs), ("system", marked.hyps, text.hyps)):
         for name in ours.keys() & theirs.keys():
-            found = differing(f"{what} {name}", ours[name], theirs[name], files=files)
+            found = count_differences(f"{what} {name}", ours[name], theirs[name], files=files)
             counts["segments where markup and text differ"] += found
     return Columns(
         src=text.src if marked.src is None else marked.src,
@@ -50,23 +51,29 @@ def merge(
 def with_text_names(
     marked: Mapping[str, list[str | None]], text: Mapping[str, list[str | None]]
 ) -> dict[str, list[str | None]]:
-    """The references of the markup; one that bears no name there takes that of the same text in the text files."""
+    """The references of the markup; an unnamed one takes the name of the same text in the text files."""
     named = dict(marked)
     if UNNAMED in named and UNNAMED not in text:
         rows = named[UNNAMED]
-        same = [name for name, theirs in text.items() if name not in named and spaced(theirs) == spaced(rows)]
+        same = [name for name, theirs in text.items() if name not in named and split_rows(theirs) == split_rows(rows)]
         if len(same) == 1:
             named[same[0]] = named.pop(UNNAMED)
     return named
 
 
-def spaced(rows: Sequence[str | None]) -> list[list[str]]:
-    """The rows as words, which is what must agree; a row that is absent counts as empty."""
+def split_rows(rows: Sequence[str | None]) -> list[list[str]]:
+    """The rows as words, for comparison; an absent row counts as empty."""
     return [(row or "").split() for row in rows]
 
 
-def differing(what: str, marked: Sequence[str | None], text: Sequence[str | None], *, files: tuple[Path, Path]) -> int:
-    """The number of rows that differ in more than spaces (rows absent from the markup aside); few, or an error."""
+def count_differences(
+    what: str, marked: Sequence[str | None], text: Sequence[str | None], *, files: tuple[Path, Path]
+) -> int:
+    """The number of rows that differ in more than spaces, without rows absent from the markup.
+
+    Raises:
+        InputError: too many rows differ.
+    """
     rows = [
         row
         for row, (ours, theirs) in enumerate(zip(marked, text, strict=True))

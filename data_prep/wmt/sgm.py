@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, joined, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
 from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, iter_lines, open_bytes
 
@@ -100,13 +100,13 @@ def languages(path: Path, values: dict[str, str], *, role: str) -> tuple[str | N
         if matches := list(PAIR.finditer(name)):
             source, target = (group for group in matches[-1].groups() if group)
             return language(source), language(target)
-    srclang, trglang = known(values.get("srclang")), known(values.get("trglang"))
+    srclang, trglang = known_language(values.get("srclang")), known_language(values.get("trglang"))
     if ending := re.search(r"(?:src|ref)\.([a-z]{2})\.sgm", path.name):
         return (language(ending[1]), None) if role == "src" else (srclang, language(ending[1]))
     return srclang, trglang
 
 
-def known(value: str | None) -> str | None:
+def known_language(value: str | None) -> str | None:
     """A language attribute; "any" is none."""
     return None if not value or value.lower() == "any" else language(value)
 
@@ -195,7 +195,7 @@ def tags(text: str, path: Path) -> Iterator[tuple[int, bool, str, dict[str, str]
             following = TAG.search(text, position)
             if end is None or following is None or following.start() < end.start():
                 raise InputError("<seg> without its </seg>", file=path, line=line)
-            body = joined(text[position : end.start()].strip())
+            body = join_lines(text[position : end.start()].strip())
             position = end.end()
         yield line, bool(tag["close"]), name, attributes(tag["attributes"]), unescape(body)
 

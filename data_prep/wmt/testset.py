@@ -153,7 +153,7 @@ def language(code: str) -> str:
     return LANGUAGES.get(bare, bare)
 
 
-def joined(text: str) -> str:
+def join_lines(text: str) -> str:
     """A segment's text in one line: line ends inside it become one space, those around it nothing."""
     if "\n" not in text and "\r" not in text:
         return text

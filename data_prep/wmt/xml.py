@@ -19,7 +19,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
 
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, joined, language, year_of
+from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
 from pronmetric.text.lines import GZIP_ERRORS, broken_gzip, chunks, open_bytes
 
@@ -189,7 +189,7 @@ class DocumentTarget:
     def end(self, tag: str) -> None:
         """A tag closes."""
         if tag == "seg" and self.version is not None and self.segment is not None:
-            self.version.segments[self.segment] = joined("".join(self.text))
+            self.version.segments[self.segment] = join_lines("".join(self.text))
             self.segment = None
         elif tag in ("src", "ref", "hyp"):
             self.version = None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from data_prep.settings import Settings, Talk
+from data_prep.settings import Reporter, Settings
 from pronmetric.cli import hydra_app
 from pronmetric.output import targets
 
@@ -39,7 +39,7 @@ def _job(settings: Settings) -> None:
 
     out = settings.folder
     targets.check([], read=[settings.data.wmt, settings.data.english, settings.filter.agreement], folders=[out])
-    content = prepare(settings, Talk(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
+    content = prepare(settings, Reporter(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(table(content, confusions)))
 

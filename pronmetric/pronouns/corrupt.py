@@ -113,12 +113,12 @@ def replace(text: str, start: int, end: int, form: str) -> str:
     >>> replace("He left.", 0, 2, "it"), replace("I know I can.", 7, 8, "he"), replace("SHE LEFT", 0, 3, "they")
     ('It left.', 'I know he can.', 'THEY LEFT')
     """
-    new = cased(text, start, end, form)
+    new = match_case(text, start, end, form)
     gap = " " if text[end : end + 1].isalpha() else ""
     return f"{text[:start]}{new}{gap}{text[end:]}"
 
 
-def cased(text: str, start: int, end: int, form: str) -> str:
+def match_case(text: str, start: int, end: int, form: str) -> str:
     """`form` in the letter case that fits the place [start, end) of `text`."""
     old = text[start:end].lstrip("'\u2019\u2018\u02bc")
     if not any(letter.isupper() for letter in text):
@@ -254,7 +254,7 @@ def _write(text: str, occurrences: Sequence[Occurrence], wrong: Sequence[str | N
     pieces, spans, last, length = [], [], 0, 0
     for occurrence, form in zip(occurrences, wrong, strict=True):
         start, end = occurrence.start, occurrence.end
-        new = text[start:end] if form is None else cased(text, start, end, form)
+        new = text[start:end] if form is None else match_case(text, start, end, form)
         gap = " " if form is not None and text[end : end + 1].isalpha() else ""
         pieces += [text[last:start], new, gap]
         length += start - last

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from pronmetric.pronouns.corrupt import cased, replace
+from pronmetric.pronouns.corrupt import match_case, replace
 from pronmetric.pronouns.slots import agrees, same_slot
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Text
@@ -69,7 +69,7 @@ def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
     return tuple(
         Variant(
             form,
-            cased(line, start, end, form),
+            match_case(line, start, end, form),
             agrees(words, index, form),
             Text(context, replace(line, start, end, form)),
         )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from pronmetric.pronouns import finder
-from pronmetric.pronouns.corrupt import cased
+from pronmetric.pronouns.corrupt import match_case
 from pronmetric.pronouns.slots import slot
 from pronmetric.text.words import words
 
@@ -65,7 +65,7 @@ def flip(text: str) -> str:
             new[occurrence.start, occurrence.end] = other
     pieces, last = [], 0
     for (start, end), word in sorted(new.items()):
-        pieces += [text[last:start], cased(text, start, end, word)]
+        pieces += [text[last:start], match_case(text, start, end, word)]
         last = end
     return "".join([*pieces, text[last:]])
 

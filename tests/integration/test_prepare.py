@@ -294,7 +294,7 @@ def test_another_folder_is_not_overwritten(
 ) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     assert prepare(tmp_path) == 1
-    assert "holds other things than prepared data" in capsys.readouterr().err
+    assert "contains other files than prepared data" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 

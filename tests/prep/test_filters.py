@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.filters import agreement_filter, filtered, interchangeable
+from data_prep.filters import agreement_filter, filter_pair, interchangeable
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Mismatch, Pair
@@ -74,9 +74,9 @@ def test_only_refused_pronoun_mismatches_go() -> None:
     personal = Mismatch("pronoun", "he", "it", 5, 7, 5, 7)
     nothing = Mismatch("nothing", "him", "", 8, 11, -1, -1)
     keep = agreement_filter("grammar", min_agreement=0.8)
-    assert filtered(pair(demonstrative), keep) is None
-    assert filtered(pair(demonstrative, personal, nothing), keep) == pair(personal, nothing)
-    assert filtered(pair(demonstrative), agreement_filter("none", min_agreement=0.8)) == pair(demonstrative)
+    assert filter_pair(pair(demonstrative), keep) is None
+    assert filter_pair(pair(demonstrative, personal, nothing), keep) == pair(personal, nothing)
+    assert filter_pair(pair(demonstrative), agreement_filter("none", min_agreement=0.8)) == pair(demonstrative)
 
 
 @pytest.mark.shared

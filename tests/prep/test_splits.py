@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, Rule, divided, draw, tokens, unit_of
+from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, SplitRule, divide, draw, tokens, unit_of
 from pronmetric.schema import Document, Segment
 
-RULE = Rule(development=("wmt23",), test=("wmt22:de-en", "probe"), development_share=0.25, block=2, seed=3)
+RULE = SplitRule(development=("wmt23",), test=("wmt22:de-en", "probe"), development_share=0.25, block=2, seed=3)
 
 
 @pytest.mark.parametrize(
@@ -28,20 +28,20 @@ def test_the_rule_goes_by_name_year_and_pair(name: str, year: int | None, lp: st
 
 
 def test_nothing_is_divided_where_both_are_there() -> None:
-    assert divided({("a", "x", "1"): TRAIN, ("b", "x", "1"): DEVELOPMENT}, RULE) is None
-    assert divided({("a", "x", "1"): TEST}, RULE) is None
+    assert divide({("a", "x", "1"): TRAIN, ("b", "x", "1"): DEVELOPMENT}, RULE) is None
+    assert divide({("a", "x", "1"): TEST}, RULE) is None
 
 
 @pytest.mark.parametrize("only", [TRAIN, DEVELOPMENT])
 def test_documents_are_divided_for_want_of_the_other(only: str) -> None:
     units = {("a", "x", str(i)): only for i in range(8)}
-    found = divided(units | {("t", "x", "1"): TEST}, RULE)
+    found = divide(units | {("t", "x", "1"): TEST}, RULE)
     assert found is not None
     assert sorted(found[unit] for unit in units) == [DEVELOPMENT] * 2 + [TRAIN] * 6
     assert found[("t", "x", "1")] == TEST
-    again = divided(dict(reversed(units.items())), RULE)
+    again = divide(dict(reversed(units.items())), RULE)
     assert again is not None and all(again[unit] == found[unit] for unit in units), "the order does not matter"
-    assert found != divided(units, dataclasses.replace(RULE, seed=4)), "the seed does"
+    assert found != divide(units, dataclasses.replace(RULE, seed=4)), "the seed does"
 
 
 def test_a_share_of_two_leaves_one_on_each_side() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Rule
-from data_prep.survey import Place, Survey, output_documents, reference_documents, survey
+from data_prep.splits import DEVELOPMENT, TEST, TRAIN, SplitRule
+from data_prep.survey import SegmentId, Survey, output_documents, reference_documents, survey
 from data_prep.wmt import discovery
 
-RULE = Rule(development=("wmt23",), test=("wmt22:de-en",), development_share=0.5, block=2, seed=1)
+RULE = SplitRule(development=("wmt23",), test=("wmt22:de-en",), development_share=0.5, block=2, seed=1)
 FERRY = "The old ferry left the harbour at noon with nine people on board."
 
 
@@ -61,22 +61,22 @@ def test_copies_are_barred_with_those_that_have_them_as_context(look: Callable[.
     development[3] = ("ein anderer", FERRY)
     found = look({"21.de-en": train, "22.de-en": [*rows("Ben"), ("Ben", FERRY)], "23.de-en": development})
     assert sorted(found.barred) == [
-        *(Place("newstest2021", "de-en", seg) for seg in (2, 3, 5, 6)),
-        Place("newstest2023", "de-en", 4),
+        *(SegmentId("newstest2021", "de-en", seg) for seg in (2, 3, 5, 6)),
+        SegmentId("newstest2023", "de-en", 4),
     ]
 
 
 def test_development_lines_are_held_out_but_not_the_shortest(look: Callable[..., Survey]) -> None:
     train = [*rows("Ada", 2), ("x", FERRY), ("y", "Yes, of course!")]
     found = look({"21.de-en": train, "23.de-en": rows("Cleo")}, [FERRY, "Yes, of course."])
-    assert found.barred == {Place("newstest2021", "de-en", 3), Place("newstest2021", "de-en", 4)}
+    assert found.barred == {SegmentId("newstest2021", "de-en", 3), SegmentId("newstest2021", "de-en", 4)}
     assert [place.seg for place in found.barred if place.seg == 4], "its context is barred, not its text"
 
 
 def test_a_year_alone_is_divided_and_contexts_do_not_cross(look: Callable[..., Survey]) -> None:
     found = look({"23.de-en": rows("Cleo", 8)})  # four blocks of two
     assert found.was_divided
-    sides = [found.splits[Place("newstest2023", "de-en", seg)] for seg in range(1, 9)]
+    sides = [found.splits[SegmentId("newstest2023", "de-en", seg)] for seg in range(1, 9)]
     assert sides.count(TRAIN) == sides.count(DEVELOPMENT) == 4
     assert all(sides[i] == sides[i + 1] for i in range(0, 8, 2))
     crossing = {i + 1 for i in range(1, 8) if sides[i] != sides[i - 1]}
@@ -106,7 +106,7 @@ def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Pa
         text = "".join(f"{line}\n" for line in lines)
         (tmp_path / f"newstest2021.de-en.{kind}").write_text(text, encoding="utf-8")
     testsets = discovery.discover(tmp_path, exclude=()).testsets
-    rule = Rule(development=(), test=(), development_share=0.0, block=2, seed=1)
+    rule = SplitRule(development=(), test=(), development_share=0.0, block=2, seed=1)
     found = survey(testsets, rule=rule, context_size=1, sample_size=10, development_lines=())
     found.splits = dict.fromkeys(found.splits, TRAIN)  # a year alone is divided
     found.barred.clear()
@@ -126,7 +126,7 @@ def test_outputs_with_the_pronouns_of_a_reference_are_plain_english(tmp_path: Pa
     }
     assert counts == {"outputs.taken": 5, "outputs.dropped.other pronouns": 4, "outputs.dropped.empty": 1}
     assert lines_of(0) == {} and {doc.split("/")[1] for doc in lines_of(1)} in ({"North"}, {"South"})
-    found.barred.add(Place("newstest2021", "de-en", 1))
+    found.barred.add(SegmentId("newstest2021", "de-en", 1))
     assert lines_of(5)[f"{start}/North/{start}/1"] == ("He noticed them.",)
     assert lines_of(5, DEVELOPMENT) == {} and not counts
 
