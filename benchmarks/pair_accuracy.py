@@ -19,6 +19,7 @@ from benchmarks.prepared import RESPECTIVE, SYSTEM
 from benchmarks.scoring import COMMON, NONE, SHUFFLED, Judged, Result, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.schema import Pair
+from pronmetric.scoring.comparison import mean
 
 CROSSED = "crossed"
 KINDS = (COMMON, RESPECTIVE, CROSSED, NONE, SHUFFLED)
@@ -52,16 +53,16 @@ def part(pair: Pair) -> str:
 def _averaged(first: Judged, second: Judged) -> Judged:
     """Scores averaged over two contexts; null where either is."""
 
-    def mean(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+    def averaged(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
         return [
             Result(
-                score=None if a["score"] is None or b["score"] is None else (a["score"] + b["score"]) / 2,
+                score=mean([a["score"], b["score"]]),
                 pronouns=a["pronouns"],
             )
             for a, b in zip(results, others, strict=True)
         ]
 
-    return scoring.judged_of(mean(first.better, second.better), mean(first.worse, second.worse))
+    return scoring.judged_of(averaged(first.better, second.better), averaged(first.worse, second.worse))
 
 
 def _figures(pairs: Sequence[Pair], judged: Mapping[str, Judged], seed: int) -> dict[str, Any]:

@@ -13,8 +13,7 @@ import numpy as np
 
 from benchmarks import corpora
 from pronmetric.metric import PronounMetric
-from pronmetric.results import TIE
-from pronmetric.scoring.comparison import decide
+from pronmetric.scoring.comparison import TIE_THRESHOLD, decide
 from pronmetric.scoring.score import SegmentScore
 
 
@@ -34,7 +33,9 @@ def measure(
             if None in (w.score, x.score):
                 continue
             decisions["by_sign"].append(decide(w, x, tie=0.0).better == decide(y, z, tie=0.0).better)
-            decisions["with_tie_band"].append(decide(w, x, tie=TIE).better == decide(y, z, tie=TIE).better)
+            decisions["with_tie_band"].append(
+                decide(w, x, tie=TIE_THRESHOLD).better == decide(y, z, tie=TIE_THRESHOLD).better
+            )
     return {
         "segments": len(gaps),
         "mean_absolute_difference": float(gaps.mean()),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -24,18 +24,17 @@ from tqdm import tqdm
 
 from pronmetric import __version__
 from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.config import tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
-from pronmetric.eval.ties import band_of
 from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.results import TIE
 from pronmetric.scoring.alternatives import Place, weigh
-from pronmetric.scoring.comparison import Comparison, Duel, average
+from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text, text_of
@@ -201,7 +200,7 @@ class PronounMetric:
         b: Iterable[Mapping[str, Any]],
         *,
         context: str = "crossed",
-        tie: float | Literal["auto"] = TIE,
+        tie: float | Literal["auto"] = TIE_THRESHOLD,
         batch_size: int | None = None,
         docs: Sequence[Hashable] | None = None,
         seed: int = SEED,
@@ -229,19 +228,20 @@ class PronounMetric:
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
-        band = band_of(self.config, name=self.name) if tie == "auto" else float(tie)
-        duel, counts = Duel(tie=band), Counts()
-        size = 2 if context == "respective" else 4  # texts of a segment
+        threshold = tie_threshold(self.config, name=self.name) if tie == "auto" else float(tie)
+        compared, counts = PairwiseComparison(tie=threshold), Counts()
+        pairs = list(zip(left, right, strict=True))
         if context == "respective":
-            given = (text for pair in zip(left, right, strict=True) for text in pair)
+            size, given = 2, chain.from_iterable(pairs)
         else:
-            given = (Text(c.context, t.text) for pair in zip(left, right, strict=True) for t in pair for c in pair)
+            size = 4
+            given = chain.from_iterable(crossed_texts((x.text, y.text), (x.context, y.context)) for x, y in pairs)
         with tqdm(total=size * len(left), unit=" texts", disable=not progress) as bar:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
-            sides = ((average(*s[: size // 2]), average(*s[size // 2 :])) for s in scored)
-            decisions = tuple(duel.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
-        signature = self.signature(context=context, seed=seed).plus(tie=f"{band:g}")
-        return Comparison(decisions, duel.outcome(seed=seed), counts, signature)
+            sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
+            decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
+        signature = self.signature(context=context, seed=seed).plus(tie=f"{threshold:g}")
+        return Comparison(decisions, compared.outcome(seed=seed), counts, signature)
 
     def stream(
         self,

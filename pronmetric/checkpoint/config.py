@@ -9,12 +9,13 @@ from typing import Any, NoReturn
 
 import yaml
 
-from pronmetric.errors import InputError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import WORD_STATES
 from pronmetric.text.context import CONTEXT_SIZE
 
 FORMAT = 1
+TIE = "tie"
 CONTEXTS = ("none", "respective", "common")
 SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # how each head scores a segment
 KINDS = ("huggingface", "glove", "elmo")
@@ -88,11 +89,30 @@ def read(path: Path) -> dict[str, Any]:
     _whole(config["context_size"], path, "context_size", least=0, most=_LARGEST)
     _check(isinstance(config["separator"], bool), path, "separator", "true or false", config["separator"])
     _pronouns(config["pronouns"], path)
-    tie = config.get("tie")
-    _check(tie is None or (_number(tie) and tie >= 0), path, "tie", "a number of at least 0", tie)
+    tie = config.get(TIE)
+    _check(tie is None or (_number(tie) and tie >= 0), path, TIE, "a number of at least 0", tie)
     training = config.get("training", {})
     _check(isinstance(training, dict), path, "training", "a mapping", training)
     return config
+
+
+def tie_threshold(config: Mapping[str, Any], *, name: str) -> float:
+    """The tie threshold of the checkpoint `name` (key `tie`): segments whose scores differ by no more are ties.
+
+    Raises:
+        PronmetricError: it has none, or none that is a number from 0.
+    """
+    if TIE not in config:
+        raise PronmetricError(
+            f"checkpoint {name} has no tie threshold ({TIE!r} in its config.yaml); give --tie a number "
+            "(checkpoints that this version trains have one)"
+        )
+    threshold = config[TIE]
+    if not _number(threshold) or not 0 <= threshold < math.inf:
+        raise PronmetricError(
+            f"checkpoint {name}: expected a tie threshold from 0 in its config.yaml, got {threshold!r}"
+        )
+    return float(threshold)
 
 
 def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,7 @@ def announce(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, whose context is asked for; give --context respective")
     where = "of the same document" if corpus.documents else "of the file; document bounds are unknown"
-    several = (
-        f"; scores are means over {len(corpus.references)} references" if averaged_references(kind, corpus) else ""
-    )
+    several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
     said = _SAID[kind].format(previous_lines(size))
     note(f"context: {said}" + ("" if kind == NONE else f", {where}{several}"))
     if not corpus.documents:
@@ -55,11 +53,6 @@ def announce(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *
 def previous_lines(size: int) -> str:
     """How many lines before one are its context, in words."""
     return "previous line" if size == 1 else f"{size} previous lines"
-
-
-def averaged_references(kind: str, corpus: Corpus) -> tuple[str, ...]:
-    """The references over whose contexts scores are averaged; none where there is one context alone."""
-    return corpus.references if kind == COMMON and len(corpus.references) > 1 else ()
 
 
 def add_references(signature: Signature, kind: str, corpus: Corpus, args: argparse.Namespace) -> Signature:

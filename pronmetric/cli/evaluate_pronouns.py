@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.cli import context_flag, exports, load, output
+from pronmetric.cli import context_flag, load, output
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
 from pronmetric.output import targets
 from pronmetric.results import FEW
+from pronmetric.results.write import encoded
 from pronmetric.scoring.score import Counts, SegmentScore
 from pronmetric.suites import labelled_pronouns as labelled
 from pronmetric.suites import pronoun_detection
@@ -123,7 +124,7 @@ def _write_json(args: argparse.Namespace, scores: Scores, threshold: float, figu
         "signature": scores.signature,
         "context": scores.context,
         "threshold": threshold,
-        "counts": None if scores.counts is None else exports.encoded(scores.counts),
+        "counts": None if scores.counts is None else encoded(scores.counts),
         "resampled": list(figures.resampled),
         "detection": plain(figures.whole),
         "by_system": plain(figures.by_system),

@@ -12,9 +12,9 @@ from typing import Any
 
 from pronmetric.cli import context_flag, load, numbers, options, output, stray
 from pronmetric.cli import corpus as corpora
-from pronmetric.cli import exports as files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output import targets
+from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Rule, consensus, rerank
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous
@@ -148,13 +148,13 @@ def _write(
     args: argparse.Namespace,
 ) -> None:
     """The chosen lines, on stdout or in a file, and everything in JSON where asked."""
-    with files.Exports(json_path=args.to_json, tsv_path=None, columns=()) as exports:
+    with write.Writer(json_path=args.to_json, tsv_path=None, columns=()) as exports:
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
                 "text": texts,
-                "score": [files.rounded(score) for score in choice.scores],
+                "score": [write.rounded(score) for score in choice.scores],
                 **({} if given is None else {"given": given[line]}),
-                "gain": [files.rounded(gain) for gain in choice.gains],
+                "gain": [write.rounded(gain) for gain in choice.gains],
             }
             listed = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
             exports.segment({"segment": line, "chosen": choice.chosen, "candidates": listed}, ())
@@ -170,7 +170,7 @@ def _write(
 
 
 def _columns(names: Sequence[str], note: output.Notes) -> Candidates:
-    """The candidates of line-parallel files."""
+    """The candidates of line-parallel write."""
     if len(names) < 2:
         raise PronmetricError(f"expected two or more files of candidates, got only {names[0]}")
     only = argparse.Namespace(dataset=None, translations=names, references=None, sources=None, docids=None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pronmetric.cli import context_flag, load, numbers, options, output, stray
 from pronmetric.cli import corpus as corpora
-from pronmetric.cli import exports as files
+from pronmetric.results import write
 from pronmetric.scoring.alternatives import Alternative, Place
 from pronmetric.scoring.score import Counts
 from pronmetric.text import records as records_file
@@ -120,13 +120,13 @@ def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record
 def _listed(places: Sequence[Place], top: int) -> list[dict[str, Any]]:
     """The pronouns in JSON."""
     return [
-        {**files.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}
+        {**write.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}
         for place in places
     ]
 
 
 def _alternative(other: Alternative) -> dict[str, Any]:
-    return {**other._asdict(), "probability": files.rounded(other.probability)}
+    return {**other._asdict(), "probability": write.rounded(other.probability)}
 
 
 def parser() -> argparse.ArgumentParser:

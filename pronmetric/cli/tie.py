@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pronmetric.checkpoint import config, locate
 from pronmetric.cli import numbers
-from pronmetric.eval.ties import band_of
 from pronmetric.signature import Signature
 
 AUTO = "auto"
@@ -23,7 +22,7 @@ def threshold(tie: float | str, model: str | None, *, allow_network: bool = Fals
     """
     if isinstance(tie, str):
         place = locate.locate(model, allow_network=allow_network, storage=storage)
-        return band_of(config.read(place.folder / locate.CONFIG), name=place.name)
+        return config.tie_threshold(config.read(place.folder / locate.CONFIG), name=place.name)
     return tie
 
 

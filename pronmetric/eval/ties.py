@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,20 +103,3 @@ def tie_band(differences: ArrayLike, rate: float) -> float:
     if nearest in (0, len(values) - 1):
         return float(values[nearest])
     return float((values[nearest] + values[nearest + 1]) / 2)
-
-
-def band_of(config: Mapping[str, Any], *, name: str) -> float:
-    """The tie band of a checkpoint's config.
-
-    Raises:
-        PronmetricError: it has none, or none that is a number from 0.
-    """
-    if CONFIG_KEY not in config:
-        raise PronmetricError(
-            f"checkpoint {name} has no tie band ({CONFIG_KEY!r} in its config.yaml); give --tie a number "
-            "(checkpoints that this version trains have a band)"
-        )
-    band = config[CONFIG_KEY]
-    if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < float("inf"):
-        raise PronmetricError(f"checkpoint {name}: expected a tie band from 0 in its config.yaml, got {band!r}")
-    return float(band)

@@ -5,17 +5,22 @@ A comparison is antisymmetric: swapping A and B changes the sign of each differe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from math import fsum
+from itertools import combinations, islice, permutations
+from math import fsum, isqrt
 from typing import NamedTuple
 
-from pronmetric.eval.significance import RESAMPLES, paired_bootstrap, randomisation
+from pronmetric.eval.significance import RESAMPLES, holm, paired_bootstrap, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
+from pronmetric.text.context import COMMON, CROSSED, Text
+from pronmetric.text.corpus import Corpus, Row
 
 A, B, TIE = "a", "b", "tie"
+TIE_THRESHOLD = 0.01  # of segment scores, where no other is given
 
 
 class Decision(NamedTuple):
@@ -36,9 +41,9 @@ class Decision(NamedTuple):
 class Outcome(NamedTuple):
     """Two whole systems; numbers are in the unit of `SystemScore`, differences are A minus B.
 
-    wins, ties, losses: segments in which A is better, equal within the tie band, worse. one_sided: segments in which
-    one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference, and p_bootstrap:
-    two-sided, from the same resamples, below 0.05 exactly where the interval excludes 0; None with fewer than five
+    wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments in
+    which one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference; p_bootstrap:
+    two-sided, from the same resamples, below 0.05 exactly if the interval excludes 0; None with fewer than five
     documents or segments. p_randomisation: two-sided, a second test; None with fewer than two. a_ahead: share of the
     bootstrap's resamples in which A is ahead.
     """
@@ -69,8 +74,8 @@ class Comparison:
     signature: Signature
 
 
-class Duel:
-    """Takes the segments of two systems one by one, and tells the outcome; keeps no text."""
+class PairwiseComparison:
+    """Compares two systems segment by segment, and gives the outcome; keeps no text."""
 
     def __init__(self, *, tie: float) -> None:
         self.tie = tie
@@ -113,6 +118,123 @@ class Duel:
         )
 
 
+class PairDecision(NamedTuple):
+    """One segment of a pair of systems `a` and `b`, numbered in the order of the corpus.
+
+    by_reference: the decision in the context of each of several references.
+    """
+
+    a: int
+    b: int
+    names: tuple[str, str]
+    decision: Decision
+    by_reference: Mapping[str, Decision]
+
+
+class PairResult(NamedTuple):
+    """The outcome of a pair of systems, its p values adjusted by Holm's method, and its outcome with each reference."""
+
+    names: tuple[str, str]
+    outcome: Outcome
+    p_bootstrap_holm: float | None
+    p_randomisation_holm: float | None
+    by_reference: Mapping[str, Outcome]
+
+
+class AllPairs:
+    """Compares all pairs of several systems, segment by segment; keeps no text."""
+
+    def __init__(self, systems: Sequence[str], references: Sequence[str], *, tie: float) -> None:
+        self._systems = systems
+        self._pairs = {
+            pair: (PairwiseComparison(tie=tie), {name: PairwiseComparison(tie=tie) for name in references})
+            for pair in combinations(range(len(systems)), 2)
+        }
+
+    def add(self, scores: PairScores, doc: Hashable = None) -> Iterator[PairDecision]:
+        """Decide one segment for each pair and count it."""
+        for (a, b), (whole, parts) in self._pairs.items():
+            decision = whole.add(average(*scores[a, b]), average(*scores[b, a]), doc)
+            each = zip(parts.items(), scores[a, b], scores[b, a], strict=False)
+            by_reference = {name: part.add(x, y, doc) for (name, part), x, y in each}
+            yield PairDecision(a, b, (self._systems[a], self._systems[b]), decision, by_reference)
+
+    def results(self, *, seed: int, resamples: int = RESAMPLES) -> list[PairResult]:
+        """The result of each pair so far."""
+        outcomes = [whole.outcome(seed=seed, resamples=resamples) for whole, _ in self._pairs.values()]
+        adjusted = zip(
+            _adjust([outcome.p_bootstrap for outcome in outcomes]),
+            _adjust([outcome.p_randomisation for outcome in outcomes]),
+            strict=True,
+        )
+        return [
+            PairResult(
+                (self._systems[a], self._systems[b]),
+                outcome,
+                *p_values,
+                {name: part.outcome(seed=seed, resamples=resamples) for name, part in parts.items()},
+            )
+            for ((a, b), (_, parts)), outcome, p_values in zip(self._pairs.items(), outcomes, adjusted, strict=True)
+        ]
+
+
+def _adjust(values: Sequence[float | None]) -> list[float | None]:
+    """P values after Holm; None where there is no test."""
+    tested = iter(holm([value for value in values if value is not None]))
+    return [None if value is None else next(tested) for value in values]
+
+
+PairScores = Mapping[tuple[int, int], tuple[SegmentScore, ...]]
+"""Under (x, y), the scores of system x's text where it is compared with y: one for each reference, else one."""
+
+
+def score_pairs(
+    corpus: Corpus, kind: str, *, size: int, stream: Callable[[Iterable[Text]], Iterator[SegmentScore]]
+) -> Iterator[tuple[Row, PairScores]]:
+    """Score each row's texts in their contexts of `kind`, of `size` previous sentences, for all pairs of systems."""
+    systems = len(corpus.systems)
+    waiting: deque[Row] = deque()
+
+    def texts() -> Iterator[Text]:
+        for row, contexts in corpus.in_context(kind, size=size):
+            waiting.append(row)
+            if kind == CROSSED:
+                yield from crossed_texts(row.texts, [context for (context,) in contexts])
+            else:
+                yield from (Text(c, text) for text, each in zip(row.texts, contexts, strict=True) for c in each)
+
+    scores = stream(texts())
+    number = texts_per_row(corpus, kind)
+    each = number // systems
+    while found := tuple(islice(scores, number)):
+        if kind == CROSSED:
+            pairs: PairScores = {pair: (score,) for pair, score in crossed_scores(found).items()}
+        else:
+            pairs = {(x, y): found[x * each : (x + 1) * each] for x, y in permutations(range(systems), 2)}
+        yield waiting.popleft(), pairs
+
+
+def texts_per_row(corpus: Corpus, kind: str) -> int:
+    """How many texts are scored for a row of a comparison."""
+    systems = len(corpus.systems)
+    return systems * (systems if kind == CROSSED else len(corpus.references) if kind == COMMON else 1)
+
+
+def crossed_texts(texts: Sequence[str], contexts: Sequence[str]) -> Iterator[Text]:
+    """Each system's text in each system's context: the first text in all contexts, then the second, and so on.
+
+    >>> [f"{text.context} {text.text}" for text in crossed_texts(["a", "b"], ["A", "B"])]
+    ['A a', 'B a', 'A b', 'B b']
+    """
+    return (Text(context, text) for text in texts for context in contexts)
+
+
+def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], SegmentScore]:
+    """From the scores of `crossed_texts`: under (x, y), x's text averaged over the contexts of x and of y."""
+    size = isqrt(len(scores))
+    return {(x, y): average(scores[x * size + x], scores[x * size + y]) for x, y in permutations(range(size), 2)}
+
+
 def decide(a: SegmentScore, b: SegmentScore, *, tie: float) -> Decision:
     """Compare one segment of two systems; scores that differ by no more than `tie` are a tie."""
     if a.score is None or b.score is None:
@@ -129,12 +251,17 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
     if first.score is None or not others:
         return first
     scored = [first, *others]
-    score = fsum(segment.score or 0.0 for segment in scored) / len(scored)
     columns = zip(*(segment.pronouns for segment in scored), strict=True)
-    return SegmentScore(score, tuple(map(_mean, columns)))
+    return SegmentScore(mean([segment.score for segment in scored]), tuple(map(_mean_pronoun, columns)))
 
 
-def _mean(pronouns: tuple[PronounScore, ...]) -> PronounScore:
+def mean(scores: Sequence[float | None]) -> float | None:
+    """The mean of one text's scores in several contexts; None if one of them is None."""
+    known = [score for score in scores if score is not None]
+    return fsum(known) / len(scores) if len(known) == len(scores) else None
+
+
+def _mean_pronoun(pronouns: tuple[PronounScore, ...]) -> PronounScore:
     """One pronoun's mean over several contexts."""
     score = fsum(p.score for p in pronouns) / len(pronouns)
     return pronouns[0]._replace(score=score, probability=None if pronouns[0].probability is None else score)

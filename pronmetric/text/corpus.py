@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
-from pronmetric.text.context import History
+from pronmetric.text.context import COMMON, NONE, History
 from pronmetric.text.lines import decode_lines, iter_lines
 
 
@@ -41,17 +41,21 @@ class Corpus:
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
 
+    def averaged_references(self, kind: str) -> tuple[str, ...]:
+        """The references over whose contexts scores are averaged; none if there is only one context."""
+        return self.references if kind == COMMON and len(self.references) > 1 else ()
+
     def in_context(self, kind: str, *, size: int) -> Iterator[tuple[Row, tuple[tuple[str, ...], ...]]]:
         """Each row with the contexts, of `size` previous sentences, of each system's text.
 
         That of each reference ("common"), else one: the text's own ("respective", "crossed"), or an empty one ("none").
         """
         count = len(self.systems)
-        histories = [History(size=size) for _ in range(len(self.references) if kind == "common" else count)]
+        histories = [History(size=size) for _ in range(len(self.references) if kind == COMMON else count)]
         for row in self.rows():
-            if kind == "none":
+            if kind == NONE:
                 yield row, (("",),) * count
-            elif kind == "common":
+            elif kind == COMMON:
                 contexts = tuple(h.context(ref, row.doc) for h, ref in zip(histories, row.references, strict=True))
                 yield row, (contexts,) * count
             else:

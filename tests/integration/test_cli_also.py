@@ -161,13 +161,13 @@ def test_wmt_test_sets(run: Run, fails: Callable[..., str], wmt_sample: Path, mo
     shutil.copytree(wmt_sample, copy)
     shutil.rmtree(copy / "wmt23-news-systems" / "xml")
     shutil.rmtree(copy / "wmt23-news-systems" / "txt" / "references")
-    assert fails(*flags, copy) == "wmt23:de-en has no reference, against which --also would hold the systems"
+    assert fails(*flags, copy) == "--also needs a reference, and wmt23:de-en has none"
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["score", "-t", "x", "--also", "apt"], "--also holds the systems against a reference: give -r"),
+        (["score", "-t", "x", "--also", "apt"], "--also needs a reference: give -r"),
         (["score", "--jsonl", "x", "--also", "apt"], "give -r with -t"),
         (["score", "-t", "x", "-r", "y", "--also", "apt,meteor"], "expected some of apt, autoprf, bleu, chrf, exact"),
         (["score", "-t", "x", "-r", "y", "--also", ""], "got ''"),

@@ -129,13 +129,13 @@ def test_the_same_system_twice_ties(run: Run, sample: Path) -> None:
     assert "difference +0.00" in out and "p = 1.0000" in out
 
 
-def test_the_band_of_the_checkpoint(
+def test_the_tie_threshold_of_the_checkpoint(
     sample: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     systems = ["-t", str(sample / "system-a.txt"), str(sample / "system-c.txt"), "--tie", "auto"]
     model = ["--precision", "32", "--gpus", "0", "--model"]
     assert main(["compare", *systems, *model, str(tiny_checkpoint())]) == 1
-    assert "has no tie band ('tie' in its config.yaml); give --tie a number" in capsys.readouterr().err
+    assert "has no tie threshold ('tie' in its config.yaml); give --tie a number" in capsys.readouterr().err
     folder = tmp_path / "with-band"
     shutil.copytree(tiny_checkpoint(), folder)
     with (folder / "config.yaml").open("a", encoding="utf-8") as file:
@@ -160,11 +160,11 @@ def test_systems_without_pronouns(run: Run, tmp_path: Path) -> None:
     assert "no interval, no bootstrap p: fewer than 5 segments with a pronoun" in out
 
 
-def test_the_help_says_what_the_band_of_the_checkpoint_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_explains_the_tie_threshold(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "ties the same share of its development pairs as were ties among the answers published" in said
+    assert "as many of its development pairs are ties as in the human judgements published" in said
     assert "as often as people" not in said
 
 

@@ -401,7 +401,7 @@ def test_tie_auto(
 
     import yaml
 
-    assert "has no tie band" in fails(pairs, *model, "--tie", "auto")
+    assert "has no tie threshold" in fails(pairs, *model, "--tie", "auto")
     folder = tmp_path / "with-band"
     shutil.copytree(tiny_checkpoint(), folder)
     config = yaml.safe_load((folder / "config.yaml").read_text())

@@ -10,7 +10,7 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
-from pronmetric.scoring.comparison import Decision, Duel, average, decide
+from pronmetric.scoring.comparison import Decision, PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import in_context
 
@@ -150,14 +150,14 @@ def test_ties_and_missing_pronouns_decide_nothing() -> None:
     assert (missing.better, missing.difference) == (None, None)
 
 
-def test_a_duel_counts_every_segment_once() -> None:
-    duel = Duel(tie=0.01)
-    duel.add(segment(("he", 0.9)), segment(("it", 0.1)), "x")
-    duel.add(segment(("he", 0.2)), segment(("she", 0.6), ("it", 0.8)), "y")
-    duel.add(segment(("he", 0.5)), segment(("he", 0.5)), "y")
-    duel.add(segment(("he", 0.5)), segment(), "z")
-    duel.add(segment(), segment(), "z")
-    found = duel.outcome(seed=0)
+def test_a_comparison_counts_every_segment_once() -> None:
+    comparison = PairwiseComparison(tie=0.01)
+    comparison.add(segment(("he", 0.9)), segment(("it", 0.1)), "x")
+    comparison.add(segment(("he", 0.2)), segment(("she", 0.6), ("it", 0.8)), "y")
+    comparison.add(segment(("he", 0.5)), segment(("he", 0.5)), "y")
+    comparison.add(segment(("he", 0.5)), segment(), "z")
+    comparison.add(segment(), segment(), "z")
+    found = comparison.outcome(seed=0)
     assert (found.wins, found.losses, found.ties, found.one_sided, found.unscored) == (1, 1, 1, 1, 1)
     assert found.a.score == pytest.approx(100 * (0.9 + 0.2 + 0.5 + 0.5) / 4)
     assert found.b.score == pytest.approx(100 * (0.1 + 0.6 + 0.8 + 0.5) / 4)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from pronmetric.checkpoint.config import tie_threshold
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.ties import CONFIG_KEY, band_of, three_way, tie_band
+from pronmetric.eval.ties import CONFIG_KEY, three_way, tie_band
 
 
 @pytest.mark.parametrize(
@@ -61,11 +62,11 @@ def test_three_way() -> None:
     assert found.accuracy.low is not None and found.accuracy.low < 0.5
 
 
-def test_the_band_of_a_checkpoint() -> None:
-    assert band_of({CONFIG_KEY: 0.02}, name="x") == 0.02
-    assert band_of({CONFIG_KEY: 0}, name="x") == 0.0
-    with pytest.raises(PronmetricError, match=r"checkpoint x has no tie band .* give --tie a number"):
-        band_of({}, name="x")
+def test_the_tie_threshold_of_a_checkpoint() -> None:
+    assert tie_threshold({CONFIG_KEY: 0.02}, name="x") == 0.02
+    assert tie_threshold({CONFIG_KEY: 0}, name="x") == 0.0
+    with pytest.raises(PronmetricError, match=r"checkpoint x has no tie threshold .* give --tie a number"):
+        tie_threshold({}, name="x")
     for wrong in (-0.1, "0.1", True, None, math.inf, math.nan):
-        with pytest.raises(PronmetricError, match="expected a tie band from 0"):
-            band_of({CONFIG_KEY: wrong}, name="x")
+        with pytest.raises(PronmetricError, match="expected a tie threshold from 0"):
+            tie_threshold({CONFIG_KEY: wrong}, name="x")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.cli.exports import Exports
 from pronmetric.errors import InputError
 from pronmetric.output import tsv
 from pronmetric.report import tables
+from pronmetric.results.write import Writer
 
 
 @pytest.mark.parametrize("formula", ['=HYPERLINK("x")', "+1+cmd", "-1+1", "@SUM(A1)", "-a", "\uff1d1", "+", "-1.5.2"])
@@ -38,7 +38,7 @@ def test_every_text_is_read_back() -> None:
 
 def test_a_table_is_read_back(tmp_path: Path) -> None:
     path, name = tmp_path / "o.tsv", "=cmd\t|\nx\\y"
-    with Exports(json_path=None, tsv_path=str(path), columns=("system", "=column", "score")) as exports:
+    with Writer(json_path=None, tsv_path=str(path), columns=("system", "=column", "score")) as exports:
         exports.segment({}, [(name, "'=x", -0.5), ("plain", None, 1)])
     assert path.read_text(encoding="utf-8").splitlines()[1] == "'=cmd\\t|\\nx\\\\y\t''=x\t-0.50000"
     assert list(tsv.read(path)) == [

@@ -1,16 +1,16 @@
-"""The result files of `score` and `compare` (--to_json), checked and brought into one form: systems side by side."""
+"""Reader of the JSON that `score` and `compare` write (--to_json): checked, and brought into one form."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
-from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
+from pronmetric.results.records import FEW, Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import History
@@ -18,95 +18,10 @@ from pronmetric.text.words import words as split
 
 Value = TypeVar("Value")
 
-TIE = 0.01
-"""The tie threshold of `compare` and `PronounMetric.compare`, and of a result that names none."""
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
-FEW = 10  # resampled units below which an interval is rough
 _LARGE = 1e300
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
-
-
-class Pronoun(NamedTuple):
-    """A scored pronoun; its span counts code points of its output's text. score: higher is better."""
-
-    text: str
-    start: int
-    end: int
-    score: float
-
-
-class Output(NamedTuple):
-    """What a system made of a segment, what stood before it, its score (None without a pronoun) and pronouns."""
-
-    text: str
-    context: str
-    score: float | None
-    pronouns: tuple[Pronoun, ...]
-
-
-class Segment(NamedTuple):
-    """One segment of all systems, its outputs in their order. doc, source, reference: None where not given."""
-
-    number: int
-    doc: str | None
-    source: str | None
-    reference: str | None
-    outputs: tuple[Output, ...]
-
-
-class System(NamedTuple):
-    """A system: its score in [0, 100] (with an unbounded head any number) and the 95 % interval of that.
-
-    also: its older scores by their names, where `score --also` gave some.
-    """
-
-    name: str
-    score: float | None
-    interval: tuple[float, float] | None
-    pronouns: int
-    segments: int
-    with_pronoun: int
-    also: Mapping[str, float | None] = MappingProxyType({})
-
-
-class Pair(NamedTuple):
-    """Two systems by their place: difference of their scores, above 0 where `a` is better, and how sure it is.
-
-    p_bootstrap, p_randomisation: after Holm. units: documents or segments that were resampled; None where not given.
-    """
-
-    a: int
-    b: int
-    difference: float | None
-    interval: tuple[float, float] | None
-    p_bootstrap: float | None
-    p_randomisation: float | None
-    wins: int
-    ties: int
-    losses: int
-    units: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """A whole result. pairs: only of `compare`. tie: scores that differ by no more are equal.
-
-    probability: whether pronoun scores are probabilities. notes: what a reader must know of how it was put together.
-    """
-
-    systems: tuple[System, ...]
-    pairs: tuple[Pair, ...]
-    segments: tuple[Segment, ...]
-    signature: str
-    tie: float
-    probability: bool
-    notes: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The systems' names, in order."""
-        return tuple(system.name for system in self.systems)
 
 
 def read(path: str) -> Result:
@@ -138,7 +53,7 @@ class _Reader:
             systems = tuple(
                 self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
             )
-            pairs, segments, tie = (), self._scored(items, systems), TIE
+            pairs, segments, tie = (), self._scored(items, systems), TIE_THRESHOLD
         else:
             self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
         notes = (

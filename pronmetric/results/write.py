@@ -1,4 +1,4 @@
-"""Files that hold a whole result: JSON with everything, and a flat table of pronouns; written whole or not at all."""
+"""Writer of result files: JSON (--to_json) and a flat table (--to_tsv); a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemS
 from pronmetric.text import strict_json
 
 
-class Exports:
-    """The files asked for: segments are added one by one, so that memory stays flat; the rest comes at the end."""
+class Writer:
+    """Writes the result files that are asked for; segments are added one by one, so that memory use is constant."""
 
     def __init__(self, *, json_path: str | None, tsv_path: str | None, columns: Sequence[str]) -> None:
         self._paths = json_path, tsv_path
@@ -23,8 +23,8 @@ class Exports:
         self._tsv: IO[str] | None = None
         self._first = True
 
-    def __enter__(self) -> Exports:
-        """Open the files beside their targets."""
+    def __enter__(self) -> Writer:
+        """Open temporary files next to the targets."""
         json_path, tsv_path = self._paths
         if json_path is not None:
             self._json = self._stack.open(json_path)
@@ -35,11 +35,11 @@ class Exports:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Put the files in their places; after an error nothing is left of them."""
+        """Move the files to their targets; after an error remove them."""
         self._stack.__exit__(*error)
 
     def segment(self, content: Mapping[str, Any], rows: Iterable[Sequence[object]]) -> None:
-        """Add a segment: its JSON object, and its rows of the table."""
+        """Add a segment: its JSON object and its rows of the table."""
         if self._json is not None:
             self._json.write("\n" if self._first else ",\n")
             self._json.write(strict_json.dump(content))
@@ -49,7 +49,7 @@ class Exports:
                 self._tsv.write(tsv.line(row))
 
     def finish(self, **rest: Any) -> None:
-        """Add what is known at the end: signature, systems, counts."""
+        """Add the keys that follow the segments: systems or pairs, counts, signature."""
         if self._json is not None:
             self._json.write("\n]")
             for key, value in rest.items():
@@ -58,12 +58,12 @@ class Exports:
 
 
 def rounded(value: float | None) -> float | None:
-    """A score as files give it: five decimals."""
+    """A score with the five decimals that result files have."""
     return None if value is None else round(value, tsv.DIGITS)
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
-    """A pronoun in JSON; `probability`, or with an unbounded head `score`."""
+    """A pronoun in JSON, with `probability`, or `score` if the head is unbounded."""
     number = {"score": rounded(p.score)} if p.probability is None else {"probability": rounded(p.probability)}
     return {"text": p.text, "start": p.start, "end": p.end, **number}
 
@@ -73,24 +73,23 @@ def scored(segment: SegmentScore) -> dict[str, Any]:
     return {"score": rounded(segment.score), "pronouns": [pronoun(p) for p in segment.pronouns]}
 
 
+def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
+    """An interval in JSON."""
+    return None if ends is None else [rounded(end) for end in ends]
+
+
 def system(name: str, score: SystemScore) -> dict[str, Any]:
     """A system in JSON."""
     return {
         "system": name,
         "score": rounded(score.score),
-        "interval": None if score.interval is None else [rounded(end) for end in score.interval],
+        "interval": interval(score.interval),
         "resampled": score.resampled,
         "units": score.units,
         "pronouns": score.pronouns,
         "segments": score.segments,
         "segments_with_pronoun": score.with_pronoun,
     }
-
-
-def in_reference(name: str, score: SystemScore) -> dict[str, Any]:
-    """A system's score in the context of one of several references, in JSON."""
-    interval = None if score.interval is None else [rounded(end) for end in score.interval]
-    return {"reference": name, "score": rounded(score.score), "interval": interval}
 
 
 def encoded(counts: Counts) -> dict[str, int]:

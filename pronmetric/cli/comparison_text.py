@@ -1,0 +1,66 @@
+"""How `compare` prints its result: a line for each segment and pair, then a summary of each pair."""
+
+from __future__ import annotations
+
+from pronmetric.eval.resampling import MINIMUM
+from pronmetric.output.display import visible
+from pronmetric.results import FEW
+from pronmetric.results.comparisons import list_pronouns
+from pronmetric.scoring.comparison import PairDecision, PairResult
+from pronmetric.scoring.score import SystemScore
+
+
+def segment_line(number: int, pair: PairDecision) -> str:
+    """One segment of a pair of systems."""
+    names, decision = (visible(pair.names[0]), visible(pair.names[1])), pair.decision
+    better = {"a": names[0], "b": names[1], None: "null"}.get(decision.better, decision.better)
+    difference = "null" if decision.difference is None else f"{decision.difference:.4f}"
+    cells = [*names, f"Segment {number}", f"better: {better}", f"difference: {difference}"]
+    for name, pronouns in zip(names, (decision.a_decided, decision.b_decided), strict=True):
+        if pronouns:
+            cells.append(f"{name}: {list_pronouns(pronouns)}")
+    return "\t".join(cells)
+
+
+def summary(pair: PairResult, *, tie: float) -> str:
+    """The outcome of a pair of systems, as several lines."""
+    names, outcome = (visible(pair.names[0]), visible(pair.names[1])), pair.outcome
+    width = max(map(len, names))
+    lines = [f"{names[0]} against {names[1]}"]
+    for name, score in zip(names, (outcome.a, outcome.b), strict=True):
+        lines.append(f"  {name:<{width}}  {_system(score)}")
+    if outcome.difference is not None:
+        rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
+        units = f"({outcome.units} {outcome.resampled}{rough})"
+        lines.append(f"  difference {outcome.difference:+.2f}{_interval(outcome.interval)} {units}")
+    for reference, part in pair.by_reference.items():
+        if part.a.score is not None and part.b.score is not None:
+            scores = f"{part.a.score:.2f} and {part.b.score:.2f}"
+            difference = f"difference {part.difference:+.2f}{_interval(part.interval)}"
+            lines.append(f"    with {visible(reference)}: {scores}, {difference}")
+    lines.append(
+        f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
+        f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
+    )
+    if outcome.p_bootstrap is None:
+        lines.append(f"  no interval, no bootstrap p: fewer than {MINIMUM} {outcome.resampled} with a pronoun")
+    else:
+        p = _p(outcome.p_bootstrap, pair.p_bootstrap_holm)
+        lines.append(f"  paired bootstrap p = {p}, from the interval's resamples")
+    if outcome.p_randomisation is not None:
+        p = _p(outcome.p_randomisation, pair.p_randomisation_holm)
+        lines.append(f"  second test: approximate randomisation p = {p}")
+    return "\n".join(lines)
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f", 95 % {ends[0]:+.2f} to {ends[1]:+.2f}"
+
+
+def _p(p: float, adjusted: float | None) -> str:
+    return f"{p:.4f}" + ("" if adjusted is None or adjusted == p else f" (Holm {adjusted:.4f})")
+
+
+def _system(score: SystemScore) -> str:
+    number = "null" if score.score is None else f"{score.score:.2f}"
+    return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments)"

@@ -1,0 +1,21 @@
+"""How `score` prints scores, and its notes on a system."""
+
+from __future__ import annotations
+
+from pronmetric.cli import output
+from pronmetric.results import FEW
+from pronmetric.scoring.score import SystemScore
+
+
+def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
+    """Note a system's score, its interval and the number of its pronouns."""
+    interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
+    number = "null" if score.score is None else f"{score.score:.2f}"
+    note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
+    if score.interval is not None and score.units < FEW:
+        note(f"{name}: the interval rests on {score.units} {score.resampled} only")
+
+
+def format_score(score: float | None) -> str:
+    """A score as COMET prints it, `null` where there is none."""
+    return "null" if score is None else f"{score:.4f}"

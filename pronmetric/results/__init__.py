@@ -1,0 +1,10 @@
+"""The one result format: what `score` and `compare` write and what `report` and `correlate` read.
+
+`write` writes the JSON (--to_json) and the table (--to_tsv), `scores` and `comparisons` give their content for the two
+verbs, `read` reads the JSON, and `records` are what it returns.
+"""
+
+from pronmetric.results.read import read
+from pronmetric.results.records import FEW, Output, Pair, Pronoun, Result, Segment, System
+
+__all__ = ["FEW", "Output", "Pair", "Pronoun", "Result", "Segment", "System", "read"]

@@ -1,0 +1,81 @@
+"""The result format, byte for byte: what `score` and `compare` write, and that the reader takes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pronmetric import results
+from pronmetric.results import comparisons, scores
+from pronmetric.results.write import Writer, encoded
+from pronmetric.scoring.bulk import SystemTally
+from pronmetric.scoring.comparison import AllPairs
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
+from pronmetric.text.corpus import Row
+
+ROW = Row(("She left.", "Gone."), "d", None, ("She left.",))
+SHE = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),))
+NONE = SegmentScore(None, ())
+SHE_JSON = '"score": 0.9, "pronouns": [{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
+COUNTS = '"counts": {\n "encoded": 1,\n "context_cut": 0,\n "windowed": 0,\n "surplus": 0,\n "unread": 0\n}'
+SIGNATURE = "model:x|context:common|version:1"
+
+
+def test_the_files_of_score(tmp_path: Path) -> None:
+    tallies = [SystemTally(name, ()) for name in ("a", "b")]
+    target, table = tmp_path / "o.json", tmp_path / "o.tsv"
+    with Writer(json_path=str(target), tsv_path=str(table), columns=scores.columns((), ())) as writer:
+        for tally, text, segment in zip(tallies, ROW.texts, (SHE, NONE), strict=True):
+            found = tally.add((segment,), ROW.doc)
+            head = {"system": tally.name, "segment": 0, "doc": ROW.doc}
+            scores.add_segment(writer, head, scores.texts_of(ROW, text, ("Then",), (), (segment,)), found)
+        entries = [scores.system_entry(tally.result(seed=1)) for tally in tallies]
+        writer.finish(systems=entries, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
+    texts = '"source": null, "reference": "She left.", "context": "Then"'
+    system = ' {{\n  "system": "{}",\n  "score": {},\n  "interval": null,\n  "resampled": "segments",\n  "units": {},\n'
+    system += '  "pronouns": {},\n  "segments": 1,\n  "segments_with_pronoun": {}\n }}'
+    assert target.read_text(encoding="utf-8") == (
+        '{\n"segments": [\n'
+        f'{{"system": "a", "segment": 0, "doc": "d", {texts}, "text": "She left.", {SHE_JSON}}},\n'
+        f'{{"system": "b", "segment": 0, "doc": "d", {texts}, "text": "Gone.", "score": null, "pronouns": []}}\n],\n'
+        f'"systems": [\n{system.format("a", "90.0", 1, 1, 1)},\n{system.format("b", "null", 0, 0, 0)}\n],\n'
+        f'{COUNTS},\n"signature": "{SIGNATURE}"\n}}\n'
+    )
+    assert table.read_text(encoding="utf-8").splitlines() == [
+        "system\tsegment\tdoc\tsegment_score\tpronoun\tstart\tend\tscore",
+        "a\t0\td\t0.90000\tShe\t0\t3\t0.90000",
+        "b\t0\td\t\t\t\t\t",
+    ]
+    read = results.read(str(target))
+    assert read.names == ("a", "b") and [output.score for output in read.segments[0].outputs] == [0.9, None]
+
+
+def test_the_files_of_compare(tmp_path: Path) -> None:
+    it = SegmentScore(0.4, (PronounScore("It", 0, 2, 0.4, 0.4),))
+    row = Row(("She left.", "It left."), None, None, ())
+    pairs = AllPairs(("a", "b"), (), tie=0.01)
+    target, table = tmp_path / "o.json", tmp_path / "o.tsv"
+    with Writer(json_path=str(target), tsv_path=str(table), columns=comparisons.columns(())) as writer:
+        for decided in pairs.add({(0, 1): (SHE,), (1, 0): (it,)}, row.doc):
+            comparisons.add_segment(writer, 0, row, decided)
+        entries = [comparisons.pair_entry(result) for result in pairs.results(seed=1)]
+        writer.finish(pairs=entries, tie=0.01, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
+    it_json = SHE_JSON.replace("0.9", "0.4").replace("She", "It").replace('"end": 3', '"end": 2')
+    decided_json = '[{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
+    first, rest = target.read_text(encoding="utf-8").split('\n],\n"pairs": ')
+    assert first == (
+        '{\n"segments": [\n{"a": "a", "b": "b", "segment": 0, "doc": null, "source": null, "reference": null, '
+        '"better": "a", "difference": 0.5, "a_text": "She left.", "b_text": "It left.", '
+        f'"a_scored": {{{SHE_JSON}}}, "b_scored": {{{it_json}}}, "a_decided": {decided_json}, '
+        '"b_decided": [{"text": "It", "start": 0, "end": 2, "probability": 0.4}]}'
+    )
+    assert rest.endswith(f',\n"tie": 0.01,\n{COUNTS},\n"signature": "{SIGNATURE}"\n}}\n')
+    pair = json.loads(target.read_text(encoding="utf-8"))["pairs"][0]
+    keys = "a b difference interval a_ahead p_bootstrap p_bootstrap_holm p_randomisation p_randomisation_holm"
+    assert list(pair) == [*keys.split(), *"wins ties losses one_sided unscored resampled units".split()]
+    assert (pair["difference"], pair["wins"], pair["interval"], pair["units"]) == (50.0, 1, None, 1)
+    assert (
+        table.read_text(encoding="utf-8").splitlines()[1]
+        == "a\tb\t0\t\ta\t0.50000\t0.90000\t0.40000\tShe 0.90\tIt 0.40"
+    )
+    assert [system.score for system in results.read(str(target)).systems] == [90.0, 40.0]
