@@ -13,8 +13,8 @@ import yaml
 
 from benchmarks import ties as script
 from pronmetric import PronounMetric
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
-from pronmetric.checkpoint.config import tie_threshold
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, tie_band
@@ -95,7 +95,7 @@ def test_a_finished_checkpoint_gets_band_and_pairs(
     script.main()
     after = config(folder)
     assert f"tie band {after['tie']:g}: " in capsys.readouterr().out
-    assert tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["band"]
+    assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["band"]
     counts = json.loads((tiny_prepared / "confusion.json").read_text())
     assert after["training"]["confusion"] == counts
     assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
