@@ -43,9 +43,9 @@ def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
 def interchangeable(one: str, other: str) -> bool:
     """Whether grammar allows either of two forms in the same place with the same antecedent.
 
-    The rule, over the classes of `resources/pronouns.en.tsv`: both are demonstratives of one number (this/that,
+    The rule, over the classes of `tables/pronouns.en.tsv`: both are demonstratives of one number (this/that,
     these/those); or both are relatives and each takes persons: who, whom, and that, whose antecedent may be anything
-    (who/whom, who/that, whom/that). Which/that is left in: it tells a clause that adds from one that picks out.
+    (who/whom, who/that, whom/that). Which/that is kept: it distinguishes supplementary from integrated clauses.
 
     >>> interchangeable("this", "that"), interchangeable("who", "that"), interchangeable("he", "she")
     (True, True, False)

@@ -24,7 +24,7 @@ def sha256(path: Path) -> str:
 
 
 def hashes(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Path -> hash, the paths told from `root` and sorted."""
+    """Path relative to `root` -> hash, sorted."""
     folder = root if root.is_dir() else root.parent
     named = {path.relative_to(folder).as_posix(): path for path in paths}
     return {name: sha256(named[name]) for name in sorted(named)}

@@ -27,7 +27,7 @@ def mismatches(
 ) -> Iterator[Mismatch]:
     """The mismatches of a reference's pronouns with a system output, in the order of the reference.
 
-    "pronoun": another pronoun in use stands in its place (see `counterparts`). "word": it is linked to another word,
+    "pronoun": another pronoun in use has its place (see `counterparts`). "word": it is linked to another word,
     or to a word that looks like a pronoun but is none there (that as a conjunction). "nothing": it has no link, or
     one to a pronoun in another place. The same word on both sides is no mismatch, whether or not the system's counts
     as in use.

@@ -16,7 +16,7 @@ Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Ali
 
 
 class _Candidate(NamedTuple):
-    """One reference beside one system output, to be aligned."""
+    """A reference and a system output to be aligned."""
 
     document: Document
     position: int

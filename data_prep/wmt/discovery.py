@@ -128,7 +128,7 @@ def find(folder: str | Path) -> list[TestSet]:
     """All test sets of a folder, of all pairs, sorted by year, name and pair.
 
     Raises:
-        InputError: no such folder; a test set that stands there twice.
+        InputError: no such folder; a duplicate test set.
     """
     files = walk(Path(folder))
     marked = [*xml.find(files), *sgm.find(files)]
@@ -136,7 +136,7 @@ def find(folder: str | Path) -> list[TestSet]:
     once: dict[str, TestSet] = {}
     for testset in found:
         if other := once.get(testset.id):
-            message = f"test set {testset.id} stands also in {other.paths[0]}; keep one of them"
+            message = f"test set {testset.id} is also in {other.paths[0]}; keep one of them"
             raise InputError(message, file=testset.paths[0])
         once[testset.id] = testset
     return sorted(found, key=lambda testset: (testset.year or 0, testset.name, testset.lp))

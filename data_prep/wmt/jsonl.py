@@ -1,4 +1,4 @@
-"""JSONL of WMT25: one JSON object a document (or paragraph), and files of system outputs beside it.
+"""JSONL of WMT25: one JSON object a document (or paragraph), and files of system outputs next to it.
 
 - A collection (`wmt25-genmt.jsonl`): `doc_id`, `src_lang`, `tgt_lang` (or a pair at the head of the id:
   `cs-de_DE_#_news_#_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or `{"refA": TEXT}`, perhaps `domain` and
@@ -7,7 +7,7 @@
 - Outputs (`systems/SYSTEM.jsonl` in the collection's folder or below it): `doc_id` and `hypothesis`; the system is
   the file's name.
 
-Other JSONL files (ratings, metadata) are passed over. A system that lacks a whole document is counted and told.
+Other JSONL files (ratings, metadata) are passed over. A system that lacks a whole document is counted and reported.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def repeats(path: Path, other: Path) -> bool:
 
 
 def kind_of(path: Path) -> str | None:
-    """What the first record tells of a file: "collection", "outputs" or None."""
+    """The kind of a file by its first record: "collection", "outputs" or None."""
     first = next(records(path), None)
     if first is None:
         return "outputs"  # of a system without any
@@ -136,7 +136,7 @@ class Entry:
 
 
 def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
-    """The columns of one pair of a collection, with the outputs beside it.
+    """The columns of one pair of a collection, with the outputs next to it.
 
     Raises:
         InputError: broken JSON, a missing or repeated key or id, a text with another number of paragraphs than the
@@ -149,7 +149,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
         if pair_of(record, file=collection.path, line=line) == testset.lp:
             entry = entry_of(record, file=collection.path, line=line)
             if entry.id in entries:
-                message = f"document {entry.id} stands also in line {entries[entry.id].line}"
+                message = f"document {entry.id} is also in line {entries[entry.id].line}"
                 raise InputError(message, file=collection.path, line=line)
             entries[entry.id] = entry
     for part in outputs:
@@ -236,7 +236,7 @@ def columns_of(entries: Sequence[Entry], *, file: Path, tally: Counter[str]) -> 
     for doc, run in groupby(entries, key=lambda entry: entry.doc):
         group = list(run)
         if doc in seen:
-            message = f"document {doc} comes back after another one; its paragraphs must stand together"
+            message = f"document {doc} comes back after another one; its paragraphs must be consecutive"
             raise InputError(message, file=file, line=group[0].line)
         seen.add(doc)
         size = 0

@@ -34,7 +34,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
 
 def read_parallel(parts: Sequence[Part], *, tally: Counter[str] | None = None) -> list[list[str]]:
-    """The lines of files that must be line-parallel and stand for different things."""
+    """The lines of files that must be line-parallel and have different roles or names."""
     seen: dict[tuple[str, str], Path] = {}
     columns: list[list[str]] = []
     for part in parts:
@@ -56,7 +56,7 @@ def extents(ids: Sequence[str], *, file: Path) -> list[Extent]:
     line = 1
     for doc, run in groupby(ids):
         if doc in seen:
-            message = f"document {doc!r} comes back after another one; the lines of a document must stand together"
+            message = f"document {doc!r} comes back after another one; the lines of a document must be consecutive"
             raise InputError(message, file=file, line=line)
         seen.add(doc)
         found.append(Extent(doc, sum(1 for _ in run)))

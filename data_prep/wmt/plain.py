@@ -2,7 +2,7 @@
 
 - `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference's name is the file's, without the ending);
 - `src.txt`, `source.txt` or `src.de.txt` with the language: the source, if there is one;
-- `docids.txt`: the id of its document for each line, if there is one; the lines of a document stand together;
+- `docids.txt`: the id of its document for each line, if there is one; the lines of a document are consecutive;
 - every other file of the same ending as the reference (`.txt`, `.en` or none, then also no dot in the name) is the
   output of the system that it is named after. README, LICENSE and hidden files aside.
 

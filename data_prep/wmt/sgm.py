@@ -39,7 +39,7 @@ PARTS = ("sgm-src", "sgm-ref", "sgm-hyp")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file's name and beginning tell: whose it is."""
+    """The identity of a file, from its name and first lines."""
 
     role: str
     setid: str
@@ -59,7 +59,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 
 
 def pairs_of(heads: Iterable[Head]) -> list[str]:
-    """The pairs that the files of one set tell of."""
+    """The language pairs of the files of one set."""
     return sorted({f"{head.source}-{head.target}" for head in heads if head.source and head.target})
 
 
@@ -122,7 +122,7 @@ def attributes(text: str) -> dict[str, str]:
 
 
 def unescape(text: str) -> str:
-    """The text with the five entities of XML and numeric ones replaced, every other "&" as it stands."""
+    """The text with the five entities of XML and numeric ones replaced, every other "&" unchanged."""
 
     def character(match: re.Match[str]) -> str:
         if match[1]:

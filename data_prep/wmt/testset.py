@@ -1,4 +1,4 @@
-"""A test set as its files stand on disk, its content as columns, and columns cut into documents.
+"""A test set as files on disk, its content as columns, and columns divided into documents.
 
 Every layout of WMT data has its own reader; all of them give `Columns`, which `documents` turns into records.
 """
@@ -81,7 +81,7 @@ class TestSet:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """One document of the columns: its id, its number of segments and what the files tell about it."""
+    """One document of the columns: its id, its number of segments and metadata from the files."""
 
     doc: str
     size: int

@@ -1,4 +1,4 @@
-"""Text layout of the wmtNN-news-systems repositories: line-parallel files, the names of which tell what they hold.
+"""Text layout of the wmtNN-news-systems repositories: line-parallel files, described by their names.
 
 `TESTSET.LP.src.LANG`, `TESTSET.LP.ref.NAME.LANG` (the name may be missing) and `TESTSET.LP.hyp.SYSTEM.LANG`, in any
 folders, each plain or gzip. A system's name may hold dots ("Allegro.eu"). There are no document boundaries.
@@ -21,7 +21,7 @@ NAME = re.compile(
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:
-    """The test sets that file names of this layout tell of; other files are passed over."""
+    """The test sets in file names of this layout; other files are ignored."""
     parts: defaultdict[tuple[str, str], list[Part]] = defaultdict(list)
     for path in files:
         if match := NAME.fullmatch(path.name):

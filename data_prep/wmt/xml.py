@@ -2,7 +2,7 @@
 
 `<dataset>`, perhaps `<collection>`, `<doc id origlang domain>`, in it `<src lang>`, `<ref lang translator>`,
 `<hyp lang system>`, in these `<p>` and `<seg id>`. Documents of a test suite (`testsuite` attribute) belong to
-somebody's suite, not to the test set, and stand in none of the text files: they are left out and counted.
+somebody's suite, not to the test set, and are in none of the text files: they are left out and counted.
 A DTD or an entity declaration is refused, nothing is ever expanded or fetched.
 """
 

@@ -1,9 +1,8 @@
-"""Which pronoun of a system output stands for a pronoun of the reference: the link, the role, the words around.
+"""The pronoun of a system output that corresponds to a pronoun of the reference, by link, role and neighbouring words.
 
 A word aligner links pronouns too freely: any two of them are often translations of each other. A link counts here
-only where both pronouns have the same role and a word beside the one is linked to a word beside the other; and a
-pronoun that the aligner left alone gets the one that stands in its place. Expletive "it" stands for nothing, and so
-for no other pronoun.
+only where both pronouns have the same role and neighbouring words are linked; an unlinked pronoun gets the one in its
+position. Expletive "it" corresponds to no pronoun.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def counterparts(
     hyp_pronouns: Sequence[Occurrence],
     links: Mapping[int, int],
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
-    """The pairs of pronouns, reference and system output, that stand in the same place."""
+    """The pairs of corresponding pronouns, reference and system output."""
     used = {found.word: found for found in hyp_pronouns}
     taken = set(links.values())
     for found in ref_pronouns:
@@ -44,7 +43,7 @@ def counterparts(
 
 
 def _beside(index: int, links: Mapping[int, int]) -> list[int]:
-    """Where the counterpart of an unlinked word may stand: beside the links of its neighbours."""
+    """Candidate positions for the counterpart of an unlinked word: next to the links of its neighbours."""
     places = (links[index + step] - step for step in (1, -1) if index + step in links)
     return list(dict.fromkeys(places))
 
@@ -54,7 +53,7 @@ def same_place(
 ) -> bool:
     """Whether two pronouns have the same role among words that are linked.
 
-    The role of this, that, these and those is hard to tell: for them it is enough that the next words are linked.
+    The role of this, that, these and those is uncertain: for them it is enough that the next words are linked.
     """
     if expletive(ref_words, ref.word) or expletive(hyp_words, hyp.word):
         return False
@@ -78,7 +77,7 @@ def _role(words: Sequence[Word], index: int) -> str:
 
 
 def expletive(words: Sequence[Word], index: int) -> bool:
-    """Whether an "it" stands for nothing: "it is clear that", "it seems", "it's time to".
+    """Whether an "it" is expletive: "it is clear that", "it seems", "it's time to".
 
     >>> from pronmetric.text.words import words
     >>> expletive(words("It is easy to see."), 0), expletive(words("It is red."), 0)

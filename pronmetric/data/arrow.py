@@ -1,7 +1,7 @@
 """Pairs and passages as Arrow on disk: `datasets.load_from_disk` reads the folder, another schema version is refused.
 
 A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study` and the
-passage splits `passages_train`, `passages_development`, beside `manifest.json` and `confusion.json`.
+passage splits `passages_train`, `passages_development`, with `manifest.json` and `confusion.json`.
 """
 
 from __future__ import annotations

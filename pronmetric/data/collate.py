@@ -99,7 +99,7 @@ class Collator:
     def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
         ids, offsets, _ = pieces
         bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
-        last = offsets[:, 1] - 1  # a piece's last character tells its word
+        last = offsets[:, 1] - 1  # a piece belongs to the word of its last character
         word = np.searchsorted(bounds[:, 0], last, side="right") - 1
         word = np.where((word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1)  # white space has none
         shift = len(text) - len(example.text)
@@ -153,7 +153,7 @@ class Collator:
         )
 
     def pad(self, rows: Sequence[Encoded]) -> Batch:
-        """Stack rows; at least one piece, word and pronoun slot stand even where no row has any."""
+        """Stack rows; there is at least one piece, word and pronoun slot."""
         n = len(rows)
         pieces = max(1, *(len(r.ids) for r in rows))
         n_words = max(1, *(int(r.word.max(initial=-1)) + 1 for r in rows))

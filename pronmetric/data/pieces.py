@@ -39,7 +39,7 @@ class InPieces(NamedTuple):
 class Pieces(Protocol):
     """Cuts texts into the pieces of one encoder.
 
-    prefix, suffix: ids that stand before and after the text of a row (pieces, ...). separator: the id that may stand
+    prefix, suffix: ids before and after the text of a row (pieces, ...). separator: the id that may stand
     between context and text; None where there is none. pad: the id of padded slots. config: what `encoder` of a
     checkpoint's config tells of the cutting.
     """

@@ -15,7 +15,7 @@ _LINE_WITHOUT_TOTAL = "{desc}: {n_fmt} {unit}, {elapsed} elapsed{postfix}"
 
 
 class _Lines(tqdm):
-    """Lines instead of a bar; the last one tells where the work ended. tqdm's `gui` writes nothing of its own."""
+    """Lines instead of a bar; the last one gives the final count. tqdm's `gui` writes nothing of its own."""
 
     def display(self, *_: Any, **__: Any) -> None:
         """Write a line."""
@@ -23,7 +23,7 @@ class _Lines(tqdm):
         self.fp.flush()
 
     def close(self) -> None:
-        """Write the last line, unless it stands there."""
+        """Write the last line, unless already written."""
         if not self.disable and self.n != self.last_print_n:
             self.display()
         super().close()

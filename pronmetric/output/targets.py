@@ -102,7 +102,7 @@ def _identity(path: str | Path) -> _Identity:
 
 
 def _folds_case(folder: Path) -> bool:
-    """Whether names that differ in case alone are the same file there, told by the folder's own name."""
+    """Whether names that differ in case alone are the same file there, tested with the folder's own name."""
     swapped = folder.with_name(folder.name.swapcase())
     return swapped.name != folder.name and swapped.exists() and os.path.samefile(swapped, folder)
 
@@ -117,7 +117,7 @@ def _redirected(handle: int) -> _Identity | None:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is a device or a pipe, which is written to as it stands."""
+    """Whether it is a device or a pipe, which is written to directly."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -152,7 +152,7 @@ class AtomicFile:
         self._partial: Path | None = None
 
     def __enter__(self) -> io.TextIOWrapper:
-        """A file beside the target."""
+        """A file next to the target."""
         if _is_special(self.path):
             handle = os.open(self.path, os.O_WRONLY)
         else:

@@ -173,7 +173,7 @@ def corrupt(
 
     same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else from the whole row
     of `table`.
-    fitting: the chance that a draw from the whole row is restricted to forms that could stand in the slot. Without it
+    fitting: the chance that a draw from the whole row is restricted to forms that fit the slot. Without it
     "her" as an object seldom gives way to "him", as its row holds the possessive's errors, and "him" often to "her".
     power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
     joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced

@@ -1,6 +1,6 @@
 """What kind of error a wrong pronoun is: the classes in which it differs from the right one.
 
-The rule, over the classes of `resources/pronouns.en.tsv`. A form with several uses (her, that) is taken in the use in
+The rule, over the classes of `tables/pronouns.en.tsv`. A form with several uses (her, that) is taken in the use in
 which the two differ in the fewest kinds, the first of the table among equals.
 
 1. Where either is a relative or an interrogative, the kind is relative; else where either is a demonstrative, it is

@@ -1,6 +1,6 @@
-"""Closed classes and common verbs of English that the pronoun rules ask for (resources/lexicon.en.tsv).
+"""Closed classes and common verbs of English that the pronoun rules ask for (tables/lexicon.en.tsv).
 
-In the table a verb with a star stands for its regular inflections as well.
+In the table a verb with a star includes its regular inflections.
 """
 
 from __future__ import annotations

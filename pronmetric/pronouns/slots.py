@@ -1,4 +1,4 @@
-"""The slot a pronoun stands in, the forms that could stand there too, and whether the verb would still agree."""
+"""The grammatical slot of a pronoun, the other forms that fit it, and agreement with the verb."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _FUNCTION = (
 
 
 def slot(words: Sequence[Word], index: int) -> str:
-    """The slot in which the pronoun `words[index]` stands, by simple rules over its neighbours.
+    """The slot of the pronoun `words[index]`, by simple rules over its neighbours.
 
     One of: subject, object, possessive determiner, possessive independent, reflexive, relative,
     relative determiner, interrogative, interrogative determiner, demonstrative, demonstrative determiner.
@@ -83,7 +83,7 @@ def slot(words: Sequence[Word], index: int) -> str:
 
 
 def role(words: Sequence[Word], index: int) -> str:
-    """Whether a pronoun that shows no case ("it", "you", "this") is "subject" or "object" where it stands."""
+    """Whether a pronoun that shows no case ("it", "you", "this") is "subject" or "object" in its position."""
     before, after = _low(words, index - 1), _low(words, index + 1)
     ends = not _is_word(after)
     if before in PREPOSITION and before not in _ALSO_CONJUNCTION:
@@ -113,7 +113,7 @@ def _forms(kind: str, case: str, person: str = "") -> tuple[str, ...]:
 
 
 def grades(words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
-    """The other forms that could stand in the slot of `words[index]`, in grades of likeness.
+    """The other forms that fit the slot of `words[index]`, in grades of similarity.
 
     The first grade holds the forms that the sentence itself can hardly expose: the same slot and, for
     he, she, it and they, the third person. Then come demonstratives, then the other persons.
@@ -148,7 +148,7 @@ def grades(words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
 
 
 def same_slot(words: Sequence[Word], index: int) -> tuple[str, ...]:
-    """The other forms that could stand in the slot of `words[index]`, likest first (see `grades`).
+    """The other forms that fit the slot of `words[index]`, most similar first (see `grades`).
 
     >>> from pronmetric.text.words import words
     >>> same_slot(words("The garden that fell is his."), 2)[:2]
@@ -171,7 +171,7 @@ def _demonstrative(form: str, personal: tuple[str, ...]) -> tuple[tuple[str, ...
 
 
 def agrees(words: Sequence[Word], index: int, form: str) -> bool:
-    """Whether `form` in place of `words[index]` fits the number and person of what stands beside it.
+    """Whether `form` in place of `words[index]` agrees in number and person with its verb or noun.
 
     That is the finite verb of a subject ("they is" does not agree), and the noun after this, that, these and those
     ("these book" does not). Case is not looked at. Where the verb is not seen, it agrees.
@@ -238,7 +238,7 @@ def _noun_follows(words: Sequence[Word], index: int) -> bool:
 
 
 def _number_or_quote_owned(words: Sequence[Word], index: int) -> bool:
-    """Whether what follows "her" is a figure ("her 20s"), or a quotation and "her" stands where no object of speech is.
+    """Whether what follows "her" is a figure ("her 20s"), or a quotation that is no object of speech.
 
     "Called her 'Aunt'" has a verb before; after a preposition or conjunction the quotation is what is hers, mostly.
     """

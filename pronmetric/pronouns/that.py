@@ -227,7 +227,7 @@ def _can_follow_verb(word: str) -> bool:
 
 
 def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
-    """Whether a finite verb stands ahead before the clause that may begin at `at` ends.
+    """Whether the clause that may begin at `at` has a finite verb.
 
     fronted: the clause begins with a phrase before its subject, which a comma or a pronoun may follow.
     """
@@ -428,7 +428,7 @@ def _direct(words: Sequence[str], j: int, follows: _Next, *, certain: bool) -> U
 
 
 def _is_noun(words: Sequence[str], j: int) -> bool:
-    """Whether word `j` stands where a noun stands: after a determiner, a genitive or an adjective."""
+    """Whether word `j` is in the position of a noun: after a determiner, a genitive or an adjective."""
     word, before = words[j], _at(words, j - 1)
     if before in _SINGULAR and word.endswith("s") and word not in _CLAUSE_NOUN:
         return False

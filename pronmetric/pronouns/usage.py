@@ -52,7 +52,7 @@ def _is_upper(text: str) -> bool:
 
 
 def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    """US, IT and WHO are names, unless their neighbours shout as well."""
+    """US, IT and WHO are names, unless their neighbours are in capitals too."""
     if not words[index].text.isupper() or lower[index] not in ("us", "it", "who"):
         return True, "a pronoun in this letter case"
     if index and lower[index - 1] == "the":
@@ -131,7 +131,7 @@ def _may_be_said_of_me(word: str) -> bool:
 
 
 def _is_initial(words: Sequence[Word], lower: Sequence[str], index: int) -> bool:
-    """Whether the full stop after "I" ends an initial: a name or nothing stands before, and a capital follows."""
+    """Whether the full stop after "I" ends an initial: after a name or nothing, and before a capital."""
     if not words[index + 2].text[0].isupper() or lower[index + 2] in FUNCTION:
         return False
     before = _low(lower, index - 1)
@@ -172,7 +172,7 @@ def _gendered(text: str, words: Sequence[Word], lower: Sequence[str], index: int
 
 
 def _starts(lower: Sequence[str], index: int) -> bool:
-    """Whether word `index` begins a sentence: nothing, a full stop or other punctuation stands before."""
+    """Whether word `index` begins a sentence: after nothing, a full stop or other punctuation."""
     return index == 0 or not (lower[index - 1][0].isalnum() or lower[index - 1] in "-,/")
 
 

@@ -14,7 +14,7 @@ COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "cros
 
 
 class Text(NamedTuple):
-    """A text whose pronouns are scored, and the run of plain text that stands before it."""
+    """A text whose pronouns are scored, and the plain text before it."""
 
     context: str
     text: str
@@ -32,7 +32,7 @@ def join(sentences: Iterable[str]) -> str:
 def text_of(record: object, *, file: str | None = None, line: int | None = None) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
-    `context` may be absent, null or empty: the text then stands alone.
+    `context` may be absent, null or empty: the text then has no context.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -71,7 +71,7 @@ class History:
         self._doc: Hashable = None
 
     def context(self, line: str, doc: Hashable = None) -> str:
-        """What stands before `line` in its document, as one run of text; then `line` is remembered."""
+        """The previous sentences of `line` in its document, joined; then `line` is remembered."""
         if doc != self._doc:
             self._before.clear()
             self._doc = doc

@@ -1,4 +1,4 @@
-"""A text as it is read: without characters that nobody sees, blanks alike, accents composed; and where each stood.
+"""A text as it is read: no invisible characters, uniform spaces, composed accents; with a map to the original offsets.
 
 Invisible are the control characters and Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt): soft
 hyphen, zero-width space and joiners, word joiner, byte order mark, bidi marks, variation selectors. Every white space
@@ -22,7 +22,7 @@ _HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
 
 
 class Readable(NamedTuple):
-    """A text as it is read; `starts` and `ends`: where each of its characters stood (None: where it stands)."""
+    """A text as it is read; `starts` and `ends`: the original offsets of its characters (None: unchanged)."""
 
     text: str
     starts: list[int] | None = None
@@ -35,7 +35,7 @@ class Readable(NamedTuple):
         return self.starts[start], self.ends[end - 1]
 
     def read(self, start: int, end: int) -> tuple[int, int]:
-        """The span of `text` that holds what is seen of [start, end) of the text as given."""
+        """The span of `text` with the visible characters of [start, end) of the original text."""
         if self.starts is None or self.ends is None:
             return start, end
         return bisect_right(self.ends, start), bisect_left(self.starts, end)

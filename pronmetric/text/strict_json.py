@@ -37,7 +37,7 @@ def parse(text: str, *, bytes_of_names: bool = False) -> Any:
 
 
 def read(path: str | Path, expected: str, *, bytes_of_names: bool = False) -> Any:
-    """The value in a JSON file; `expected` tells in errors what the file should hold.
+    """The value in a JSON file; `expected` describes the expected content in errors.
 
     Raises:
         InputError: the file cannot be read, is too large, or holds no JSON.

@@ -36,9 +36,9 @@ _WORD = re.compile(
 
 
 def words(text: str) -> tuple[Word, ...]:
-    r"""Split text into words and punctuation marks; clitics stand alone, white space belongs to none.
+    r"""Split text into words and punctuation marks; clitics are words, white space is dropped.
 
-    Characters that nobody sees split no word and are in none (`pronmetric.text.readable`).
+    Invisible characters neither split words nor belong to them (`pronmetric.text.readable`).
 
     >>> [w.text for w in words("She didn't say it's his.")]
     ['She', 'did', "n't", 'say', 'it', "'s", 'his', '.']

@@ -137,7 +137,7 @@ def test_the_same_set_twice_is_an_error(tmp_path: Path) -> None:
     for name in ("plain.de-en", "more/plain.de-en"):
         (tmp_path / "three" / name).mkdir(parents=True)
         (tmp_path / "three" / name / "ref.txt").write_text("She left.\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"plain.de-en stands also in"):
+    with pytest.raises(InputError, match=r"plain.de-en is also in"):
         wmt.discover(tmp_path / "three")
 
 

@@ -84,7 +84,7 @@ def test_gzip_and_missing_source(tmp_path: Path) -> None:
         ("[1, 2]", ":2: expected a JSON object, found list"),
         ({"refs": {}}, ':2: expected a text under "doc_id", found NoneType'),
         ({"doc_id": "one", "refs": {}}, r":2: no language pair: expected \"src_lang\""),
-        (RECORD, ":2: document cs-en_US_#_news_#_one stands also in line 1"),
+        (RECORD, ":2: document cs-en_US_#_news_#_one is also in line 1"),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "src_text": 3}, ':2: expected a text under "src_text", found int'),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": ["x"]}, r":2: expected an object \{NAME: TEXT\}"),
         (RECORD | {"doc_id": "cs-en_US_#_news_#_b", "refs": {"refA": {}}}, ':2: expected a text under "refs": "refA"'),
