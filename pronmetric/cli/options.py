@@ -22,7 +22,13 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         allow_abbrev=False,
     )
     texts = made.add_argument_group("texts (UTF-8, also gzip; one segment a line)")
-    texts.add_argument("-t", "--translations", nargs="+", metavar="FILE", help="system outputs; - is stdin")
+    texts.add_argument(
+        "-t",
+        "--translations",
+        nargs="+",
+        metavar="FILE",
+        help="system outputs; - is stdin; at most 100,000 characters a line",
+    )
     texts.add_argument(
         "-r",
         "--references",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
 from pronmetric.text.context import COMMON, NONE, History
-from pronmetric.text.lines import decode_lines, iter_lines
+from pronmetric.text.lines import check_segment, decode_lines, iter_lines
 
 
 class Row(NamedTuple):
@@ -76,7 +76,8 @@ class TextFile:
 
     def __iter__(self) -> Iterator[str]:
         """The lines, without their ends."""
-        return iter_lines(self.path) if self._kept is None else iter(self._kept)
+        lines = iter_lines(self.path) if self._kept is None else self._kept
+        return (check_segment(text, file=self.path, line=number) for number, text in enumerate(lines, start=1))
 
 
 def read(

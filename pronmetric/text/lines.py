@@ -26,7 +26,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 MAX_LINE, MAX_FILE = "PRONMETRIC_MAX_LINE_BYTES", "PRONMETRIC_MAX_FILE_BYTES"
-LIMITS = {MAX_LINE: 10_000_000, MAX_FILE: 2_000_000_000}
+MAX_SEGMENT = "PRONMETRIC_MAX_SEGMENT_CHARACTERS"
+LIMITS = {MAX_LINE: 10_000_000, MAX_FILE: 2_000_000_000, MAX_SEGMENT: 100_000}
 _CHUNK = 1 << 20
 
 
@@ -92,8 +93,28 @@ def limit(name: str) -> int:
     """
     given = os.environ.get(name, "")
     if given and not (given.isascii() and given.isdigit() and int(given[:30])):
-        raise PronmetricError(f"{name}={given[:40]}: expected a number of bytes above 0")
+        raise PronmetricError(
+            f"{name}={given[:40]}: expected a number of {'characters' if name == MAX_SEGMENT else 'bytes'} above 0"
+        )
     return int(given[:30]) if given else LIMITS[name]
+
+
+def check_segment(text: str, *, file: str | Path | None = None, line: int | None = None) -> str:
+    """The text of a segment, if it is no longer than its limit; a longer one would be scored for minutes.
+
+    Raises:
+        InputError: with the number of characters, and the limit.
+    """
+    if len(text) > LIMITS[MAX_SEGMENT] or MAX_SEGMENT in os.environ:
+        most = limit(MAX_SEGMENT)
+        if len(text) > most:
+            raise InputError(
+                f"a segment of {len(text):,} characters, more than {most:,}: split it into sentences, or raise the "
+                f"limit with {MAX_SEGMENT}=CHARACTERS",
+                file=file,
+                line=line,
+            )
+    return text
 
 
 def raw_lines(stream: BinaryIO, *, file: str | Path, kept: bool = True) -> Iterator[bytes]:

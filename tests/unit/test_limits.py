@@ -20,8 +20,8 @@ from pronmetric.baselines import apt_config
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pretrained import glove
 from pronmetric.suites import gap, gum, judged_pairs, rating_table, wmt_scores
-from pronmetric.text import corpus, strict_json
-from pronmetric.text.lines import MAX_FILE, MAX_LINE, decode_lines, iter_lines, limit, read_lines
+from pronmetric.text import corpus, records, strict_json
+from pronmetric.text.lines import MAX_FILE, MAX_LINE, MAX_SEGMENT, decode_lines, iter_lines, limit, read_lines
 
 READERS: dict[str, Callable[[str], object]] = {
     "lines": read_lines,
@@ -138,3 +138,23 @@ def test_sgm_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
     (tmp_path / "a.sgm").write_text(SLOW[name])
     done = subprocess.run([sys.executable, "-c", TIMED, str(tmp_path / "a.sgm")], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+@pytest.mark.parametrize("kind", ["lines", "records"])
+def test_a_segment_has_a_limit_of_characters(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, text = tmp_path / "long", "é " * 60_000
+    path.write_text(
+        f"ok\n{text}\n" if kind == "lines" else f'{{"id": 0, "text": "ok"}}\n{{"id": 1, "text": "{text}"}}\n'
+    )
+
+    def read() -> int:
+        return len(list(corpus.TextFile(str(path)) if kind == "lines" else records.read(str(path))[0]))
+
+    message = f"long:2: a segment of 120,000 characters, more than 100,000: .* raise the limit with {MAX_SEGMENT}="
+    with pytest.raises(InputError, match=message):
+        read()
+    monkeypatch.setenv(MAX_SEGMENT, "120000")
+    assert read() == 2
+    monkeypatch.setenv(MAX_SEGMENT, "0")
+    with pytest.raises(PronmetricError, match="expected a number of characters above 0"):
+        read()
