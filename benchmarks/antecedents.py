@@ -46,7 +46,7 @@ from pronmetric.suites.gum import Annotated, read_folder
 from pronmetric.text.context import Text, join
 
 if TYPE_CHECKING:
-    from pronmetric.metric import Look
+    from pronmetric.metric import PronounAttention
 
 PAGE = scoring.BENCHMARKS / "antecedents.md"
 BEFORE = 5
@@ -56,7 +56,7 @@ ATTENTION, NEAREST, CHANCE = "attention", "nearest noun", "chance"
 METHODS = (ATTENTION, NEAREST, CHANCE)
 MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH = "measured", "no entity", "no antecedent", "out of reach"
 
-Attend = Callable[[Sequence[Text]], Iterable[Sequence["Look"]]]
+Attend = Callable[[Sequence[Text]], Iterable[Sequence["PronounAttention"]]]
 Hits = dict[str, tuple[float, ...]]
 """By method: hit (or its probability) at each k of `TOP`."""
 
@@ -263,7 +263,7 @@ def load(options: argparse.Namespace) -> tuple[Attend, Counting]:
     check_data(metric.config, options.data)
     counting = Counting(lambda records: [], str(metric.signature(seed=options.seed)))
 
-    def attend(texts: Sequence[Text]) -> Iterator[Sequence[Look]]:
+    def attend(texts: Sequence[Text]) -> Iterator[Sequence[PronounAttention]]:
         start = time.perf_counter()
         yield from metric.attention(texts, batch_size=options.batch_size)
         counting.records, counting.seconds = len(texts), time.perf_counter() - start

@@ -33,7 +33,7 @@ from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.scoring.alternatives import Place, weigh
+from pronmetric.scoring.alternatives import PronounAlternatives, weigh
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
@@ -58,7 +58,7 @@ class _Known(NamedTuple):
     pronouns: array[float]
 
 
-class Look(NamedTuple):
+class PronounAttention(NamedTuple):
     """What a pronoun attends to; its span is that in its text.
 
     weights: (words,), in [0, 1], together 1: one for each word of the context, then of the text; 0 for words that the
@@ -82,7 +82,7 @@ class PronounMetric:
     """
 
     def __init__(
-        self, loaded: Checkpoint, place: locate.Address, *, precision: str | None = None, gpus: int | None = None
+        self, loaded: Checkpoint, place: locate.Location, *, precision: str | None = None, gpus: int | None = None
     ) -> None:
         devices = _devices(gpus)
         self.precision = PRECISION if precision is None else precision
@@ -312,7 +312,7 @@ class PronounMetric:
         batch_size: int | None = None,
         counts: Counts | None = None,
         advance: Callable[[int], object] | None = None,
-    ) -> Iterator[tuple[Place, ...]]:
+    ) -> Iterator[tuple[PronounAlternatives, ...]]:
         """For each of `texts`, in order, its pronouns, and how probable each other form of the slot is in their place.
 
         See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time, and the source is not seen.
@@ -330,7 +330,9 @@ class PronounMetric:
             )
         return weigh(texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below, advance=advance)
 
-    def attention(self, texts: Iterable[Text], *, batch_size: int | None = None) -> Iterator[tuple[Look, ...]]:
+    def attention(
+        self, texts: Iterable[Text], *, batch_size: int | None = None
+    ) -> Iterator[tuple[PronounAttention, ...]]:
         """For each of `texts`, in order, what its pronouns attend to (the paper's Figures 5 and 6), in bounded memory.
 
         One attention is shown, that of the head, over word states that have seen the whole run of text.
@@ -340,7 +342,7 @@ class PronounMetric:
         while window := list(islice(source, _WINDOW)):
             yield from self._looks(window, pieces)
 
-    def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[Look, ...]]:
+    def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
         found = [[p for p in finder.find(text) if p.form in self._forms] for _, text in texts]
         before = [len(split(context)) for context, _ in texts]
         sizes = [n + len(split(text)) for n, (_, text) in zip(before, texts, strict=True)]
@@ -356,7 +358,7 @@ class PronounMetric:
                     here = weights[row.example][pronoun, first : first + len(value)]
                     here[:] = value[: len(here)]  # the rest is padding
         for spans, each in zip(found, weights, strict=True):
-            yield tuple(Look(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))
+            yield tuple(PronounAttention(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))
 
     def _encode(
         self,

@@ -1,4 +1,4 @@
-"""Where a checkpoint lies: the shipped one, a folder, or a Hugging Face hub name. No torch."""
+"""Where a checkpoint is: the shipped one, a folder, or a Hugging Face hub name. No torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ DEFAULT = "default"
 CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
 
 
-class Address(NamedTuple):
-    """A checkpoint's name, as signatures tell it, and its folder."""
+class Location(NamedTuple):
+    """A checkpoint's name, as in signatures, and its folder."""
 
     name: str
     folder: Path
@@ -22,7 +22,7 @@ class Address(NamedTuple):
 
 def locate(
     model: str | Path | None = None, *, allow_network: bool = False, storage: str | Path | None = None
-) -> Address:
+) -> Location:
     """Find the checkpoint `model`: None is the shipped default; else a shipped name, a folder or a hub name.
 
     A hub name is read from the local cache (the folder `storage`, None is the hub's own), and fetched only where
@@ -35,11 +35,11 @@ def locate(
     shelf = Path(str(files("pronmetric.checkpoints")))
     shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
     if name in shipped:
-        return Address(name, _checked(shelf / name))
+        return Location(name, _checked(shelf / name))
     if Path(name).exists():
-        return Address(Path(name).resolve().name, _checked(Path(name)))
+        return Location(Path(name).resolve().name, _checked(Path(name)))
     if of_hub(name):
-        return Address(name, _checked(_fetch(name, allow_network=allow_network, storage=storage)))
+        return Location(name, _checked(_fetch(name, allow_network=allow_network, storage=storage)))
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 

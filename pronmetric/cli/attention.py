@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text as Line
 
-    from pronmetric.metric import Look, PronounMetric
+    from pronmetric.metric import PronounAttention, PronounMetric
     from pronmetric.scoring.score import PronounScore
 
 DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
@@ -79,7 +79,9 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
         _show_pronoun(console, text, look, pronoun, top=top, told="" if metric.probability else "score ")
 
 
-def _show_pronoun(console: Console, text: Text, look: Look, pronoun: PronounScore, *, top: int, told: str) -> None:
+def _show_pronoun(
+    console: Console, text: Text, look: PronounAttention, pronoun: PronounScore, *, top: int, told: str
+) -> None:
     from rich.text import Text as Line
 
     head = Line.assemble((pronoun.text, "bold"), f"  {told}{pronoun.score:.3f}")
@@ -97,7 +99,7 @@ def _show_pronoun(console: Console, text: Text, look: Look, pronoun: PronounScor
         console.print(_shaded(text, weights, look))
 
 
-def _shaded(text: Text, weights: Sequence[float], look: Look) -> Line:
+def _shaded(text: Text, weights: Sequence[float], look: PronounAttention) -> Line:
     """Context and text, each word on a ground that is the redder the more attention it gets."""
     from rich.text import Text as Line
 

@@ -11,7 +11,7 @@ from typing import Any
 from pronmetric.cli import context_flag, load, numbers, options, output, stray
 from pronmetric.cli import corpus as corpora
 from pronmetric.results import write
-from pronmetric.scoring.alternatives import Alternative, Place
+from pronmetric.scoring.alternatives import Alternative, PronounAlternatives
 from pronmetric.scoring.score import Counts
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
@@ -104,7 +104,7 @@ class Found:
     def __init__(self) -> None:
         self.texts = self.pronouns = self.better = 0
 
-    def add(self, places: Sequence[Place]) -> None:
+    def add(self, places: Sequence[PronounAlternatives]) -> None:
         """Count one text."""
         self.texts += 1
         self.pronouns += len(places)
@@ -117,7 +117,7 @@ def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record
         yield records_file.Record(number, Text(contexts[0][0], row.texts[0]))
 
 
-def _listed(places: Sequence[Place], top: int) -> list[dict[str, Any]]:
+def _listed(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
     """The pronouns in JSON."""
     return [
         {**write.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}

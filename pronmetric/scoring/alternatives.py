@@ -36,7 +36,7 @@ class Alternative(NamedTuple):
     agrees: bool
 
 
-class Place(NamedTuple):
+class PronounAlternatives(NamedTuple):
     """A pronoun as it is written, and the other forms in its place, most probable first."""
 
     pronoun: PronounScore
@@ -83,7 +83,7 @@ def weigh(
     *,
     below: float | None = None,
     advance: Callable[[int], object] | None = None,
-) -> Iterator[tuple[Place, ...]]:
+) -> Iterator[tuple[PronounAlternatives, ...]]:
     """For each text, in order, its pronouns with their alternatives; in bounded memory if `stream` is.
 
     A form that is not scored in that place, because the finder would not read it as a pronoun there or the checkpoint
@@ -129,11 +129,11 @@ def weigh(
         yield tuple(_place(p, found, islice(scored, len(found))) for p, found in asked.popleft())
 
 
-def _place(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> Place:
+def _place(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:
     """The pronoun with its scored variants."""
     others = []
     for variant, segment in zip(found, scored, strict=True):
         here = next((p for p in segment.pronouns if p.start == pronoun.start), None)
         if here is not None:
             others.append(Alternative(variant.form, variant.written, here.score, variant.agrees))
-    return Place(pronoun, tuple(sorted(others, key=lambda other: -other.probability)))
+    return PronounAlternatives(pronoun, tuple(sorted(others, key=lambda other: -other.probability)))

@@ -15,7 +15,7 @@ from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.finder import FORMS, find
 from pronmetric.pronouns.slots import same_slot
 from pronmetric.scoring import alternatives
-from pronmetric.scoring.alternatives import Alternative, Place, variants, weigh
+from pronmetric.scoring.alternatives import Alternative, PronounAlternatives, variants, weigh
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
 from pronmetric.text.context import Text, in_context, text_of
 from pronmetric.text.words import words
@@ -136,11 +136,11 @@ def texts(sample: Path) -> list[Text]:
 
 
 @pytest.fixture(scope="module")
-def found(metric: PronounMetric, texts: list[Text]) -> list[tuple[Place, ...]]:
+def found(metric: PronounMetric, texts: list[Text]) -> list[tuple[PronounAlternatives, ...]]:
     return list(metric.alternatives(texts))
 
 
-def close(a: tuple[Place, ...], b: tuple[Place, ...]) -> None:
+def close(a: tuple[PronounAlternatives, ...], b: tuple[PronounAlternatives, ...]) -> None:
     assert [place.pronoun[:3] for place in a] == [place.pronoun[:3] for place in b]
     for x, y in zip(a, b, strict=True):
         assert x.pronoun.score == pytest.approx(y.pronoun.score, abs=1e-5)
@@ -149,7 +149,7 @@ def close(a: tuple[Place, ...], b: tuple[Place, ...]) -> None:
 
 
 def test_a_form_has_the_probability_that_its_text_has_alone(
-    metric: PronounMetric, texts: list[Text], found: list[tuple[Place, ...]]
+    metric: PronounMetric, texts: list[Text], found: list[tuple[PronounAlternatives, ...]]
 ) -> None:
     checked = 0
     for text, places in zip(texts[:4], found, strict=False):
@@ -168,7 +168,7 @@ def test_a_form_has_the_probability_that_its_text_has_alone(
 def test_order_batch_size_and_windows_change_nothing(
     metric: PronounMetric,
     texts: list[Text],
-    found: list[tuple[Place, ...]],
+    found: list[tuple[PronounAlternatives, ...]],
     monkeypatch: pytest.MonkeyPatch,
     window: int,
 ) -> None:
@@ -192,7 +192,9 @@ def test_each_distinct_text_is_encoded_once(metric: PronounMetric, texts: list[T
     assert counts.encoded == len(originals) + sum(bool(find(text.text)) for text in made)
 
 
-def test_a_threshold_only_leaves_out(metric: PronounMetric, texts: list[Text], found: list[tuple[Place, ...]]) -> None:
+def test_a_threshold_only_leaves_out(
+    metric: PronounMetric, texts: list[Text], found: list[tuple[PronounAlternatives, ...]]
+) -> None:
     scores = sorted(place.pronoun.score for places in found for place in places)
     below = (scores[len(scores) // 2 - 1] + scores[len(scores) // 2]) / 2
     some = list(metric.alternatives(texts, below=below))

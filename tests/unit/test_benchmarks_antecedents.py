@@ -15,7 +15,7 @@ from benchmarks import antecedents
 from benchmarks.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
-from pronmetric.metric import Look
+from pronmetric.metric import PronounAttention
 from pronmetric.pronouns.finder import find
 from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, openings
 from pronmetric.suites.gum import Annotated, Mention
@@ -40,7 +40,7 @@ DOCUMENT = Annotated("OWN_news_cat", tuple(TOKENS.split()), MENTIONS)
 def looking(choose: Callable[[list[str], int], dict[int, float]]) -> antecedents.Attend:
     """An attention that gives words the weights of `choose(words, pronoun)`, all others a little."""
 
-    def attend(texts: Sequence[Text]) -> Iterator[list[Look]]:
+    def attend(texts: Sequence[Text]) -> Iterator[list[PronounAttention]]:
         for context, text in texts:
             shown = [word.text for part in (context, text) for word in words(part)]
             looks = []
@@ -48,7 +48,7 @@ def looking(choose: Callable[[list[str], int], dict[int, float]]) -> antecedents
                 weights = np.full(len(shown), 1e-6, np.float32)
                 for word, weight in choose(shown, len(words(context)) + found.word).items():
                     weights[word] = weight
-                looks.append(Look(found.start, found.end, weights))
+                looks.append(PronounAttention(found.start, found.end, weights))
             yield looks
 
     return attend
@@ -144,8 +144,8 @@ def test_a_mention_that_goes_on_past_the_pronoun_counts_up_to_it() -> None:
 
 
 def test_a_head_without_attention_is_refused() -> None:
-    def blind(texts: Sequence[Text]) -> Iterator[list[Look]]:
-        yield from ([Look(p.start, p.end, None) for p in find(text.text)] for text in texts)
+    def blind(texts: Sequence[Text]) -> Iterator[list[PronounAttention]]:
+        yield from ([PronounAttention(p.start, p.end, None) for p in find(text.text)] for text in texts)
 
     with pytest.raises(PronmetricError, match="no attention"):
         measured(blind, DOCUMENT)
