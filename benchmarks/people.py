@@ -21,7 +21,6 @@ from benchmarks.scoring import Result, Scorer
 from pronmetric.baselines import simple
 from pronmetric.baselines.simple import Both, SystemMeans
 from pronmetric.checkpoint import config, locate
-from pronmetric.cli.agreement_figures import tie_json
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
 from pronmetric.eval.decision import TIE, A, B
@@ -32,6 +31,7 @@ from pronmetric.pronouns.finder import find
 from pronmetric.suites import mqm, pair_accuracy, votes
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.mqm import Judgement
+from pronmetric.suites.rater_agreement import tie_json
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
 PAGE = scoring.BENCHMARKS / "people.md"

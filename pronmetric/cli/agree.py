@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, options, output, stray
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
-from pronmetric.eval.ratings import Formula, Variant, agreement
+from pronmetric.eval.ratings import agreement
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
-from pronmetric.suites import judged_pairs, rating_table, votes
-from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.votes import Preferences
+from pronmetric.suites import judged_pairs, rater_agreement, rating_table
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,
@@ -126,7 +124,7 @@ def _of_table(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     names = ", ".join(found.categories)
     head = f"{found.ac1.items} items, {len(found.raters)} raters, {found.ac1.categories} categories: {names}"
     return {
-        **figures.agreement_json(found, args.variant),
+        **rater_agreement.agreement_json(found, args.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
     }, f"{head}\n{figures.figures(found, args.variant)}"
 
@@ -142,113 +140,9 @@ def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
             'no pair has "votes"; add votes, or give --scores of a metric to compare with "better"', file=args.pairs
         )
     try:
-        return of_decisions(
-            pairs, decisions, tie=args.tie or 0.0, variant=args.variant, formula=args.se, seed=args.seed
-        )
+        found = rater_agreement.measure(pairs, decisions, variant=args.variant, formula=args.se, seed=args.seed)
     except PronmetricError as error:
         raise InputError(str(error), file=args.pairs) from None
-
-
-def of_decisions(
-    pairs: Sequence[JudgedPair],
-    decisions: Sequence[str | None] | None,
-    *,
-    tie: float = 0.0,
-    variant: Variant = "gwet",
-    formula: Formula = "auto",
-    seed: int = SEED,
-) -> tuple[dict[str, Any], str]:
-    """All figures of judged pairs, as JSON content and as text.
-
-    decisions: a metric's "A", "B" or "tie" for each pair, None where it has no score; None for no metric.
-
-    Raises:
-        PronmetricError: no pair with two votes, and no metric.
-    """
-    raters = votes.votes(pairs)
-    how: dict[str, Any] = {"variant": variant, "formula": formula, "seed": seed}
-    people = votes.between(pairs, raters, **how) if len(raters) > 1 else None
-    if decisions is None and (people is None or people.with_ties is None):
-        raise PronmetricError(
-            f"no pair has votes of two raters (raters: {', '.join(raters)}); add votes, or give --scores of a metric"
-        )
-    content: dict[str, Any] = {"pairs": len(pairs), "raters": list(raters)}
-    text = [f"{len(pairs)} pairs, {len(raters)} raters" + (f": {', '.join(raters)}" if raters else "")]
-    if people is not None and people.with_ties is not None:
-        content |= figures.tie_json(people, variant)
-        text += figures.tie_text("between the raters", people, variant)
-    judges: dict[str, Any] = {**raters, **votes.given(pairs)}
-    answers: dict[str, Any] = dict(raters)
-    if decisions is not None:
-        if not judges:
-            raise PronmetricError('no pair has "votes" or "better" to compare the metric with')
-        against = votes.against(pairs, decisions, judges, **how)
-        answers[votes.METRIC] = {pair.id: decision for pair, decision in zip(pairs, decisions, strict=True)}
-        unscored = sum(decision is None for decision in decisions)
-        content["metric"] = {
-            "tie": tie,
-            "unscored": unscored,
-            "raters": {rater: figures.tie_json(found, variant) for rater, found in against.items()},
-        }
-        text += ["", f"the metric, ties within {tie:g}" + (f", {unscored} pairs without a score" if unscored else "")]
-        for rater, found in against.items():
-            text += figures.tie_text(f"the metric against {rater}", found, variant)
-    shares, table = _preferences(pairs, raters, answers, how)
-    return content | {"preference": shares}, "\n".join([*text, "", table])
-
-
-def _preferences(
-    pairs: Sequence[JudgedPair], raters: Mapping[str, Any], answers: Mapping[str, Any], how: Mapping[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """The rows of the paper's Tables 1 and 5: all pairs and each group, each rater, the metric."""
-    target = "the better text" if votes.oriented(pairs) else "text A"
-    groups = sorted({pair.group for pair in pairs if pair.group is not None})
-    parts = {"all": list(pairs)} | {f"group {name}": [p for p in pairs if p.group == name] for name in groups}
-    rows, found = [], {}
-    for name, part in parts.items():
-        own = {rater: {i: v for i, v in told.items() if i in {p.id for p in part}} for rater, told in raters.items()}
-        own = {rater: told for rater, told in own.items() if told}
-        agreed = votes.between(part, own, **how) if len(own) > 1 else None
-        people = votes.preferences(part, own)
-        each = votes.preferences(part, answers)
-        found[name] = {
-            "pairs": len(part),
-            "average": people.average,
-            "average_without_ties": people.average_without_ties,
-            "ac1": None if agreed is None or agreed.with_ties is None else agreed.with_ties.ac1.ac1,
-            "ac1_without_ties": None if agreed is None or agreed.without_ties is None else agreed.without_ties.ac1.ac1,
-            "by_rater": {rater: figures.share_json(share) for rater, share in each.by_rater.items()},
-        }
-        rows += _share_rows(name, len(part), people, each, found[name])
-    head = (f"preferring {target}", "pairs", "with ties", "without ties", "ties", "AC1", "AC1 without ties")
-    return {"of": target, **found}, figures.table(head, rows)
-
-
-def _share_rows(
-    name: str, pairs: int, people: Preferences, each: Preferences, found: Mapping[str, Any]
-) -> list[Sequence[object]]:
-    rows: list[Sequence[object]] = []
-    if people.by_rater:
-        tied = _tied(people)
-        shares = figures.percent(people.average), figures.percent(people.average_without_ties), figures.percent(tied)
-        rows.append(
-            (
-                f"{name}: average of raters",
-                pairs,
-                *shares,
-                *map(figures.five, (found["ac1"], found["ac1_without_ties"])),
-            )
-        )
-    for rater, own in each.by_rater.items():
-        shares = (
-            figures.percent(own.share),
-            figures.percent(own.share_without_ties),
-            figures.percent(own.tied / own.answers),
-        )
-        rows.append((f"{name}: {rater}", own.answers, *shares, "", ""))
-    return rows
-
-
-def _tied(found: Preferences) -> float:
-    shares = [own.tied / own.answers for own in found.by_rater.values()]
-    return sum(shares) / len(shares)
+    tie = args.tie or 0.0
+    content = rater_agreement.pairs_json(found, args.variant, tie=tie)
+    return content, figures.pairs_text(found, args.variant, tie=tie)

@@ -1,15 +1,15 @@
-"""Agreement as `agree` writes it: every coefficient as JSON takes it, and as tables of text."""
+"""Agreement as tables of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pronmetric.cli import tables
 from pronmetric.eval.agreement import Agreement
 from pronmetric.eval.kappa import Coefficient
 from pronmetric.eval.ratings import Agreements, Variant
-from pronmetric.suites.votes import Preference, TieFigures
+from pronmetric.suites.rater_agreement import PairAgreement, Part
+from pronmetric.suites.votes import TieFigures
 
 _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "chance", "items")
 
@@ -17,67 +17,6 @@ _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "ch
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns as wide as they must be, and no blanks at the ends of lines."""
     return "\n".join(line.rstrip() for line in tables.table(header, rows).split("\n"))
-
-
-def agreement_json(found: Agreements, variant: Variant) -> dict[str, Any]:
-    """Every coefficient as `--to_json` has it; numbers that do not exist are null."""
-    ac1 = found.ac1
-    return {
-        "ac1": {
-            "estimate": ac1.ac1,
-            "se": ac1.error,
-            "ci_low": ac1.low,
-            "ci_high": ac1.high,
-            "pa": ac1.observed,
-            "pe": ac1.chance,
-            "categories": ac1.categories,
-            "items": ac1.items,
-            "raters": len(found.raters),
-            "rated_twice": ac1.rated_twice,
-            "variant": variant,
-            "se_formula": found.formula,
-        },
-        "raw_agreement": found.raw,
-        "cohen_kappa": {
-            "estimate": found.cohen,
-            "pairs": [{"raters": [a, b], **_coefficient_json(pair)} for a, b, pair in found.by_pair],
-        },
-        "fleiss_kappa": _coefficient_json(found.fleiss),
-        "krippendorff_alpha": _coefficient_json(found.krippendorff),
-    }
-
-
-def _coefficient_json(found: Coefficient) -> dict[str, Any]:
-    return {"estimate": found.estimate, "pa": found.observed, "pe": found.chance, "items": found.items}
-
-
-def _names(found: Agreements) -> dict[str, list[str]]:
-    return {"raters": list(found.raters), "categories": list(found.categories)}
-
-
-def tie_json(found: TieFigures, variant: Variant) -> dict[str, Any]:
-    """With ties, and the same again under `without_ties`; null where nothing was answered twice."""
-
-    def part(agreed: Agreements | None, interval: tuple[float, float] | None) -> dict[str, Any] | None:
-        if agreed is None:
-            return None
-        content = agreement_json(agreed, variant)
-        content["ac1"] |= {"by_document": None if interval is None else list(interval)}
-        return content
-
-    with_ties = part(found.with_ties, found.interval) or {"ac1": None}
-    return {**with_ties, "without_ties": part(found.without_ties, found.interval_without_ties)}
-
-
-def share_json(found: Preference) -> dict[str, Any]:
-    """How the answers of one rater fall."""
-    return {
-        "preferred": found.preferred,
-        "other": found.other,
-        "tied": found.tied,
-        "share": found.share,
-        "share_without_ties": found.share_without_ties,
-    }
 
 
 def tie_text(name: str, found: TieFigures, variant: Variant) -> list[str]:
@@ -137,3 +76,33 @@ def _span(low: float | None, high: float | None) -> str:
 def percent(value: float | None) -> str:
     """One digit, a dash where there is no number."""
     return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def pairs_text(found: PairAgreement, variant: Variant, *, tie: float) -> str:
+    """All figures of judged pairs; `tie` is the tie threshold of the metric."""
+    text = [
+        f"{found.pairs} pairs, {len(found.raters)} raters" + (f": {', '.join(found.raters)}" if found.raters else "")
+    ]
+    if found.between is not None:
+        text += tie_text("between the raters", found.between, variant)
+    if found.metric is not None:
+        unscored = f", {found.unscored} pairs without a score" if found.unscored else ""
+        text += ["", f"the metric, ties within {tie:g}{unscored}"]
+        for rater, one in found.metric.items():
+            text += tie_text(f"the metric against {rater}", one, variant)
+    head = (f"preferring {found.preferred}", "pairs", "with ties", "without ties", "ties", "AC1", "AC1 without ties")
+    rows = [row for name, part in found.parts.items() for row in _preference_rows(name, part)]
+    return "\n".join([*text, "", table(head, rows)])
+
+
+def _preference_rows(name: str, part: Part) -> list[Sequence[object]]:
+    """The rows of the paper's Tables 1 and 5: the average of the raters, then each rater and the metric."""
+    rows: list[Sequence[object]] = []
+    if part.raters.by_rater:
+        tied = [own.tied / own.answers for own in part.raters.by_rater.values()]
+        shares = (part.raters.average, part.raters.average_without_ties, sum(tied) / len(tied))
+        rows.append((f"{name}: average of raters", part.pairs, *map(percent, shares), *map(five, part.ac1())))
+    for rater, own in part.all.by_rater.items():
+        shares = (own.share, own.share_without_ties, own.tied / own.answers)
+        rows.append((f"{name}: {rater}", own.answers, *map(percent, shares), "", ""))
+    return rows
