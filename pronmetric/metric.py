@@ -26,7 +26,7 @@ from pronmetric import __version__
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.data.collate import Collator, Encoded, Example
+from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.nn import packed
@@ -349,7 +349,7 @@ class PronounMetric:
         weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
         examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
-        for batch in _batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces):
+        for batch in cut_batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces=pieces):
             out = _attended(self._replicas[0], self._collator, batch)
             seen = out is not None
             for row, values in zip(batch, () if out is None else out, strict=out is not None):
@@ -379,7 +379,7 @@ class PronounMetric:
         counts.surplus += int((sizes > getattr(self._replicas[0].head, "slots", np.inf)).sum())
         raw = np.zeros((len(examples), sizes.max(initial=0)), dtype=np.float32)
         kept = [row for row in rows if len(row.pronouns)]
-        batches = list(_batches(kept, batch_size * _BATCH_PIECES, by_length=by_length))
+        batches = list(cut_batches(kept, pieces=batch_size * _BATCH_PIECES, by_length=by_length))
         pieces, done = sum(len(row.ids) for row in kept), 0
         for batch, out in zip(batches, self._forward(batches), strict=True):
             for row, values in zip(batch, out, strict=True):
@@ -438,20 +438,6 @@ def _attended(model: PronounScorer, collator: Collator, rows: Sequence[Encoded])
     device = next(model.parameters()).device
     weights: Tensor | None = model(collator.pad(rows).to(device)).weights
     return None if weights is None else weights.float().cpu().numpy()
-
-
-def _batches(rows: Sequence[Encoded], pieces: int, *, by_length: bool = True) -> Iterator[Sequence[Encoded]]:
-    """Batches of at most `pieces` pieces with padding: of rows of like length, longest first, or in their order."""
-    batch: list[Encoded] = []
-    longest = 0
-    for row in sorted(rows, key=lambda row: -len(row.ids)) if by_length else rows:
-        longest = max(longest, len(row.ids))
-        if batch and longest * (len(batch) + 1) > pieces:
-            yield batch
-            batch, longest = [], len(row.ids)
-        batch.append(row)
-    if batch:
-        yield batch
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
     from pronmetric.schema import Pair
+    from pronmetric.training.settings import Train
 
 # Before anything imports these modules: each tensor is held against the shape in its signature.
 install_import_hook(["pronmetric.nn", "pronmetric.data.collate"], "beartype.beartype")
@@ -388,3 +390,27 @@ def tiny_vectors(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path
     path = tmp_path_factory.mktemp("vectors") / "vectors.txt.gz"
     path.write_bytes(gzip.compress("\n".join([f"{len(known)} 6", *lines, ""]).encode()))
     return path
+
+
+@pytest.fixture(scope="session")
+def train_settings() -> Callable[..., Train]:
+    """The settings of `pronmetric train`, with changes by their dotted keys."""
+    from hydra import compose, initialize_config_module
+    from omegaconf import OmegaConf
+
+    from pronmetric.training.settings import Train
+
+    with initialize_config_module("pronmetric.conf", version_base="1.3"):
+        base = OmegaConf.to_container(compose("train", overrides=["data.dir=d", "out=o"]), resolve=True)
+
+    def settings(changes: Mapping[str, Any] | None = None) -> Train:
+        config: Any = copy.deepcopy(base)
+        for key, value in (changes or {}).items():
+            *groups, name = key.split(".")
+            node = config
+            for group in groups:
+                node = node[group]
+            node[name] = value
+        return Train.read(config)
+
+    return settings

@@ -93,6 +93,21 @@ class _Checked(NamedTuple):
     jobs: list[dict[str, str]]
 
 
+def named_below(key: str) -> frozenset[str]:
+    """The names that the running job's command line sets in the mapping `key`, as KEY={NAME: ...} or KEY.NAME=..."""
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    names: set[str] = set()
+    for override in OverridesParser.create().parse_overrides(list(HydraConfig.get().overrides.task)):
+        value = None if override.is_delete() else override.value()
+        if override.key_or_group == key and isinstance(value, dict):
+            names |= {str(name) for name in value}
+        elif override.key_or_group.startswith(f"{key}.") and not override.is_delete():
+            names.add(override.key_or_group.removeprefix(f"{key}."))
+    return frozenset(names)
+
+
 def _read(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
     """The settings in a config; a key of `given` that they leave without effect is refused."""
     found = settings.read(_resolved(config))

@@ -14,8 +14,8 @@ from pronmetric.training.settings import Pretrain
 DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR): it is not the official ELMo.
 
 Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
-pretrain.json (what it was trained on, and its perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. A run
-that was stopped goes on from last.ckpt when the same command is given again."""
+pretrain.json (its training data and perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same command
+resumes a stopped run from last.ckpt."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,15 +41,15 @@ def _job(settings: Pretrain) -> None:
     hdf5("to write an ELMo")
     train, development = _texts(folder, settings)
     inputs = manifest.hashes(folder, files)
-    result = pretrain(out, train=train, development=development, inputs=inputs, **settings.options())
-    if result is None:  # the first process of several says it
+    result = pretrain(settings, train=train, development=development, inputs=inputs)
+    if result is None:  # the first process of several prints it
         return
     record = result.record
     for name, value in sorted(record["figures"].items()):
         print(f"{name}\t{value:.2f}")
     if cut := sum(record["cut"].values()):
-        _note(f"words longer than 48 bytes, of which the rest is not read: {cut}")
-    _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown; the perplexity takes them for one")
+        _note(f"words cut to 48 bytes: {cut}")
+    _note(f"{record['vocabulary']['unknown']:.1%} of the held-out words are unknown, one word to the perplexity")
     _note(f"encoder=elmo encoder.options={result.options} encoder.weights={result.weights}")
 
 

@@ -7,7 +7,7 @@ those of `pronmetric.text.words`; the two are never mixed up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -177,6 +177,23 @@ class Collator:
             pronoun_word=torch.from_numpy(pronoun_word),
             pronoun_mask=torch.from_numpy(np.arange(slots) < counts[:, None]),
         )
+
+
+def cut_batches(rows: Sequence[Encoded], *, pieces: int, by_length: bool = True) -> Iterator[list[Encoded]]:
+    """Batches of at most `pieces` pieces, padding included; a longer row is a batch of its own.
+
+    by_length: rows of similar length share a batch, the longest first; otherwise consecutive rows do.
+    """
+    batch: list[Encoded] = []
+    longest = 0
+    for row in sorted(rows, key=lambda row: -len(row.ids)) if by_length else rows:
+        longest = max(longest, len(row.ids))
+        if batch and longest * (len(batch) + 1) > pieces:
+            yield batch
+            batch, longest = [], len(row.ids)
+        batch.append(row)
+    if batch:
+        yield batch
 
 
 def _seen(example: Example) -> Example:

@@ -1,8 +1,8 @@
 """Several checkpoints as one: the mean of their weights, calibrated anew.
 
 Weights that were fine-tuned from the same start with other settings or seeds often average into better ones (Wortsman
-et al. 2022, "Model soups", section 3.1: the uniform soup). Averages are no better by necessity: compare the development
-figures that the average's config tells with those of its parts.
+et al. 2022, "Model soups", section 3.1: the uniform soup). An average is not always better: compare the development
+figures in its config with those of its parts.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def average(
     Args:
         folders: checkpoints of one kind of encoder and head, which score in the same way.
         out: where the average goes.
-        data: the prepared folder whose development split calibrates it and chooses its tie band.
+        data: the prepared folder whose development split calibrates it and chooses its tie threshold.
         shares: the weight of each, above 0; None for equal ones.
         half: store the weights in half precision.
         seed: of the errors that the calibration is made on.
 
     Raises:
         InputError: `out` is in use, there are fewer than two checkpoints, or they differ in more than their weights and
-            training, or their heads began with other weights.
+            training, or their heads had other initial weights.
     """
     locate.refuse_taken(out)
     shares = [1.0] * len(folders) if shares is None else list(shares)
@@ -76,20 +76,20 @@ def average(
         "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
         "seed": seed,
         "head_seed": head_seed,
-        "average": [_told(part, share) for part, share in zip(parts, shares, strict=True)],
+        "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
     tie = tie_threshold.choose(scorer, labeller, data, context=context)
     confusion = ConfusionTable.load(data / "confusion.json")
-    config = tie_threshold.told({**first.config, "training": training}, tie, confusion)
+    config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
     locate.refuse_taken(out)  # by another process meanwhile
     digest = files.save(out, scorer, first.pieces, config, half=half)
     return Result(out, digest, figures, calibration)
 
 
 def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
-    """The weighted mean of each tensor; whole numbers, which are no weights, are those of the first."""
+    """The weighted mean of each tensor; integer tensors are those of the first."""
     whole = sum(shares)
     return {
         name: torch.stack([share / whole * state[name] for share, state in zip(shares, states, strict=True)]).sum(0)
@@ -105,26 +105,28 @@ def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> No
         if key == "head":
             mine, theirs = ((head["kind"], head["slots"]) for head in (mine, theirs))
         if mine != theirs:
-            raise InputError(f"another {key} than that of the first: only checkpoints of one kind average", file=folder)
+            raise InputError(
+                f"its {key} differs from that of the first: only checkpoints of one kind can be averaged", file=folder
+            )
 
 
 def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | None:
-    """The seed of the weights that all heads began with, as far as known; heads that began otherwise are refused."""
+    """The seed of the initial weights of all heads, None if unknown; heads of another seed are refused."""
     known: int | None = None
     for folder, part in zip(folders, parts, strict=True):
         seed = part.config.get("training", {}).get("head_seed")
         if None not in (known, seed) and seed != known:
             raise InputError(
-                f"its head began with other weights (head_seed={seed}) than those before it ({known}), and such heads "
-                "can't be averaged: train it with the same head_seed",
+                f"its head has other initial weights (head_seed={seed}) than the checkpoints before it ({known}): only "
+                "heads with the same ones can be averaged, train it with the same head_seed",
                 file=folder,
             )
         known = seed if known is None else known
     return known
 
 
-def _told(part: Checkpoint, share: float) -> dict[str, Any]:
-    """What the average's config tells of one of its parts."""
+def _record(part: Checkpoint, share: float) -> dict[str, Any]:
+    """The entry of one of the parts in the average's config."""
     before = part.config.get("training", {})
     keys = ("seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
     data = before.get("data", {}).get("manifest")

@@ -1,4 +1,4 @@
-"""Which rows make up each training step: a pure function of seed and epoch, so that a run can go on anywhere."""
+"""Batches of rows of similar length: a pure function of seed and epoch, so that a run resumes at any step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Step(NamedTuple):
     turns: tuple[int, ...]
 
 
-def plan(
+def plan_epoch(
     *,
     passages: Sequence[int],
     pairs: Sequence[int],

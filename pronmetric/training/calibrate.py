@@ -1,7 +1,7 @@
 """Calibration: one scale and one bias on the logits, so that probabilities hold at the error rate of real systems.
 
-Training replaces far more pronouns than systems get wrong; the fit (Platt, 1999) is made on development
-sentences with natural errors and folded into the head, so that scoring knows nothing of it.
+Training replaces far more pronouns than systems get wrong. The fit (Platt, 1999) is made on development sentences with
+natural errors and folded into the head, so that scoring needs no extra step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from pronmetric.data import arrow
-from pronmetric.data.collate import Collator
+from pronmetric.data.collate import Collator, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
@@ -40,7 +40,7 @@ class Fit(NamedTuple):
 
 
 def natural_rate(manifest: Mapping[str, Any]) -> float:
-    """Share of reference pronouns that the outputs have another pronoun for, over all test sets of a manifest."""
+    """Share of reference pronouns for which the outputs have another pronoun, over all test sets of a manifest."""
     counts = manifest.get("counts", {}).get("testsets", {}).values()
     pronouns = sum(c["compared"].get("ref pronouns", 0) for c in counts)
     if not pronouns:
@@ -91,8 +91,8 @@ def calibrate(
 ) -> Fit | None:
     """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`.
 
-    None, and the head as it was, where fewer than `FEWEST` pronouns are replaced, or where the fit would turn the
-    order of the scores around, as that of a model may that has learned nothing.
+    None, and an unchanged head, where fewer than `FEWEST` pronouns are replaced, or where the fit would reverse the
+    order of the scores, as it may for a model that has learned nothing.
     """
     head = _head(scorer)
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
@@ -101,10 +101,10 @@ def calibrate(
 
 
 def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
-    """The same on batches of training, before training goes on from a calibrated checkpoint.
+    """The same on training batches, before a calibrated checkpoint is trained further.
 
-    Training replaces far more pronouns than the checkpoint was calibrated for; a head's bias follows so slowly that
-    a short run would mend it everywhere else.
+    Training replaces far more pronouns than the checkpoint was calibrated for, and the head's bias adapts so
+    slowly that in a short run all other weights would compensate for it.
     """
     head = _head(scorer.eval())
     logits, labels = [], []
@@ -144,12 +144,8 @@ def _logits(
     scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample]
 ) -> tuple[np.ndarray, np.ndarray]:
     scorer.eval()
-    rows = sorted(collator.encode([item.example for item in items]), key=lambda row: -len(row.ids))
     logits, labels = [], []
-    begin = 0
-    while begin < len(rows):
-        part = rows[begin : begin + max(1, PIECES // len(rows[begin].ids))]
-        begin += len(part)
+    for part in cut_batches(collator.encode([item.example for item in items]), pieces=PIECES):
         scores = scorer(collator.pad(part)).scores.numpy()
         for row, line in zip(part, scores, strict=True):
             logits.append(line[: len(row.pronouns)])

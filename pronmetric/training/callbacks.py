@@ -1,4 +1,4 @@
-"""Where a run stands: the place to go on from, written whole, and the bar that shows it."""
+"""Callbacks of a run: the checkpoint to resume from, written atomically, and the progress bar."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pronmetric.errors import PronmetricError
 from pronmetric.output.progress import progress
 
 
-class Place(Checkpoint):
-    """Keeps the place to go on from: every few steps, but where a validation is due, only after it.
+class ResumePoint(Checkpoint):
+    """Saves the checkpoint to resume from: every few steps and, at a step with a validation, after it.
 
-    So a run that goes on never misses a validation. The last step is followed by one too.
+    So a resumed run never misses a validation. The last step is followed by one too.
 
     Args:
-        path: the file to keep.
-        every: steps from one writing to the next.
-        validations: steps from one validation to the next.
-        settings: of the run, as plain values; they are kept with the place.
+        path: the file to write.
+        every: steps between two writings.
+        validations: steps between two validations.
+        settings: of the run, as plain values; they are saved with the checkpoint.
     """
 
     def __init__(self, path: Path, *, every: int, validations: int, settings: Mapping[str, Any]) -> None:
@@ -36,11 +36,11 @@ class Place(Checkpoint):
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken, what was lost to kills left out."""
+        """How long the run has taken, without the steps lost when it was killed."""
         return time.monotonic() - self._began
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Write the place, if it is time."""
+        """Save, if it is time."""
         step = trainer.global_step
         if step == trainer.max_steps:
             trainer.should_stop = True  # Lightning then validates, whatever the step
@@ -48,26 +48,26 @@ class Place(Checkpoint):
             trainer.save_checkpoint(self.path)
 
     def on_validation_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Write the place; the callbacks that judge the validation came before."""
+        """Save, after the callbacks that read the development figures."""
         trainer.save_checkpoint(self.path)
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add what is ours: the settings, the time taken, and whether the run is over."""
+        """Add the settings, the seconds taken, and whether the run is over."""
         checkpoint |= {"settings": self.settings, "seconds": self.seconds, "over": trainer.should_stop}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Go on: the data module from the next step, the clock from what it said."""
+        """Resume: the data module at the next step, the clock at the seconds taken before."""
         trainer.datamodule.first = checkpoint["global_step"]  # type: ignore[attr-defined]
         trainer.should_stop = checkpoint["over"]
         self._began -= checkpoint["seconds"]
 
 
-class WholeFiles(TorchCheckpointIO):
-    """Writes beside the old file, then takes its place: a process killed at any time leaves a whole one."""
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Writes to a temporary file, then replaces the old one: a killed process leaves a complete file."""
 
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | os.PathLike[str], storage_options: Any | None = None
@@ -75,7 +75,7 @@ class WholeFiles(TorchCheckpointIO):
         """Write `checkpoint` to `path`.
 
         Raises:
-            PronmetricError: it cannot be written, on a full disk for one.
+            PronmetricError: it cannot be written, for example on a full disk.
         """
         part = Path(f"{path}.part")
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ class WholeFiles(TorchCheckpointIO):
             part.unlink(missing_ok=True)
 
 
-class Bar(Callback):
+class ProgressBar(Callback):
     """Progress of the whole run in steps, on stderr, with the last loss and the last development figure.
 
     Args:
@@ -100,7 +100,7 @@ class Bar(Callback):
         self._bar: tqdm | None = None
 
     def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Begin where the run stands."""
+        """Start the bar at the step of the run."""
         if trainer.is_global_zero:
             self._bar = progress(label="train", total=trainer.max_steps, unit="steps", done=trainer.global_step)
 
@@ -111,22 +111,22 @@ class Bar(Callback):
             self._bar.update(trainer.global_step - self._bar.n)
 
     def on_validation_start(self, *_: Any) -> None:
-        """Say why no step follows."""
+        """Label the bar as validation."""
         if self._bar is not None:
-            self._bar.set_description_str("validate", refresh=not self._bar.gui)  # no line for each in a log
+            self._bar.set_description_str("validate", refresh=not self._bar.gui)  # no line for each in a log file
 
     def on_validation_end(self, *_: Any) -> None:
-        """Go on."""
+        """Label the bar as training."""
         if self._bar is not None:
             self._bar.set_description_str("train", refresh=False)
 
     def on_train_end(self, *_: Any) -> None:
-        """The end of the run."""
+        """Close the bar."""
         if self._bar is not None:
             self._bar.close()
 
     def on_exception(self, *_: Any) -> None:
-        """The end too."""
+        """Close the bar."""
         self.on_train_end()
 
     def _figures(self, trainer: pl.Trainer) -> str:

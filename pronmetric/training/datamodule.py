@@ -24,14 +24,15 @@ from pronmetric.pronouns import finder, slots
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.words import words as split
 from pronmetric.training import antecedents, examples, logit_adjustment
-from pronmetric.training.batching import Step, plan
+from pronmetric.training.batching import Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.gender_swap import flipped_frequency
-from pronmetric.training.name_swap import Names, common
+from pronmetric.training.gender_swap import swap_frequency
+from pronmetric.training.name_swap import Names, common_words
+from pronmetric.training.settings import Corruption, Train
 
 LOG = logging.getLogger(__name__)
 COUNTED = 10_000  # passages whose pronouns are counted by slot
-LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; only the planning of batches rests on it
+LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; used only to plan batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Labelled:
 
     right: 1 as written, 0 replaced. labelled: which pronouns detection learns from. better, worse: rows of the pairs,
     `pair`: which of the batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers
-    to; None where no row tells of any. adjustment: what detection adds to the logits; None for nothing.
+    to; None where no row has annotated antecedents. adjustment: added to the logits in the detection loss; None: none.
     """
 
     batch: Batch
@@ -63,7 +64,7 @@ class Labelled:
 class Labeller:
     """Labelled examples to a batch, for one collator.
 
-    odds: by place, what detection adds to the logits (`pronmetric.training.logit_adjustment`); None for nothing.
+    odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
     forms: those that are pronouns.
     """
 
@@ -114,7 +115,7 @@ class Labeller:
 def _antecedents(
     rows: Sequence[Encoded], items: Sequence[LabelledExample], batch: Batch
 ) -> Bool[Tensor, "batch pronouns words"] | None:
-    """Where the antecedents of the pronouns lie, as far as they are within the row; None where no item has any."""
+    """Which words of its row are each pronoun's antecedent; None where no item has any."""
     if not any(item.antecedents for item in items):
         return None
     where = np.zeros((*batch.pronoun_mask.shape, batch.word_mask.shape[1]), dtype=bool)
@@ -136,12 +137,10 @@ class TrainingSteps(Dataset[Labelled]):
     """Step to batch; corruption is drawn anew in each epoch."""
 
     def __init__(
-        self, passages: Any, pairs: Any, labeller: Labeller, *, table: ConfusionTable, options: Mapping[str, Any]
+        self, passages: Any, pairs: Any, labeller: Labeller, corrupter: examples.Corrupter, *, settings: Train
     ) -> None:
-        self.passages, self.pairs, self.labeller, self.options = passages, pairs, labeller, options
-        self.table = table
-        self.corruption = {"table": table, **options["corruption"]}
-        self.fresh = self.corruption.pop("fresh")
+        self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
+        self.settings = settings
 
     def __getitem__(self, step: Step) -> Labelled:
         """The batch of one planned step."""
@@ -149,16 +148,17 @@ class TrainingSteps(Dataset[Labelled]):
 
     def items(self, step: Step) -> list[LabelledExample]:
         """The examples of one planned step."""
-        o = self.options
+        corruption, table = self.settings.objective.corruption, self.corrupter.table
         items: list[LabelledExample] = []
         for index, turn in zip(step.rows, step.turns, strict=True):
-            rng = np.random.default_rng([o["seed"], turn, index, len(step.kind)])
+            rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
             if step.kind == "passages":
-                items.append(examples.passage(self.passages[index], rng, **self.corruption))
+                assert isinstance(corruption, Corruption)
+                items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
-                row = self.pairs[index]
-                plain = self.corruption["plain"]
-                items += examples.pair(row, rng, context=o["context"], plain=plain, fresh=self.fresh, table=self.table)
+                row, context = self.pairs[index], self.settings.context.name
+                plain, fresh = corruption.plain, corruption.fresh
+                items += examples.pair(row, rng, context=context, plain=plain, fresh=fresh, table=table)
         return items
 
 
@@ -184,7 +184,7 @@ class DevelopmentPairs(Dataset[Labelled]):
     def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
         self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
         lengths = [_pair_length(row, context) for row in rows]
-        steps = plan(
+        steps = plan_epoch(
             passages=[],
             pairs=lengths,
             pair_share=1.0,
@@ -204,110 +204,110 @@ class DevelopmentPairs(Dataset[Labelled]):
         rng = np.random.default_rng(0)
         items: list[LabelledExample] = []
         for row in self.steps[index]:
-            items += examples.pair(self.rows[row], rng, context=self.context, plain=0.0)
+            items += examples.pair(self.rows[row], rng, context=self.context, plain=0.0, fresh=0.0, table=None)
         return self.labeller.batch(items, pairs=True, name=self.name)
 
 
 class PronounData(pl.LightningDataModule):
     """Training and development batches from a folder that `pronmetric prepare` wrote.
 
-    Args:
-        folder: the prepared folder.
-        collator: of the encoder.
-        epochs: how often each passage is seen.
-        inventory: the forms that are pronouns.
-        context: "none", "respective" or "common".
-        pieces: pieces of a training batch, padding included.
-        batch: pairs of a training batch of pairs, whatever their pieces; None for as many as make `pieces`.
-        pair_share: share of the pieces that pairs make up; 0 trains on passages alone, 1 on pairs alone.
-        system_share: share of the pieces of pairs that (reference, system output) make up beside (reference, noisy
-            reference), where there are both; None takes all alike.
-        source_weight, form_weight: how often a passage comes against one of weight 1, by its source and by the form
-            of highest weight in it; 1 for what is not named.
-        corruption: arguments of `pronmetric.training.examples.passage`; `balanced` is whether the forms' frequencies
-            are given to it, `adjusted` whether detection allows for what slot and form tell of a label
-            (`pronmetric.training.logit_adjustment`), `swap` or `flip` above 0 needs the extra "train" (Faker);
-            `fresh` is that of `pronmetric.training.examples.pair`. With a `pair_share` of 1 only `plain` and `fresh`.
-        development: pairs of each development set that are used (a seeded sample); 0 for all.
-        agreeing: leave out noisy references whose verb no longer agrees.
-        workers: processes that make batches; 0 makes them in the training process.
-        seed: of the run.
-        coreference: a folder of annotated documents, those of which a passage is trained on: they come as further
-            passages, of source "coreference", with their pronouns' antecedents.
+    To Lightning the whole run is one epoch, so that a run is resumed at any step in the same way: `first` is the number
+    of steps that are done.
 
-    To Lightning the whole run is one epoch, so that a run goes on from any step in the same way: from `first`, the
-    number of steps that are done.
+    Args:
+        settings: of the run.
+        collator: of the encoder.
+        inventory: the forms that are pronouns.
+        required_sources: names in `objective.source_weight` that the passages must have; a weight of another source
+            that no passage has is left out with a warning.
 
     Raises:
-        InputError: here or in `setup`, where there is nothing to train on or to validate with, or `source_weight` names
-            a source that no passage has.
+        InputError: in `setup`, where there is nothing to train on or to validate with, or a required source is absent.
     """
 
     def __init__(
         self,
-        folder: str | Path,
+        settings: Train,
         collator: Collator,
         *,
-        epochs: int,
         inventory: Sequence[str],
-        context: str,
-        pieces: int,
-        pair_share: float,
-        system_share: float | None,
-        source_weight: Mapping[str, float] | None,
-        form_weight: Mapping[str, float] | None,
-        corruption: Mapping[str, Any],
-        development: int,
-        agreeing: bool,
-        workers: int,
-        seed: int,
-        batch: int | None = None,
-        coreference: str | Path | None = None,
+        required_sources: Collection[str] = (),
     ) -> None:
         super().__init__()
-        self.folder = Path(folder)
-        self.epochs = epochs
+        self.settings = settings
+        self.folder = Path(settings.data.dir)
         self.collator = collator
         self.labeller = Labeller(collator, forms=inventory)
-        self.context = context
-        self.pieces = pieces
-        self.batch = batch
-        self.pair_share = pair_share
-        self.system_share = system_share
-        self.source_weight = dict(source_weight or {})
-        self.form_weight = dict(form_weight or {})
-        self.corruption = dict(corruption)
-        self.development = development
-        self.agreeing = agreeing
-        self.workers = workers
-        self.seed = seed
-        self.coreference = coreference
-        self.annotated: dict[str, int] = {}  # documents and passages of that folder that are trained on
+        self.required_sources = frozenset(required_sources)
+        self.annotated: dict[str, int] = {}  # documents and passages of data.coreference that are trained on
         self.first = 0
         self._sets: TrainingSteps | None = None
         self._steps: list[Step] = []
         self._development: list[tuple[str, Any, str]] = []
 
+    @property
+    def context(self) -> str:
+        """The context of pairs: "none", "respective" or "common"."""
+        return self.settings.context.name
+
+    @property
+    def pair_share(self) -> float:
+        """The share of the pieces that pairs make up."""
+        objective = self.settings.objective
+        return objective.pair_share if objective.kind == "detection" else 1.0
+
     def setup(self, stage: str | None = None) -> None:
         """Open the prepared folder."""
         if self._sets is not None:
             return
+        self._pairs = self._read_pairs()
+        self._passages = self._read_passages()
+        self._lengths = [int(len(t) / LETTERS_PER_PIECE) + 3 for t in self._passages["text"]]
+        self._pair_lengths = [_pair_length(row, self.context) for row in self._pairs]
+        self._refuse_nothing_to_train_on()
+        self._check_sources(set(self._passages["source"]))
+        self._development = self._development_sets()
+        if not self._development:
+            raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
+        self._weights = self._passage_weights()
+        self._pair_weights = self._weights_by_kind()
+        self._sets = self._training_steps()
+        objective = self.settings.objective
+        if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
+            self._sets.labeller = Labeller(self.collator, self._odds(), forms=self.labeller.forms)
+
+    def _read_pairs(self) -> Any:
         pairs = arrow.read_pairs(self.folder, "train", kinds=("pronoun",))
-        if self.agreeing:
-            pairs = pairs.select(np.flatnonzero(pairs["agrees"]))
+        return pairs.select(np.flatnonzero(pairs["agrees"])) if self.settings.data.agreeing else pairs
+
+    def _read_passages(self) -> Any:
+        """The passages with a pronoun, those of data.coreference included."""
         passages = arrow.read_passages(self.folder, "passages_train")
-        if self.coreference is not None:
+        if self.settings.data.coreference is not None:
             from datasets import concatenate_datasets
 
-            more = antecedents.read(self.coreference, known=passages["text"])
+            more = antecedents.read(self.settings.data.coreference, known=passages["text"])
             self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
             passages = concatenate_datasets([passages, more])
-        self._refuse_other_sources(set(passages["source"]))
-        some = [i for i, forms in enumerate(passages["forms"]) if len(forms)]
-        self._passages = passages.select(some)
-        self._pairs = pairs
-        self._lengths = [int(len(t) / LETTERS_PER_PIECE) + 3 for t in self._passages["text"]]
-        self._pair_lengths = [_pair_length(row, self.context) for row in pairs]
+        return passages.select([i for i, forms in enumerate(passages["forms"]) if len(forms)])
+
+    def _check_sources(self, known: set[str]) -> None:
+        """Refuse a required source that no passage has; warn of others."""
+        for source in sorted(self._source_weight().keys() - known):
+            absent = f"objective.source_weight.{source}: no passage to train on is of this source"
+            if source in self.required_sources:
+                raise InputError(
+                    f"{absent}, expected one of {', '.join(sorted(known)) or 'none'}; "
+                    f"~objective.source_weight.{source} leaves the weight out",
+                    file=self.folder,
+                )
+            LOG.warning("%s, the preset's weight is left out", absent)
+
+    def _source_weight(self) -> Mapping[str, float]:
+        objective = self.settings.objective
+        return (objective.source_weight or {}) if objective.kind == "detection" else {}
+
+    def _refuse_nothing_to_train_on(self) -> None:
         if not self._lengths and self.pair_share < 1:
             raise InputError(
                 "no passages to train on: add objective=pairs, or prepare with data.english", file=self.folder
@@ -316,37 +316,24 @@ class PronounData(pl.LightningDataModule):
             raise InputError(
                 "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
             )
-        self._development = self._development_sets()
-        if not self._development:
-            raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
-        self._weights = self._passage_weights()
-        self._pair_weights = self._weights_by_kind()
-        table = ConfusionTable.load(self.folder / "confusion.json")
-        corruption = {key: value for key, value in self.corruption.items() if key not in ("balanced", "adjusted")}
-        if self.pair_share < 1:
-            corruption["frequency"] = self._frequency() if self.corruption["balanced"] else None
-            corruption["places"] = self.corruption["adjusted"]
-            if self.corruption["swap"] or self.corruption["flip"]:
-                corruption["names"] = Names.from_faker(common=common(self._passages["text"]))
-        options = {"seed": self.seed, "context": self.context, "corruption": corruption}
-        self._sets = TrainingSteps(self._passages, self._pairs, self.labeller, table=table, options=options)
-        if self.pair_share < 1 and self.corruption["adjusted"]:
-            self._sets.labeller = Labeller(self.collator, self._odds(), forms=self.labeller.forms)
 
-    def _refuse_other_sources(self, known: set[str]) -> None:
-        """Refuse a weight of passages that there are none of."""
-        for source in sorted(self.source_weight.keys() - known):
-            raise InputError(
-                f"objective.source_weight.{source}: no passage to train on is of this source, expected one of "
-                f"{', '.join(sorted(known)) or 'none'}; ~objective.source_weight.{source} leaves the weight out",
-                file=self.folder,
-            )
+    def _training_steps(self) -> TrainingSteps:
+        """The training set; for passages, with the statistics and names that their corruption needs."""
+        objective, table = self.settings.objective, ConfusionTable.load(self.folder / "confusion.json")
+        frequency, names = None, None
+        if objective.kind == "detection":
+            corruption = objective.corruption
+            frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
+            if corruption.name_swap or corruption.gender_swap:
+                names = Names.from_faker(common=common_words(self._passages["text"]))
+        corrupter = examples.Corrupter(table, frequency, names)
+        return TrainingSteps(self._passages, self._pairs, self.labeller, corrupter, settings=self.settings)
 
     def steps(self) -> list[Step]:
         """The planned steps of the whole run, epoch after epoch, over all processes."""
         self.setup()
         if not self._steps:
-            self._steps = list(chain.from_iterable(map(self._epoch, range(self.epochs))))
+            self._steps = list(chain.from_iterable(map(self._epoch, range(self.settings.trainer.max_epochs))))
         return self._steps
 
     def passages(self, batches: int) -> Iterator[Labelled]:
@@ -356,49 +343,47 @@ class PronounData(pl.LightningDataModule):
         yield from (self._sets[step] for step in islice(steps, batches))
 
     def texts(self) -> Iterator[Example]:
-        """Every text of the pairs of training and development, as prepared, in the contexts that they are seen in."""
+        """Every text of the pairs of training and development, as prepared, each in its context."""
         self.setup()
         development = ((rows, context) for _, rows, context in self._development)
         for rows, context in ((self._pairs, self.context), *development):
             yield from examples.texts(rows, context=context)
 
     def _epoch(self, number: int) -> list[Step]:
-        return plan(
+        return plan_epoch(
             passages=self._lengths,
             pairs=self._pair_lengths,
             pair_share=self.pair_share,
-            pieces=self.pieces,
+            pieces=self.settings.data.pieces,
             max_pieces=self.collator.max_pieces,
-            seed=self.seed,
+            seed=self.settings.seed,
             epoch=number,
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
-            batch=self.batch,
+            batch=self.settings.data.batch,
         )
 
     def _passage_weights(self) -> list[float]:
+        """How often each passage is drawn: the weight of its source times the highest weight of its forms."""
+        objective, by_source = self.settings.objective, self._source_weight()
+        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
         rows = zip(self._passages["source"], self._passages["forms"], strict=True)
-        return [
-            self.source_weight.get(source, 1.0) * max(self.form_weight.get(form, 1.0) for form in forms)
-            for source, forms in rows
-        ]
+        return [by_source.get(source, 1.0) * max(by_form.get(form, 1.0) for form in forms) for source, forms in rows]
 
     def _weights_by_kind(self) -> list[float] | None:
         """Weights under which `system_share` of the pieces are of system outputs; None for all alike."""
-        if self.system_share is None:
+        share = self.settings.objective.system_share
+        if share is None:
             return None
         system = np.array(self._pairs["kind"]) == "system"
         pieces = np.array(self._pair_lengths, dtype=float)
         if system.all() or not system.any():
             return None
-        shares = self.system_share / pieces[system].sum(), (1 - self.system_share) / pieces[~system].sum()
+        shares = share / pieces[system].sum(), (1 - share) / pieces[~system].sum()
         return np.where(system, *shares).tolist()
 
-    def _frequency(self) -> dict[str, dict[str, float]]:
-        """How often each form is met in each slot, as written, in a passage that is drawn by its weight.
-
-        Counted on one in so many of the passages that some `COUNTED` of them are read.
-        """
+    def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
+        """How often each form is written in each slot, in passages drawn by their weights; about `COUNTED` are read."""
         found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         every = len(self._weights) // COUNTED + 1
         texts = self._passages["text"]
@@ -406,10 +391,10 @@ class PronounData(pl.LightningDataModule):
             words = split(text)
             for occurrence in finder.find(text, words):
                 found[slots.slot(words, occurrence.word)][occurrence.form] += weight
-        return flipped_frequency(found, self.corruption["flip"])
+        return swap_frequency(found, gender_swap)
 
     def _odds(self) -> dict[tuple[str, str], float]:
-        """What slot and form tell of the labels of the first `COUNTED` passages that the run trains on."""
+        """The logit adjustment by slot and form, from the first `COUNTED` passages that the run trains on."""
         assert self._sets is not None
         steps = (step for step in self.steps() if step.kind == "passages")
         items = chain.from_iterable(map(self._sets.items, steps))
@@ -425,13 +410,13 @@ class PronounData(pl.LightningDataModule):
             LOG.warning("left out: %d of %d batches, so that %d processes take as many each", left, len(steps), world)
         steps = steps[: trainer.max_steps * world]
         sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=world)
-        return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.workers)
+        return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.settings.trainer.workers)
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
         return [
             DataLoader(
-                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.pieces),
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.data.pieces),
                 batch_size=None,
             )
             for name, rows, context in self._development
@@ -452,8 +437,9 @@ class PronounData(pl.LightningDataModule):
         rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
         if kind is not None:
             rows = rows.select([i for i, found in enumerate(rows["kind"]) if found == kind])
-        if self.development and len(rows) > self.development:
-            chosen = np.random.default_rng(0).choice(len(rows), self.development, replace=False)
+        most = self.settings.data.development
+        if most and len(rows) > most:
+            chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
             rows = rows.select(np.sort(chosen))
         return rows
 

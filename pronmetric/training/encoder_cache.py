@@ -1,8 +1,8 @@
-"""Piece states in a folder, in half precision: what a frozen encoder says of each row, computed once.
+"""Cache of a frozen encoder's piece states, in fp16 in a folder.
 
-A folder belongs to one encoder's weights; its rows are found by their piece ids (`pronmetric.nn.stored.key`), so by
-context and text. Rows are only ever added, the file of places last: what a killed process left half-written is
-overwritten by the next.
+A folder belongs to one encoder's weights; the key of a row is a hash of its piece ids (`pronmetric.nn.stored.key`), so
+of context and text. Rows are only added, their positions last: the next process overwrites what a killed one left
+incomplete.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from pronmetric.data.collate import Collator, Encoded, Example
+from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.nn.encoder import Encoder
 from pronmetric.nn.stored import StoredEncoder, key, read
 from pronmetric.output.progress import progress as report
-from pronmetric.training.batching import plan
 
 PIECES = 8192  # of a batch, padding included
 _TEXTS = 4096  # texts that are sorted by length together
@@ -29,7 +28,7 @@ _PLACE = np.dtype([("key", "S32"), ("begin", "<i8"), ("end", "<i8")])
 
 
 class States(Mapping[bytes, np.ndarray]):
-    """The states of rows (pieces, width), read from `folder`/states by the places in `folder`/places."""
+    """The states of rows (pieces, width), read from `folder`/states by their positions in `folder`/places."""
 
     def __init__(self, folder: Path, width: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +37,7 @@ class States(Mapping[bytes, np.ndarray]):
         self.refresh()
 
     def refresh(self) -> None:
-        """See what was added since, by this process or another."""
+        """Read the rows that this process or another added since."""
         path = self.folder / "places"
         size = path.stat().st_size // _PLACE.itemsize if path.exists() else 0
         found = np.fromfile(path, _PLACE, count=size).tolist() if size else []
@@ -63,7 +62,7 @@ class States(Mapping[bytes, np.ndarray]):
 
     @contextmanager
     def adding(self) -> Iterator[None]:
-        """Alone among all processes that add to this folder; what others added before is seen."""
+        """Lock the folder against other processes that add rows; rows that they added before are read."""
         import fcntl
 
         with (self.folder / "lock").open("w") as lock:
@@ -73,7 +72,7 @@ class States(Mapping[bytes, np.ndarray]):
             self.refresh()
 
     def add(self, names: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Write these rows; they are seen once `adding` ends."""
+        """Write these rows; they can be read once `adding` ends."""
         ends = self._end + np.cumsum([len(row) for row in rows])
         begins = np.concatenate([[self._end], ends[:-1]])
         values, places = self.folder / "states", self.folder / "places"
@@ -84,15 +83,15 @@ class States(Mapping[bytes, np.ndarray]):
 
 
 def _append(path: Path, items: np.ndarray, *, at: int) -> None:
-    """Write items from the `at`-th on; what stands there was left by a killed process."""
+    """Write items from the `at`-th on, over what a killed process left there."""
     with path.open("r+b" if path.exists() else "w+b") as file:
         file.seek(at * items.itemsize)
         file.write(items.tobytes())
         file.truncate()
 
 
-def stored(encoder: Encoder, root: Path) -> tuple[StoredEncoder, States]:
-    """`encoder` with the states below `root` that are of its weights, those that `fill` adds later included."""
+def cached_encoder(encoder: Encoder, root: Path) -> tuple[StoredEncoder, States]:
+    """`encoder` reading from the cache below `root` that belongs to its weights; `fill` adds to it."""
     states = States(root / weights_hash(encoder), encoder.width)
     return StoredEncoder(encoder, states), states
 
@@ -110,28 +109,20 @@ def weights_hash(encoder: Encoder) -> str:
 def fill(
     states: States, encoder: Encoder, collator: Collator, texts: Iterable[Example], *, progress: bool = False
 ) -> int:
-    """Compute the rows of `texts` that are not stored yet, and store them; their number."""
+    """Compute and store the states of the rows of `texts` that are not in the cache; their number."""
     added = 0
-    shown = report(texts, label="states of the encoder", total=None, unit="texts") if progress else texts
+    shown = report(texts, label="encoder states", total=None, unit="texts") if progress else texts
     source = iter(shown)
     with states.adding():
         known = set(states)
         while part := list(islice(source, _TEXTS)):
             new = {key(row.ids): row for row in collator.encode(part)}
             new = {name: row for name, row in new.items() if name not in known}
-            for names in _batches(new):
-                states.add(names, _read(encoder, collator, [new[name] for name in names]))
+            for rows in cut_batches(list(new.values()), pieces=PIECES):
+                states.add([key(row.ids) for row in rows], _read(encoder, collator, rows))
             known.update(new)
             added += len(new)
     return added
-
-
-def _batches(rows: Mapping[bytes, Encoded]) -> Iterator[list[bytes]]:
-    """The keys of rows of like length, about `PIECES` together."""
-    names, lengths = list(rows), [len(row.ids) for row in rows.values()]
-    longest = max(lengths, default=0)
-    steps = plan(passages=lengths, pairs=[], pair_share=0.0, pieces=PIECES, max_pieces=longest, seed=0, epoch=0)
-    return ([names[number] for number in step.rows] for step in steps)
 
 
 def _read(encoder: Encoder, collator: Collator, rows: Sequence[Encoded]) -> list[np.ndarray]:

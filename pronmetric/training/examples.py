@@ -17,6 +17,7 @@ from pronmetric.text.study_form import flatten
 from pronmetric.text.words import words
 from pronmetric.training import gender_swap
 from pronmetric.training.name_swap import Names
+from pronmetric.training.settings import Corruption
 
 
 class LabelledExample(NamedTuple):
@@ -25,19 +26,19 @@ class LabelledExample(NamedTuple):
     right: 1 as written, 0 replaced, one for each span. labelled: whether detection learns from this example.
     antecedents: the words of each one's antecedent, as distances from it in words (-1: the word before it); empty where
     none is known, of any or of all.
-    places: slot and form of each one of the third person that is one of the likest of its slot, None for others; empty
-        where not asked for.
+    slots: slot and form of each third-person pronoun that is one of the likeliest of its slot, None for others; empty
+        without logit adjustment.
     """
 
     example: Example
     right: tuple[float, ...]
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
-    places: tuple[tuple[str, str] | None, ...] = ()
+    slots: tuple[tuple[str, str] | None, ...] = ()
 
 
 def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
-    """`item` without its pronouns of other forms than `forms`: they are read, but neither judged nor learned from."""
+    """`item` without the labels of pronouns whose form is not in `forms`; the text is unchanged."""
     context, text, spans = item.example
     keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in finder.FORMS]
     if len(keep) == len(spans):
@@ -46,121 +47,116 @@ def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
         example=Example(context, text, tuple(spans[i] for i in keep)),
         right=tuple(item.right[i] for i in keep),
         antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
-        places=tuple(item.places[i] for i in keep) if item.places else (),
+        slots=tuple(item.slots[i] for i in keep) if item.slots else (),
     )
 
 
-def passage(
-    row: Mapping[str, Any],
-    rng: np.random.Generator,
-    *,
-    table: ConfusionTable,
-    rate: float,
-    power: float,
-    smoothing: float,
-    same_slot_share: float,
-    joint: float,
-    must_agree: float,
-    emphasis: Mapping[str, float],
-    frequency: Mapping[str, Mapping[str, float]] | None,
-    plain: float,
-    clean: float,
-    fitting: float = 0.0,
-    context: float = 0.0,
-    flip: float = 0.0,
-    swap: float = 0.0,
-    names: Names | None = None,
-    places: bool = False,
-) -> LabelledExample:
-    """A passage with about `rate` of its pronouns replaced (see `pronmetric.pronouns.corrupt.corrupt`).
+class Corrupter(NamedTuple):
+    """What the corruption of passages needs of the training data.
 
-    What the row's `antecedents` name, if it has any, is what its pronouns refer to, replaced or not.
-
-    context: chance that its first sentences, up to some sentence before the last pronoun, are left as they are and
-        become the context of the rest.
-    flip: chance that its genders are exchanged, those of its first names too.
-    swap: chance that its first names are replaced by others of their gender, from `names`.
-    plain: chance of the study's form (lower case, no punctuation but sentence ends).
-    clean: chance that nothing is replaced.
-    places: tell the places of its pronouns.
+    table: confusion counts. frequency: how often each form is right in each slot; None if forms are not balanced.
+    names: first names; None if none are swapped.
     """
-    text = row["text"]
-    flipped = rng.random() < flip
-    if flipped:
-        text = gender_swap.flip(text)
-    if names is not None and (rng.random() < swap or flipped):
-        text = names.swap(text, rng, flip=flipped)
+
+    table: ConfusionTable
+    frequency: Mapping[str, Mapping[str, float]] | None = None
+    names: Names | None = None
+
+
+def passage(
+    row: Mapping[str, Any], rng: np.random.Generator, corrupter: Corrupter, settings: Corruption
+) -> LabelledExample:
+    """A passage with about `settings.rate` of its pronouns replaced (see `pronmetric.pronouns.corrupt.corrupt`).
+
+    The antecedents in the row's `antecedents`, if it has any, belong to its pronouns, replaced or not. What each
+    setting means is documented in `conf/objective/detection.yaml`.
+    """
+    text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
     before = ""
-    if rng.random() < context:
+    if rng.random() < settings.context:
         before, text = _halves(text, rng)
     found = finder.find(text)
-    if rng.random() < clean:
-        rate = joint = 0.0
-    # between passages the rate varies, so that the share of replaced ones tells nothing of a single one
+    clean = rng.random() < settings.clean
+    # between passages the rate varies, so that the share of replaced pronouns says nothing about a single one
+    varied = float(rng.uniform(0.5, 1.5))
     result = corrupt(
         text,
         found,
         rng,
-        rate=rate * float(rng.uniform(0.5, 1.5)),
-        table=table,
-        power=power,
-        smoothing=smoothing,
-        same_slot_share=same_slot_share,
-        fitting=fitting,
-        joint=joint,
-        must_agree=must_agree,
-        emphasis=emphasis,
-        frequency=frequency,
+        rate=0.0 if clean else settings.rate * varied,
+        table=corrupter.table,
+        power=settings.power,
+        smoothing=settings.smoothing,
+        same_slot_share=settings.same_slot_share,
+        fitting=settings.fitting,
+        joint=0.0 if clean else settings.joint,
+        must_agree=settings.must_agree,
+        emphasis=settings.emphasis,
+        frequency=corrupter.frequency,
     )
     example = natural = Example(before, result.text, result.spans)
-    if rng.random() < plain:
+    if rng.random() < settings.plain:
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    antecedents = _antecedents(row, natural, example)
-    return LabelledExample(example, right, True, antecedents, _likest(text, found, result.forms) if places else ())
+    slots = _likeliest_slots(text, found, result.forms) if settings.adjusted else ()
+    return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
 
 
-def _likest(text: str, found: Sequence[finder.Occurrence], forms: Sequence[str]) -> tuple[tuple[str, str] | None, ...]:
-    """The slot of each pronoun of the third person with the form that stands there now, if one of the likest there."""
-    before, places = words(text), []
+def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | None, settings: Corruption) -> str:
+    """`text`, by chance with its genders swapped and by chance with other first names; swapped genders need both."""
+    swapped = rng.random() < settings.gender_swap
+    if swapped:
+        text = gender_swap.swap_genders(text)
+    if names is not None and (rng.random() < settings.name_swap or swapped):
+        text = names.swap(text, rng, other_gender=swapped)
+    return text
+
+
+def _likeliest_slots(
+    text: str, found: Sequence[finder.Occurrence], forms: Sequence[str]
+) -> tuple[tuple[str, str] | None, ...]:
+    """Slot and present form of each third-person pronoun, None where the form is not one of the likeliest there."""
+    split, slots = words(text), []
     for old, form in zip(found, forms, strict=True):
-        likest = {old.form, *next(iter(grades(before, old.word)), ())} & finder.THIRD_PERSON
-        places.append((slot(before, old.word), form) if form in likest else None)
-    return tuple(places)
+        likeliest = {old.form, *next(iter(grades(split, old.word)), ())} & finder.THIRD_PERSON
+        slots.append((slot(split, old.word), form) if form in likeliest else None)
+    return tuple(slots)
 
 
 def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:
     """The antecedents of a row's pronouns in `example`, which is `natural` or its plain form.
 
-    Names, nouns and pronouns were replaced word for word, so that a word of `natural` has the number that it had in
-    the row's text (should that once not be so, no antecedent is known); the plain form has other words, but keeps
+    Names, nouns and pronouns are replaced word for word, so that a word of `natural` has the number that it had in
+    the row's text (if the numbers of words differ, no antecedent is known); the plain form has other words at the same
     offsets.
     """
     known = {each["word"]: each["antecedent"] for each in row.get("antecedents") or ()}
     if not known:
         return ()
-    before = _places(natural)
+    before = _positions(natural)
     if len(before) != len(words(row["text"])):
         return ()
-    numbers = {place: number for number, place in enumerate(before)}
-    shown = {place: number for number, place in enumerate(_places(example))}
+    numbers = {position: number for number, position in enumerate(before)}
+    after = {position: number for number, position in enumerate(_positions(example))}
     found = []
     for start, _ in natural.spans:
-        own = shown.get((1, start))
+        own = after.get((1, start))
         antecedent = [before[word] for word in known.get(numbers.get((1, start), -1), ())]
-        found.append(() if own is None else tuple(shown[place] - own for place in antecedent if place in shown))
+        found.append(
+            () if own is None else tuple(after[position] - own for position in antecedent if position in after)
+        )
     return tuple(found)
 
 
-def _places(example: Example) -> list[tuple[int, int]]:
-    """Of each word whether it stands in the context (0) or the text (1), and its offset there."""
+def _positions(example: Example) -> list[tuple[int, int]]:
+    """Of each word its part, context (0) or text (1), and its offset there."""
     return [(part, word.start) for part, text in enumerate(example[:2]) for word in words(text)]
 
 
 def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
-    """`text` in two at the start of one of its sentences, drawn evenly; a pronoun stands in the second part.
+    """`text` split at the start of one of its sentences, drawn uniformly; the second part has a pronoun.
 
-    The first part is empty where there is no such sentence but the first.
+    The first part is empty where only the first sentence qualifies.
     """
     last = max((o.start for o in finder.find(text)), default=0)
     cuts = [start for start in sentences.starts(text) if start <= last]
@@ -187,16 +183,16 @@ def pair(
     *,
     context: str,
     plain: float,
-    fresh: float = 0.0,
-    table: ConfusionTable | None = None,
+    fresh: float,
+    table: ConfusionTable | None,
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
     For kind "noisy" the replaced pronoun is labelled wrong and all others right; of a system output nothing
     is known pronoun by pronoun, so that only the reference has labels.
 
-    fresh: chance that the worse text gives way to a noisy reference made anew: one pronoun of the better text, drawn
-    evenly, replaced by one from its counts in `table`.
+    fresh: chance that the worse text is replaced by a new noisy reference: one pronoun of the better text, drawn
+    uniformly, replaced by one drawn from its counts in `table`.
     """
     if table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table)
@@ -225,7 +221,7 @@ def texts(rows: Iterable[Mapping[str, Any]], *, context: str) -> Iterator[Exampl
     """The better and the worse text of each pair as prepared, each in its context."""
     rng = np.random.default_rng(0)  # with plain=0 nothing is drawn
     for row in rows:
-        yield from (item.example for item in pair(row, rng, context=context, plain=0.0))
+        yield from (item.example for item in pair(row, rng, context=context, plain=0.0, fresh=0.0, table=None))
 
 
 def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
-"""A text with its genders exchanged: he and she, man and woman, and with `Names.swap` the first names too.
+"""A text with its genders swapped: he and she, man and woman, and with `Names.swap` the first names too.
 
-Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text comes
-as often with women as with men, so that nothing but an antecedent tells he from she.
+Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text is as
+likely with women as with men, so that only the antecedent decides between he and she.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pronmetric.pronouns.corrupt import match_case
 from pronmetric.pronouns.slots import slot
 from pronmetric.text.words import words
 
-__all__ = ["flip", "flipped_frequency"]
+__all__ = ["swap_frequency", "swap_genders"]
 
 _FIXED = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "herself", "herself": "himself"}
 _IN_SLOT = {
@@ -43,10 +43,10 @@ _OTHER = {**_OF_MEN, **_OF_WOMEN, "ms": "mr", "miss": "mr", "mum": "dad", "mam":
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def flip(text: str) -> str:
+def swap_genders(text: str) -> str:
     """`text` with each pronoun and noun of one gender replaced by that of the other, letter case kept.
 
-    >>> flip("His wife gave the boys her word; it was hers.")
+    >>> swap_genders("His wife gave the boys her word; it was hers.")
     'Her husband gave the girls his word; it was his.'
     """
     new: dict[tuple[int, int], str] = {}
@@ -70,8 +70,8 @@ def flip(text: str) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def flipped_frequency(frequency: Mapping[str, Mapping[str, float]], share: float) -> dict[str, dict[str, float]]:
-    """How often each form stands in each slot of texts of which `share` are flipped, from `frequency` before."""
+def swap_frequency(frequency: Mapping[str, Mapping[str, float]], share: float) -> dict[str, dict[str, float]]:
+    """Frequency of each form in each slot once the genders of a `share` of the texts are swapped."""
     new = {place: dict(right) for place, right in frequency.items()}
     for place, (male, female) in _IN_SLOT.items():
         if old := frequency.get(place):

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from pronmetric.data.pieces import Characters, Vocabulary
-from pronmetric.training.batching import Step, plan
+from pronmetric.training.batching import Step, plan_epoch
 from pronmetric.training.datamodule import StepSampler
 
 
@@ -103,4 +103,4 @@ class LanguageData(pl.LightningDataModule):
 def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> list[Step]:
     """Each text once, those of like length together."""
     most = max(lengths)
-    return plan(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)
+    return plan_epoch(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)

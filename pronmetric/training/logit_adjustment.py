@@ -1,4 +1,4 @@
-"""Logit adjustment: what slot and form alone tell of a label, taken out of what the model learns."""
+"""Logit adjustment: log odds of a label given slot and form alone, added to the logits in training."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ STRENGTH = 50.0  # pronouns at the slot's own rate that are added to those of ea
 
 
 def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
-    """How much likelier each form is right than all of its slot, by (slot, form): a difference of log odds (nats).
+    """Log odds that a form in a slot is right, minus those of all forms of the slot, by (slot, form), in nats.
 
     Corruption can't make all forms of a slot wrong equally often. Added to the logits while a model is trained, and
     left out afterwards, these keep it from learning that one of them is suspect as such (after the logit-adjusted loss
     of Menon et al. 2021, "Long-tail learning via logit adjustment", there of classes, here of forms in their slots). A
     form that is rare in its slot is drawn towards 0; a share right below 0.01 or above 0.99 counts as that.
 
-    items: passages as they are trained on, with their `places`.
+    items: passages as they are trained on, with their `slots`.
     """
     right: Counter[tuple[str, str]] = Counter()
     seen: Counter[tuple[str, str]] = Counter()
     for item in items:
-        for place, label in zip(item.places, item.right, strict=True):
+        for place, label in zip(item.slots, item.right, strict=True):
             if place is not None:
                 seen[place] += 1
                 right[place] += int(label)
@@ -39,8 +39,8 @@ def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
 
 
 def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> tuple[float, ...]:
-    """What to add to the logit of each pronoun, 0 where its place is not told; empty where none is."""
-    return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.places)
+    """What to add to the logit of each pronoun, 0 where its slot is None; empty without slots."""
+    return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.slots)
 
 
 def _logit(share: float) -> float:

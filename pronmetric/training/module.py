@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
@@ -19,9 +18,17 @@ from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
+from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
 PIECES = 8192  # of a batch of pairs that are scored, padding included
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
+
+
+class Length(NamedTuple):
+    """Optimizer steps of a whole run, and of one epoch."""
+
+    steps: int
+    epoch: float
 
 
 class ScorerModule(pl.LightningModule):
@@ -29,14 +36,11 @@ class ScorerModule(pl.LightningModule):
 
     Args:
         scorer: the model.
-        loss: the pair loss, `{"kind": "logistic" | "margin", "margin": float}`.
-        objective: weights of the losses by name, `{"pair": float, "detection", "antecedent"}`.
-        optim: `{"kind": "adamw" | "sgd", "lr", "head_lr", "layer_decay", "weight_decay", "warmup", "halve_from",
-            "frozen"}`;
-            `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps; with
-            `halve_from` the rate is halved in each epoch from that one on, counted from 1, and nothing else.
-        steps: optimizer steps of the whole run, for the schedule.
-        epoch: steps of one epoch, for the logs.
+        loss: the pair loss.
+        objective: the weights of the losses.
+        optim: `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps;
+            with `halve_from` the rate is halved in each epoch from that one on, counted from 1, without warm-up.
+        length: of the run, for the schedule and the logs.
         seed: of the run; the dropout of each step depends on it and on the step alone.
 
     `figures` are those of the last validation.
@@ -46,40 +50,40 @@ class ScorerModule(pl.LightningModule):
         self,
         scorer: PronounScorer,
         *,
-        loss: Mapping[str, Any],
-        objective: Mapping[str, float],
-        optim: Mapping[str, Any],
-        steps: int,
-        epoch: float,
+        loss: Logistic | Margin,
+        objective: Detection | Pairs,
+        optim: Adamw | Sgd,
+        length: Length,
         seed: int,
     ) -> None:
         super().__init__()
         self.scorer = scorer
-        self.loss = dict(loss)
-        self.objective = dict(objective)
-        self.optim = dict(optim)
-        self.steps = steps
-        self.epoch = epoch
+        self.loss = loss
+        self.objective = objective
+        self.optim = optim
+        self.length = length
         self.seed = seed
         self.figures: dict[str, float] = {}
         self._found: dict[str, list[np.ndarray]] = {}
-        if self.optim["frozen"]:
+        if self.optim.frozen:
             for parameter in chain.from_iterable(self.scorer.encoder.layers()):
                 parameter.requires_grad_(False)
 
     def training_step(self, item: Labelled, index: int) -> Tensor:
         """The weighted loss of one batch."""
-        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
+        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
         parts = self.losses(self.scorer(item.batch), item)
-        total = sum((self.objective[name] * part for name, part in parts.items()), start=parts["detection"] * 0)
+        total = sum(
+            (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
+        )
         refuse_not_finite(total, step=self.global_step + 1)
-        self.log("epoch", self.global_step / self.epoch)
+        self.log("epoch", self.global_step / self.length.epoch)
         self.log_dict({f"train/{name}": part.detach() for name, part in parts.items()}, batch_size=len(item.batch.ids))
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids), sync_dist=True)
         return total
 
     def losses(self, out: HeadOutput, item: Labelled) -> dict[str, Float[Tensor, ""]]:
-        """The losses of a batch by name, unweighted; those that the head cannot have are left out."""
+        """The losses of a batch by name, unweighted; without those that the head does not support."""
         parts: dict[str, Tensor] = {}
         labelled = item.labelled & item.batch.pronoun_mask
         logits = out.scores if item.adjustment is None else out.scores + item.adjustment
@@ -88,8 +92,8 @@ class ScorerModule(pl.LightningModule):
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent)
         if len(item.better):
             better, worse = out.segment[item.better], out.segment[item.worse]
-            if self.loss["kind"] == "margin":
-                parts["pair"] = losses.margin(better, worse, margin=self.loss["margin"])
+            if self.loss.kind == "margin":
+                parts["pair"] = losses.margin(better, worse, margin=self.loss.margin)
             elif self.scorer.probability:  # the logit of the score
                 parts["pair"] = losses.logistic(better.logit(eps=1e-4), worse.logit(eps=1e-4))
             else:
@@ -105,26 +109,26 @@ class ScorerModule(pl.LightningModule):
         found = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
         self._found.clear()
         self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
-        self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
+        self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
         accuracy = float(np.mean([parts[""] for name, parts in found.items() if not name.endswith("_none")]))
         self.figures["development/accuracy"] = accuracy
         self.log("development/accuracy", accuracy, prog_bar=True, sync_dist=True)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the figures with the weights that reached them."""
+        """Save the figures of the last validation with the weights."""
         checkpoint["figures"] = self.figures
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """Adam (or SGD) with layer-wise rates, linear warm-up and linear decay to 0."""
         groups = self._groups()
-        if self.optim["kind"] == "sgd":
+        if self.optim.kind == "sgd":
             optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
         else:
             fused = next(self.parameters()).device.type == "cpu"  # one pass over the memory
-            optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]), fused=fused)
-        if self.optim["halve_from"] is not None:
-            return halved(optimizer, since=self.optim["halve_from"], epoch=self.epoch)
-        return scheduled(optimizer, warmup=self.optim["warmup"], steps=self.steps)
+            optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2), fused=fused)
+        if self.optim.halve_from is not None:
+            return halve_by_epoch(optimizer, since=self.optim.halve_from, epoch=self.length.epoch)
+        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
 
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
@@ -137,19 +141,19 @@ class ScorerModule(pl.LightningModule):
 
     def _groups(self) -> list[dict[str, Any]]:
         head = list(self.scorer.head.parameters())
-        groups = decayed(head, self.optim["head_lr"], self.optim["weight_decay"])
-        if self.optim["frozen"]:
+        groups = parameter_groups(head, self.optim.head_lr, self.optim.weight_decay)
+        if self.optim.frozen:
             return groups
         layers = self.scorer.encoder.layers()
         for depth, parameters in enumerate(reversed(layers)):
-            rate = self.optim["lr"] * self.optim["layer_decay"] ** depth
-            trained = [p for p in parameters if p.requires_grad]  # an encoder may keep a part of it as it is
-            groups += decayed(trained, rate, self.optim["weight_decay"])
+            rate = self.optim.lr * self.optim.layer_decay**depth
+            trained = [p for p in parameters if p.requires_grad]  # a part of the encoder may be frozen
+            groups += parameter_groups(trained, rate, self.optim.weight_decay)
         return groups
 
 
 def refuse_not_finite(loss: Tensor, *, step: int) -> None:
-    """Stop a run whose loss is infinite or no number.
+    """Stop a run whose loss is infinite or NaN.
 
     Raises:
         PronmetricError: with the step, counted from 1.
@@ -201,8 +205,8 @@ def accuracies(columns: np.ndarray) -> dict[str, float]:
     return found
 
 
-def decayed(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:
-    """Two groups of one rate: matrices are decayed, vectors (biases, norms) are not."""
+def parameter_groups(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:
+    """Two groups of one rate: weight decay for matrices, none for vectors (biases, norms)."""
     matrices = [p for p in parameters if p.ndim > 1]
     vectors = [p for p in parameters if p.ndim <= 1]
     return [
@@ -211,8 +215,11 @@ def decayed(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> 
     ]
 
 
-def scheduled(optimizer: torch.optim.Optimizer, *, warmup: float, steps: int) -> OptimizerLRScheduler:
-    """Linear warm-up over a share `warmup` of the steps, then linear decay to 0."""
+def warm_up_and_decay(optimizer: torch.optim.Optimizer, *, warmup: float, steps: int) -> OptimizerLRScheduler:
+    """Linear warm-up over a share `warmup` of the steps, then linear decay to 0.
+
+    `transformers.get_linear_schedule_with_warmup` is the same with a warm-up one step later: its first step has rate 0.
+    """
     warm = max(1, int(warmup * steps))
 
     def rate(step: int) -> float:
@@ -222,8 +229,8 @@ def scheduled(optimizer: torch.optim.Optimizer, *, warmup: float, steps: int) ->
     return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
-def halved(optimizer: torch.optim.Optimizer, *, since: int, epoch: float) -> OptimizerLRScheduler:
-    """The same rate throughout an epoch of `epoch` steps: half of the last one's from epoch `since` on, from 1."""
+def halve_by_epoch(optimizer: torch.optim.Optimizer, *, since: int, epoch: float) -> OptimizerLRScheduler:
+    """A constant rate within an epoch of `epoch` steps, halved in each epoch from `since` on (counted from 1)."""
 
     def rate(step: int) -> float:
         return 0.5 ** max(0, int(step / epoch) + 2 - since)

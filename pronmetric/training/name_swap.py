@@ -1,4 +1,4 @@
-"""First names replaced by others of the same gender, so that a model learns names and not the few that a corpus holds.
+"""First names replaced by others of the same gender, so that a model does not memorise the names of a corpus.
 
 The lists are Faker's (MIT), from the extra "train".
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from pronmetric.errors import MissingExtra
 
-__all__ = ["Names", "common"]
+__all__ = ["Names", "common_words"]
 
 ENGLISH = ("en_US", "en_GB", "en_IE", "en_NZ")
 OTHERS = (
@@ -36,8 +36,8 @@ class Names:
     """Female and male first names.
 
     Args:
-        female, male: lists of names, one a language; a name that stands among both genders is left out.
-        common: lower-cased words that are no names where they open a sentence (will, mark, rose); see `common`.
+        female, male: lists of names, one a language; a name in the lists of both genders is left out.
+        common: lower-cased words that are not names at the start of a sentence (will, mark, rose); see `common_words`.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class Names:
             lists += [english] * len(OTHERS) + [_faker(locale, gender) for locale in OTHERS]
         return cls(found["female"], found["male"], common=common)
 
-    def swap(self, text: str, rng: np.random.Generator, *, flip: bool = False) -> str:
+    def swap(self, text: str, rng: np.random.Generator, *, other_gender: bool = False) -> str:
         """`text` with each first name replaced by one of the same gender, the same name by the same one.
 
-        flip: by one of the other gender (see `pronmetric.training.gender_swap.flip`).
+        other_gender: by one of the other gender (see `pronmetric.training.gender_swap.swap_genders`).
 
-        What follows "in", "from" or the like, a title or another first name anywhere in the text is taken for a place
-        or a family name and stays.
+        A name that follows "in", "from" or the like, a title or another first name anywhere in the text is taken for a
+        place or a family name and is kept.
 
         >>> names = Names([["Anna", "Eva"]], [["Karl", "Olaf"]])
         >>> names.swap("Karl met Anna in Berlin. Anna left.", np.random.default_rng(0)).count("Eva") in (0, 2)
@@ -97,7 +97,7 @@ class Names:
             if name in others:
                 continue
             if name not in new:
-                new[name] = self._draw(_OTHER[self._gender[name]] if flip else self._gender[name], rng)
+                new[name] = self._draw(_OTHER[self._gender[name]] if other_gender else self._gender[name], rng)
             pieces += [text[last : match.start()], new[name]]
             last = match.end()
         return "".join([*pieces, text[last:]])
@@ -107,10 +107,10 @@ class Names:
         return names[int(rng.integers(len(names)))]
 
 
-def common(texts: Iterable[str]) -> frozenset[str]:
+def common_words(texts: Iterable[str]) -> frozenset[str]:
     """The words that `texts` write in small letters at least a fifth as often as with a capital first letter.
 
-    >>> sorted(common(["Will they? They will.", "Anna, Mark."]))
+    >>> sorted(common_words(["Will they? They will.", "Anna, Mark."]))
     ['they', 'will']
     """
     counts = Counter(word for text in texts for word in _WORD.findall(text))
@@ -123,6 +123,6 @@ def _faker(locale: str, gender: str) -> frozenset[str]:
     try:
         provider = importlib.import_module(f"faker.providers.person.{locale}").Provider
     except ModuleNotFoundError as error:
-        raise MissingExtra("faker", "train", "objective.corruption.swap or .flip above 0") from error
+        raise MissingExtra("faker", "train", "objective.corruption.name_swap or .gender_swap above 0") from error
     names = getattr(provider, f"first_names_{gender}")
     return frozenset(name for name in names if name.istitle() and name.isalpha() and max(name) <= _LAST_LATIN)

@@ -1,11 +1,10 @@
 """Pretraining of an ELMo of our own: a language model in each direction on plain English, exported as AllenNLP's files.
 
-It is not the official ELMo, which read 30 million sentences; it is what the metric can learn from in its place.
+It replaces the official ELMo, which was trained on 30 million sentences.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,19 +25,27 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.elmo import BiLM
 from pronmetric.nn.language_model import LanguageModel
 from pronmetric.pretrained import elmo as elmo_files
+from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training import vocabulary as words_of
 from pronmetric.training.language_data import LanguageData, WordBatch
-from pronmetric.training.module import NOT_FINITE_CURE, decayed, refuse_not_finite, scheduled
-from pronmetric.training.run import FREE, Goal, begun, fitted, refuse_other, run_length
+from pronmetric.training.module import (
+    NOT_FINITE_CURE,
+    Length,
+    parameter_groups,
+    refuse_not_finite,
+    warm_up_and_decay,
+)
+from pronmetric.training.run import Goal, fit, prepare_process, refuse_other, run_length
+from pronmetric.training.settings import Adam, Pretrain
 
 RECORD = "pretrain.json"
-MOST_NATS = 700.0  # a word; e to a little more is no float
+MOST_NATS = 700.0  # a word; e to a little more overflows a float
 PERPLEXITY = Goal("development/perplexity", "min")
 
 
 class Result(NamedTuple):
-    """What a run left: the files that `encoder=elmo` reads, and what `pretrain.json` holds."""
+    """The exported files, for `encoder=elmo`, and the content of `pretrain.json`."""
 
     options: Path
     weights: Path
@@ -51,24 +58,21 @@ class LanguageModule(pl.LightningModule):
     `figures` are those of the last validation.
     """
 
-    def __init__(
-        self, model: LanguageModel, *, optim: Mapping[str, float], steps: int, epoch: float, seed: int
-    ) -> None:
+    def __init__(self, model: LanguageModel, *, optim: Adam, length: Length, seed: int) -> None:
         super().__init__()
         self.model = model
-        self.optim = dict(optim)
-        self.steps = steps
-        self.epoch = epoch
+        self.optim = optim
+        self.length = length
         self.seed = seed
         self.figures: dict[str, float] = {}
         self._found: list[np.ndarray] = []
 
     def training_step(self, item: WordBatch, index: int) -> Tensor:
         """The mean loss of both directions, in nats a token."""
-        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a run that goes on draws the same dropout
+        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
         loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean()
         refuse_not_finite(loss, step=self.global_step + 1)
-        self.log("epoch", self.global_step / self.epoch)
+        self.log("epoch", self.global_step / self.length.epoch)
         self.log("train/loss", loss.detach(), prog_bar=True, batch_size=len(item.words))
         return loss
 
@@ -88,113 +92,91 @@ class LanguageModule(pl.LightningModule):
             )
         sums = {"perplexity": (forward + backward) / 2, "forward": forward, "backward": backward}
         self.figures = {f"development/{name}": math.exp(total / tokens) for name, total in sums.items()}
-        self.log_dict({**self.figures, "epoch": self.global_step / self.epoch}, sync_dist=True)
+        self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the figures with the weights that reached them."""
+        """Save the figures of the last validation with the weights."""
         checkpoint["figures"] = self.figures
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """AdamW with linear warm-up and linear decay to 0."""
-        groups = decayed(list(self.model.parameters()), self.optim["lr"], self.optim["weight_decay"])
-        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim["beta2"]))
-        return scheduled(optimizer, warmup=self.optim["warmup"], steps=self.steps)
+        groups = parameter_groups(list(self.model.parameters()), self.optim.lr, self.optim.weight_decay)
+        optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2))
+        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
 
 
 def pretrain(
-    out: str | Path,
-    *,
-    train: Sequence[str],
-    development: Sequence[str],
-    inputs: Mapping[str, str],
-    elmo: Mapping[str, Any],
-    data: Mapping[str, Any],
-    vocabulary: Mapping[str, Any],
-    dropout: float,
-    optim: Mapping[str, float],
-    trainer: Mapping[str, Any],
-    seed: int,
+    settings: Pretrain, *, train: Sequence[str], development: Sequence[str], inputs: Mapping[str, str]
 ) -> Result | None:
     """Train, keep the weights of the lowest held-out perplexity, and export them into `out`.
 
+    A run that was killed is resumed from `out`/last.ckpt. None in the further processes of a run on several devices:
+    the first one exports.
+
     Args:
-        out: a folder; a run that was killed goes on from its last.ckpt.
+        settings: of the run.
         train: the texts, each a row.
         development: the held-out texts.
-        inputs: hashes of the files that they are from; a run goes on only with the same.
-        elmo: its architecture, as AllenNLP's options.
-        data: the group `data` of `pronmetric.training.settings.Pretrain`, of which `words` is used here.
-        vocabulary: likewise, and so are the others.
-        dropout: of what the LSTMs and the softmax read.
-        optim: the optimizer's settings.
-        trainer: Lightning's.
-        seed: of the run.
-
-    None in the further processes of a run on several devices: the first one exports.
+        inputs: hashes of the files that the texts are from; a run is resumed only with the same.
 
     Raises:
         PronmetricError: there is nothing to train on or to validate with, or `out` holds a run of other settings.
     """
-    out = Path(out)
-    settings: dict[str, Any] = {
-        "inputs": dict(inputs),
-        "elmo": dict(elmo),
-        "data": dict(data),
-        "vocabulary": dict(vocabulary),
-        "dropout": dropout,
-        "optim": dict(optim),
-        "trainer": {key: value for key, value in trainer.items() if key not in FREE},
-        "seed": seed,
-    }
-    refuse_other(out, settings, results=(elmo_files.OPTIONS, elmo_files.WEIGHTS))
-    counts, lengths = _counted(train)
-    held_out, held_out_lengths = _counted(development)
+    out = Path(settings.out)
+    kept = {"inputs": dict(inputs), **settings.results()}
+    refuse_other(out, kept, results=(elmo_files.OPTIONS, elmo_files.WEIGHTS))
+    counts, lengths = _count(train)
+    held_out, held_out_lengths = _count(development)
     if not counts or not held_out:
         raise InputError("nothing to train on, or nothing held out: give more documents, or another development_share")
-    known = words_of.chosen(counts, most=vocabulary["max_words"], least=vocabulary["min_count"])
+    known = words_of.choose(counts, most=settings.vocabulary.max_words, least=settings.vocabulary.min_count)
     if not known:
-        raise InputError(f"no word stands {vocabulary['min_count']} times: give a lower vocabulary.min_count")
-    with begun(trainer, seed=seed):
+        raise InputError(f"no word occurs {settings.vocabulary.min_count} times: give a lower vocabulary.min_count")
+    with prepare_process(settings.trainer, seed=settings.seed):
         batches = LanguageData(
             train=(train, lengths),
             development=(development, held_out_lengths),
             vocabulary=Vocabulary(known, lower=False),
-            epochs=trainer["max_epochs"],
-            words=data["words"],
-            workers=trainer["workers"],
-            seed=seed,
+            epochs=settings.trainer.max_epochs,
+            words=settings.data.words,
+            workers=settings.trainer.workers,
+            seed=settings.seed,
         )
-        steps, epoch = run_length(len(batches.steps), trainer)
-        bilm = BiLM(_shape(elmo), stateful=False)
-        model = LanguageModel(bilm, classes=FIRST + len(known), cutoffs=vocabulary["cutoffs"], dropout=dropout)
-        module = LanguageModule(model, optim=optim, steps=steps, epoch=epoch, seed=seed)
-        best = fitted(
-            module, batches, out, trainer=trainer, goal=PERPLEXITY, settings=settings, steps=steps, epoch=epoch
-        )
+        length = run_length(len(batches.steps), settings.trainer)
+        module = _language_module(settings, words=len(known), length=length)
+        best = fit(module, batches, out, trainer=settings.trainer, goal=PERPLEXITY, settings=kept, length=length)
     if best is None:
         return None
-    options, weights = elmo_files.write(out, bilm, elmo)
+    options, weights = elmo_files.write(out, module.model.bilm, settings.elmo.model_dump())
     record = {
         "version": pronmetric.__version__,
         "files": {path.name: hash_file(path) for path in (options, weights)},
         **best._asdict(),
         "words": {"train": counts.total(), "development": held_out.total()},
-        "cut": {"train": _cut(counts), "development": _cut(held_out)},
-        "vocabulary": {"words": len(known), "unknown": round(1 - _covered(held_out, known), 4)},
-        "settings": settings,
+        "cut": {"train": _count_cut(counts), "development": _count_cut(held_out)},
+        "vocabulary": {"words": len(known), "unknown": round(1 - _coverage(held_out, known), 4)},
+        "settings": kept,
     }
     part = out / f"{RECORD}.part"
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.write_text(strict_json.dump(record, indent=1) + "\n", encoding="utf-8")
     part.replace(out / RECORD)
     return Result(options, weights, record)
 
 
-def _shape(elmo: Mapping[str, Any]) -> elmo_files.Shape:
-    return elmo_files.shape(elmo, characters=1 + characters.PAD, file="elmo")
+def _language_module(settings: Pretrain, *, words: int, length: Length) -> LanguageModule:
+    """The language model with initial weights, for a vocabulary of `words` words."""
+    shape = elmo_files.shape(settings.elmo.model_dump(), characters=1 + characters.PAD, file="elmo")
+    model = LanguageModel(
+        BiLM(shape, stateful=False),
+        classes=FIRST + words,
+        cutoffs=settings.vocabulary.cutoffs,
+        dropout=settings.dropout,
+    )
+    return LanguageModule(model, optim=settings.optim, length=length, seed=settings.seed)
 
 
-def _counted(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
-    """How often each word stands in `texts`, and the number of words of each text."""
+def _count(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
+    """Counts of the words in `texts`, and the number of words of each text."""
     counts: Counter[str] = Counter()
     lengths = []
     for text in texts:
@@ -204,10 +186,10 @@ def _counted(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
     return counts, lengths
 
 
-def _cut(counts: Counter[str]) -> int:
-    """How many of the words are not read to their end."""
+def _count_cut(counts: Counter[str]) -> int:
+    """The number of words whose end is not read."""
     return sum(number for word, number in counts.items() if characters.cut([word]))
 
 
-def _covered(counts: Counter[str], known: Sequence[str]) -> float:
+def _coverage(counts: Counter[str], known: Sequence[str]) -> float:
     return sum(counts[word] for word in known) / counts.total()

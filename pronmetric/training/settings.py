@@ -1,4 +1,4 @@
-"""What training and pretraining need to know; the values, and what they mean, stand in conf/. No torch."""
+"""Settings of training and pretraining, typed; conf/ has their values and documents them. No torch."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from pronmetric.settings import (
 )
 
 Context = Literal["none", "respective", "common"]
+MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
 
 
 class HuggingFace(Record):
@@ -112,8 +113,8 @@ class Corruption(Record):
     plain: Share
     clean: Share
     context: Share
-    flip: Share
-    swap: Share
+    gender_swap: Share
+    name_swap: Share
     fresh: Share
     emphasis: dict[str, Weight] | None
 
@@ -233,15 +234,15 @@ class Sample(Record):
 
 
 class Cost(Record):
-    """What a column of Table 4 costs; see `pronmetric.training.table4.grid.minutes`."""
+    """Cost of an encoder set-up of Table 4; see `pronmetric.training.table4.grid.minutes`."""
 
     cell: Weight
     pair: Annotated[list[Weight], Field(min_length=2, max_length=2)]
     text: Annotated[list[Weight], Field(min_length=2, max_length=2)]
 
 
-class Column(Record):
-    """A column of Table 4; `needs`, `rows` and `seeds` may be left out."""
+class Setup(Record):
+    """An encoder set-up of Table 4: an encoder and how it is trained; `needs`, `rows` and `seeds` are optional."""
 
     name: Text
     needs: Text | None = None
@@ -252,15 +253,15 @@ class Column(Record):
 
 
 class Table(Record):
-    """What makes up Table 4."""
+    """The sweep of Table 4."""
 
-    column: Text
+    setup: Text
     elmo: Text | None
     store: bool
     keep: bool
     rows: list[str]
     losses: dict[str, Annotated[Logistic | Margin, Field(discriminator="kind")]]
-    columns: dict[str, Column]
+    setups: dict[str, Setup]
     sample: Sample
     epochs: Count
     tuned_epochs: Count
@@ -271,7 +272,12 @@ class Train(Settings):
 
     FREE: ClassVar = ("objective.source_weight", "objective.form_weight", "objective.corruption.emphasis")
     REFUSED: ClassVar = {
-        "encoder.stateful": "ELMo starts anew with each batch, since a score must not depend on what was scored before",
+        "encoder.stateful": "ELMo's state is reset for each batch, so that a score does not depend on earlier batches",
+        "objective.corruption.flip": "renamed to objective.corruption.gender_swap",
+        "objective.corruption.swap": "renamed to objective.corruption.name_swap",
+        "states": "renamed to encoder_cache",
+        "column": "renamed to table4/setup",
+        "size": "renamed to table4/size",
     }
 
     out: Text
@@ -281,7 +287,7 @@ class Train(Settings):
     word_state: Literal["mean", "first"]
     separator: bool
     half: bool
-    states: Text | None
+    encoder_cache: Text | None
     data: Data
     encoder: Annotated[HuggingFace | Glove | Elmo, Field(discriminator="kind")]
     head: Annotated[LogitHead | PaperHead | AverageHead, Field(discriminator="kind")]
@@ -303,8 +309,8 @@ class Train(Settings):
             raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
         if self.data.coreference is not None and self.objective.kind == "pairs":
             raise InputError("data.coreference gives passages, and objective=pairs trains on pairs alone")
-        if self.states is not None and not self.optim.frozen:
-            raise InputError("states= keeps what an encoder says that stays as it is: add optim.frozen=true")
+        if self.encoder_cache is not None and not self.optim.frozen:
+            raise InputError("encoder_cache= caches the states of a frozen encoder: add optim.frozen=true")
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -328,16 +334,17 @@ class Train(Settings):
         if self.optim.frozen:
             for key in ("optim.lr", "optim.layer_decay", "encoder.trainable"):
                 yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
-        if self.states is not None and self.encoder.dropout:
-            yield "encoder.dropout", "with states=, which keeps what the encoder says without dropout: leave it out"
+        if self.encoder_cache is not None and self.encoder.dropout:
+            yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:
             for key in ("objective.pair", "objective.system_share", "objective.corruption.fresh", "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
 
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments of `pronmetric.training.run.train`."""
-        told = self.model_dump(exclude={"out", "table", "context"})
-        return {**told, "context": self.context.name}
+    def results(self) -> dict[str, Any]:
+        """The settings that the weights depend on, as plain values; paths, but `init`, and the machine are left out."""
+        left_out = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
+        found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir"}})
+        return {**found, "context": self.context.name}
 
 
 class Embedding(Record):
@@ -429,6 +436,6 @@ class Pretrain(Settings):
     optim: Adam
     trainer: Trainer
 
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments of `pronmetric.training.pretrain.pretrain` that are settings."""
-        return self.model_dump(exclude={"out": True, "data": {"english"}})
+    def results(self) -> dict[str, Any]:
+        """The settings that the weights depend on, as plain values; paths and the machine are left out."""
+        return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": MACHINE})

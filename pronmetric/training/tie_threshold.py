@@ -1,8 +1,7 @@
-"""What a checkpoint's config tells of its development and training pairs: its tie band, the pronoun pairs it met.
+"""The tie threshold of a checkpoint (`--tie auto`): scores of two texts that differ by no more are a tie.
 
-The band: scores of two texts that differ by no more than it are a tie (`--tie auto`). It is chosen once the head is
-calibrated, on the development pairs of reference and noisy reference (R vs R'), in the context that the checkpoint was
-trained with, so that as large a share of them ties as people called ties on pairs of that kind
+It is chosen once the head is calibrated, on the development pairs of reference and noisy reference (R vs R'), in the
+context that the checkpoint was trained with, so that the share of ties is that of people on pairs of that kind
 (`pronmetric.eval.ties.PEOPLES_RATE`).
 """
 
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -25,17 +24,17 @@ from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import score_pairs
 
 
-class Band(NamedTuple):
-    """A tie band, in the unit of segment scores; `pairs` it was chosen on, how many of them tie, people's rate."""
+class TieThreshold(NamedTuple):
+    """A tie threshold, in the unit of segment scores; the `pairs` it was chosen on, how many tie, people's rate."""
 
-    band: float
+    band: float  # the name in a checkpoint's config
     pairs: int
     ties: int
     people: float
 
 
-def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> Band | None:
-    """The band on the noisy development pairs of the prepared `folder`; None where it has none.
+def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> TieThreshold | None:
+    """The threshold on the noisy development pairs of the prepared `folder`; None where it has none.
 
     The scorer is on the CPU and its head calibrated. Pairs with a text that is read in windows, or that has no score,
     are left out.
@@ -49,29 +48,29 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     found = found[np.isfinite(found)]
     if not len(found):
         return None
-    band = float(f"{tie_band(found, PEOPLES_RATE):.6g}")  # what the signature shows is what is used
-    return Band(band, len(found), int((found <= band).sum()), PEOPLES_RATE)
+    threshold = float(f"{tie_band(found, PEOPLES_RATE):.6g}")  # what the signature shows is what is used
+    return TieThreshold(threshold, len(found), int((found <= threshold).sum()), PEOPLES_RATE)
 
 
-def told(config: Mapping[str, Any], band: Band | None, table: ConfusionTable) -> dict[str, Any]:
-    """A checkpoint's config with its band, if any, and the (right, wrong) pronoun counts of its training data."""
+def add_to_config(config: Mapping[str, Any], tie: TieThreshold | None, table: ConfusionTable) -> dict[str, Any]:
+    """A checkpoint's config with its tie threshold, if any, and the confusion counts of its training data."""
     training = {**config["training"], "confusion": table.to_dict()}
-    if band is not None:
-        training["tie"] = band._asdict()
+    if tie is not None:
+        training["tie"] = tie._asdict()
     rest = {key: value for key, value in config.items() if key not in (CONFIG_KEY, "training")}
-    return {**rest, **({} if band is None else {CONFIG_KEY: band.band}), "training": training}
+    return {**rest, **({} if tie is None else {CONFIG_KEY: tie.band}), "training": training}
 
 
-def add(folder: Path, data: Path, *, any_data: bool = False) -> Band | None:
-    """Choose the band of a finished checkpoint and write it, with the pronoun pairs, into its config.
+def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | None:
+    """Choose the tie threshold of a finished checkpoint and write it, with the confusion counts, into its config.
 
     Args:
-        folder: of the checkpoint; its weights stay as they are.
+        folder: of the checkpoint; its weights do not change.
         data: the prepared folder that it was trained on.
         any_data: take `data` also where the config names another one.
 
     Raises:
-        InputError: one of the two is none, or the checkpoint was trained on other data.
+        InputError: `folder` is no checkpoint, `data` is not prepared data, or the checkpoint was trained on other data.
     """
     for name in ("manifest.json", "confusion.json"):
         if not (data / name).is_file():
@@ -86,8 +85,7 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> Band | None:
             file=folder,
         )
     labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"])
-    band = choose(loaded.model, labeller, data, context=loaded.config["context"])
-    config = yaml.safe_load((folder / files.CONFIG).read_text(encoding="utf-8"))
-    config.setdefault("training", {})
-    files.write_config(folder, told(config, band, ConfusionTable.load(data / "confusion.json")))
-    return band
+    tie = choose(loaded.model, labeller, data, context=loaded.config["context"])
+    config = {"training": {}, **checkpoint_config.read(folder / files.CONFIG)}
+    files.write_config(folder, add_to_config(config, tie, ConfusionTable.load(data / "confusion.json")))
+    return tie

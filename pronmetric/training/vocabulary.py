@@ -11,10 +11,10 @@ from pronmetric.pronouns.finder import FORMS
 from pronmetric.text.words import words
 
 
-def counted(data: Path, *, lower: bool) -> Counter[str]:
-    """How often each word stands in the training texts of the prepared folder `data`, each distinct text taken once.
+def count_words(data: Path, *, lower: bool) -> Counter[str]:
+    """Counts of the words in the training texts of the prepared folder `data`, each distinct text once.
 
-    Each form of a pronoun counts once more, since training puts any of them in another's place.
+    Each form of a pronoun counts once more, since corruption may write any of them.
     """
     pairs = arrow.read_pairs(data, "train")
     texts = {*arrow.read_passages(data, "passages_train")["text"], *pairs["better"], *pairs["worse"]}
@@ -26,12 +26,12 @@ def counted(data: Path, *, lower: bool) -> Counter[str]:
     return counts
 
 
-def chosen(counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None) -> tuple[str, ...]:
+def choose(counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None) -> tuple[str, ...]:
     """At most `most` words that are counted at least `least` times, the most frequent first.
 
     Forms of pronouns go before all others and are taken however rare they are. `among` takes its members only.
 
-    >>> chosen({"it": 1, "left": 2, "the": 3, "keys": 1}, most=3, least=2)
+    >>> choose({"it": 1, "left": 2, "the": 3, "keys": 1}, most=3, least=2)
     ('it', 'the', 'left')
     """
     kept = (w for w, n in counts.items() if (n >= least or w in FORMS) and (among is None or w in among))

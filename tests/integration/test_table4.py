@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from pronmetric.cli.main import main
 from pronmetric.schema import Pair
 from pronmetric.training.module import ScorerModule
+from pronmetric.training.settings import Cost, Setup, Table
 from pronmetric.training.table4 import grid
 
 Run = Callable[..., int]
@@ -36,7 +37,7 @@ def run(prepared: Path, tiny_encoder: Path) -> Run:
             "experiment": "table4",
             "data.dir": prepared,
             "out": out,
-            "column": "minilm",
+            "table4/setup": "minilm",
             "context": "respective,common",
             "head": "paper,logit",
             "seed": 1,
@@ -108,7 +109,7 @@ def test_what_is_finished_is_not_run_again(
 def test_a_cell_that_was_killed_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = ["context=common", "head=paper"]
     with monkeypatch.context() as patch:
-        patch.setattr(grid, "_tested", None)  # dies before the test, with all of the training done
+        patch.setattr(grid, "_test", None)  # dies before the test, with all of the training done
         with pytest.raises((TypeError, SystemExit)):
             run(tmp_path, *one)
     folder = tmp_path / "minilm-common-paper-1"
@@ -132,7 +133,7 @@ def test_what_is_no_sweep_or_no_cell_is_refused(
     assert "add --multirun" in capsys.readouterr().err
     assert run(tmp_path / "none", "head=logit", "context=respective") == 1
     assert "no cell of the table" in capsys.readouterr().err
-    elmo = [f"data.dir={prepared}", f"out={tmp_path / 'elmo'}", "column=elmo", "head=paper", "seed=1"]
+    elmo = [f"data.dir={prepared}", f"out={tmp_path / 'elmo'}", "table4/setup=elmo", "head=paper", "seed=1"]
     assert main(["train", "-m", "experiment=table4", *elmo]) == 1
     assert "table.elmo=" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -144,19 +145,22 @@ def test_training_from_stored_states_is_training_with_the_encoder(
     given = ["experiment=paper", f"data.dir={prepared}", "encoder=huggingface", f"encoder.name={tiny_encoder}"]
     given += ["data.batch=6", "trainer.max_steps=6", "trainer.validate_every=6", "trainer.precision=32", "half=false"]
     given += ["trainer.threads=1", "trainer.progress=false", "encoder.dropout=0.0"]
-    assert main(["train", *given, f"out={tmp_path / 'with'}", "optim.frozen=true", f"states={tmp_path / 's'}"]) == 0
+    assert (
+        main(["train", *given, f"out={tmp_path / 'with'}", "optim.frozen=true", f"encoder_cache={tmp_path / 's'}"]) == 0
+    )
     assert main(["train", *given, f"out={tmp_path / 'without'}", "optim.frozen=true"]) == 0
     found, wanted = (load_file(tmp_path / name / "checkpoint" / "model.safetensors") for name in ("with", "without"))
     assert found.keys() == wanted.keys() and any(name.startswith("encoder.model.") for name in found)
     for name, tensor in found.items():
         torch.testing.assert_close(tensor, wanted[name], rtol=1e-2, atol=1e-3)
     capsys.readouterr()
-    assert main(["train", *given, f"out={tmp_path / 'no'}", f"states={tmp_path / 's'}"]) == 1
+    assert main(["train", *given, f"out={tmp_path / 'no'}", f"encoder_cache={tmp_path / 's'}"]) == 1
     assert "add optim.frozen=true" in capsys.readouterr().err
 
 
 def test_the_estimate_counts_cells_epochs_and_stored_texts() -> None:
-    table = {"columns": {"a": {"epochs": 2, "cost": {"cell": 60, "pair": [6, 12], "text": [0, 3]}}}}
+    cost = Cost(cell=60, pair=[6, 12], text=[0, 3])
+    table = Table.model_construct(setups={"a": Setup(name="A", epochs=2, cost=cost)})
     cells = [grid.Cell("a", context, head, 1) for context in ("none", "common") for head in ("paper", "logit")]
     pairs = {"train": 5000, "development": 0, "test": 0}
     # 4 cells of a minute; 2 x 5000 pairs at 6 ms (twice) and 12 ms (twice); 10,000 texts of one context at 3 ms

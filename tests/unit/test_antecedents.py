@@ -25,6 +25,7 @@ from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import ScorerModule
 from pronmetric.training.name_swap import Names
+from pronmetric.training.settings import Corruption
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
@@ -33,7 +34,9 @@ TABLE = ConfusionTable({"she": {"he": 5}, "it": {"he": 1, "they": 2}, "they": {"
 REFERRED = [[], ["ann"], ["the", "cat", "of", "ann"], [], [], ["vets"]]  # of It, She, it, they, who and them
 
 
-def corrupted(seed: int, row: dict[str, Any] | None = None, **changes: Any) -> LabelledExample:
+def corrupted(
+    seed: int, row: dict[str, Any] | None = None, names: Names | None = None, **changes: Any
+) -> LabelledExample:
     options: dict[str, Any] = {
         "rate": 0.6,
         "power": 0.5,
@@ -42,9 +45,12 @@ def corrupted(seed: int, row: dict[str, Any] | None = None, **changes: Any) -> L
         "joint": 0.3,
         "must_agree": 0.0,
     }
-    options |= {"emphasis": {}, "frequency": None, "plain": 0.5, "clean": 0.1, "context": 0.6, **changes}
+    options |= {"emphasis": {}, "plain": 0.5, "clean": 0.1, "context": 0.6, "fitting": 0.0, "balanced": False}
+    options |= {"adjusted": False, "gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, **changes}
     row = next(antecedents.passages(DOCUMENT)) if row is None else row
-    return examples.passage(row, np.random.default_rng(seed), table=TABLE, **options)
+    return examples.passage(
+        row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), Corruption(**options)
+    )
 
 
 def referred(found: LabelledExample) -> list[list[str]]:
@@ -113,7 +119,7 @@ def test_antecedents_stay_with_names_and_genders_that_change() -> None:
     names = Names([["Ann", "Eva"]], [["Karl", "Olaf"]])
     seen = set()
     for seed in range(40):
-        _, she, it, *_ = referred(corrupted(seed, context=0.0, swap=1.0, flip=0.5, names=names))
+        _, she, it, *_ = referred(corrupted(seed, context=0.0, name_swap=1.0, gender_swap=0.5, names=names))
         assert it == ["the", "cat", "of", *she]
         seen.update(she)
     assert seen == {"ann", "eva", "karl", "olaf"}
@@ -121,10 +127,10 @@ def test_antecedents_stay_with_names_and_genders_that_change() -> None:
 
 def test_nothing_is_known_of_words_that_did_not_stay_one_for_one() -> None:
     class Longer(Names):
-        def swap(self, text: str, rng: np.random.Generator, *, flip: bool = False) -> str:
+        def swap(self, text: str, rng: np.random.Generator, *, other_gender: bool = False) -> str:
             return text.replace("Ann", "Mary Ann")
 
-    found = corrupted(0, swap=1.0, names=Longer([], []))
+    found = corrupted(0, name_swap=1.0, names=Longer([], []))
     assert "mary ann" in f"{found.example.context} {found.example.text}".lower() and found.antecedents == ()
 
 

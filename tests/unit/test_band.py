@@ -39,7 +39,7 @@ def config(folder: Path) -> dict[str, Any]:
     return yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
 
 
-def chosen(folder: Path, data: Path) -> tie_threshold.Band | None:
+def chosen(folder: Path, data: Path) -> tie_threshold.TieThreshold | None:
     loaded = files.load(folder)
     labeller = Labeller(loaded.collator)
     return tie_threshold.choose(loaded.model, labeller, data, context="common")

@@ -56,5 +56,5 @@ def test_an_option_composes(primary: str, group: str, option: str) -> None:
 
 
 def test_every_folder_is_a_group_of_some_config() -> None:
-    folders = {path.name for path in CONF.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    folders = {str(path.parent.relative_to(CONF)) for path in CONF.glob("*/**/*.yaml")}
     assert folders == {group for _, group, _ in OPTIONS}

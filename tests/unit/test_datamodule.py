@@ -21,6 +21,7 @@ from pronmetric.schema import Pair
 from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.settings import Train
 
 CORRUPTION: dict[str, Any] = {
     "rate": 0.3,
@@ -34,20 +35,30 @@ CORRUPTION: dict[str, Any] = {
     "emphasis": {},
     "plain": 0.5,
     "clean": 0.05,
-    "swap": 0.0,
-    "flip": 0.0,
+    "name_swap": 0.0,
+    "gender_swap": 0.0,
+    "fitting": 0.0,
+    "context": 0.0,
     "fresh": 0.0,
 }
 Make = Callable[..., PronounData]
 
 
+PLACE = {  # the group of each setting
+    **dict.fromkeys(("pieces", "development", "agreeing", "coreference", "batch"), "data."),
+    **dict.fromkeys(("pair_share", "system_share", "source_weight", "form_weight", "corruption"), "objective."),
+    "seed": "",
+    "epochs": "trainer.max_",
+}
+
+
 @pytest.fixture
-def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
-    def data(folder: Path = tiny_prepared, max_pieces: int = 128, **changes: Any) -> PronounData:
+def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_settings: Callable[..., Train]) -> Make:
+    def data(
+        folder: Path = tiny_prepared, max_pieces: int = 128, required: Sequence[str] = (), **changes: Any
+    ) -> PronounData:
         given: dict[str, Any] = {
             "epochs": 2,
-            "inventory": FORMS,
-            "context": "common",
             "pieces": 256,
             "pair_share": 0.4,
             "system_share": None,
@@ -55,13 +66,20 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast) -> Make:
             "form_weight": None,
             "corruption": CORRUPTION,
             "development": 0,
-            "agreeing": False,
-            "workers": 0,
-            "seed": 1,
+            **changes,
         }
-        return PronounData(
-            folder, Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False), **{**given, **changes}
-        )
+        context = given.pop("context", "common")
+        keys = {
+            f"{PLACE[name]}{name}": str(value) if isinstance(value, Path) else value for name, value in given.items()
+        }
+        if given["pair_share"] == 1:
+            keys = {key: value for key, value in keys.items() if not key.startswith("objective.")}
+            corruption = {"plain": given["corruption"]["plain"], "fresh": given["corruption"]["fresh"]}
+            keys["objective"] = {"kind": "pairs", "detection": 0.0, "pair": 1.0, "corruption": corruption}
+            keys["objective"]["system_share"] = given["system_share"]
+        settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})
+        collator = Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False)
+        return PronounData(settings, collator, inventory=FORMS, required_sources=required)
 
     return data
 
@@ -226,7 +244,7 @@ def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
     folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=texts)
     data = make(folder, form_weight={"she": 3.0}, corruption={**CORRUPTION, "balanced": True})
     data.setup()
-    assert data._sets is not None and data._sets.corruption["frequency"] == {
+    assert data._sets is not None and data._sets.corrupter.frequency == {
         "subject": {"she": 3.0, "he": 3.0, "it": 1.0},
         "object": {"her": 3.0, "it": 3.0, "him": 1.0},
         "possessive determiner": {"her": 3.0, "their": 1.0},
@@ -300,8 +318,19 @@ def test_annotated_documents_come_as_further_passages(
 
 def test_a_weight_of_a_source_that_no_passage_has_is_refused(make: Make) -> None:
     with pytest.raises(InputError, match=r"source_weight.wmmt: no passage .* expected one of \w+; ~objective") as error:
-        make(source_weight={"wmmt": 2.0}).setup()
+        make(source_weight={"wmmt": 2.0}, required=["wmmt"]).setup()
     assert str(error.value).count("\n") == 0
+
+
+def test_a_weight_that_only_a_preset_gives_is_left_out_with_a_warning(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = make(source_weight={"wmmt": 2.0})
+    assert data.steps() == make().steps()
+    (warning,) = caplog.records
+    assert warning.getMessage() == (
+        "objective.source_weight.wmmt: no passage to train on is of this source, the preset's weight is left out"
+    )
 
 
 def test_nothing_to_train_on_or_to_validate_with_is_refused(

@@ -14,10 +14,18 @@ from pronmetric.text.study_form import flatten
 from pronmetric.training import examples
 from pronmetric.training.calibrate import noised
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.settings import Corruption
 
 TABLE = ConfusionTable({"she": {"he": 5, "it": 2}, "her": {"his": 4}, "it": {"he": 1, "they": 2}, "they": {"it": 3}})
 TEXT = "Ren\u00e9e says it's hers: she wouldn't sell HER boat, and they know it."
 CORRUPTION: dict[str, Any] = {
+    "fitting": 0.0,
+    "balanced": False,
+    "adjusted": False,
+    "context": 0.0,
+    "gender_swap": 0.0,
+    "name_swap": 0.0,
+    "fresh": 0.0,
     "rate": 0.5,
     "power": 0.5,
     "smoothing": 1.0,
@@ -25,7 +33,6 @@ CORRUPTION: dict[str, Any] = {
     "joint": 0.2,
     "must_agree": 0.5,
     "emphasis": {"she": 2.0},
-    "frequency": None,
     "plain": 0.0,
     "clean": 0.0,
 }
@@ -35,8 +42,9 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def passage(seed: int, **changes: Any) -> LabelledExample:
-    return examples.passage({"text": TEXT}, rng(seed), **{"table": TABLE, **CORRUPTION, **changes})
+def passage(seed: int, text: str = TEXT, table: ConfusionTable = TABLE, **changes: Any) -> LabelledExample:
+    settings = Corruption(**{**CORRUPTION, **changes})
+    return examples.passage({"text": text}, rng(seed), examples.Corrupter(table), settings)
 
 
 def surface(found: LabelledExample) -> list[str]:
@@ -73,12 +81,12 @@ FITTING = {
 
 def test_places_are_slots_and_what_stands_there_now_if_it_is_of_the_third_person_and_fits() -> None:
     slots = ["subject", "possessive independent", "subject", "possessive determiner", "subject", "object"]
-    assert passage(0).places == ()
+    assert passage(0).slots == ()
     table = ConfusionTable(TABLE.to_dict() | {"she": {"her": 1, "he": 1}, "it": {"you": 1, "they": 1}})
     seen = set()
     for seed in range(60):
-        found = passage(seed, places=True, table=table, same_slot_share=0.0, must_agree=0.0, smoothing=0.0)
-        for place, name, form in zip(found.places, slots, surface(found), strict=True):
+        found = passage(seed, adjusted=True, table=table, same_slot_share=0.0, must_agree=0.0, smoothing=0.0)
+        for place, name, form in zip(found.slots, slots, surface(found), strict=True):
             assert place == ((name, form) if form in FITTING[name] else None)
             seen.add((name, form))
     assert seen >= {("subject", "you"), ("subject", "he"), ("subject", "her"), ("object", "they"), ("object", "it")}
@@ -93,14 +101,14 @@ def test_the_first_sentences_of_a_passage_become_clean_context() -> None:
     text = "She left. He saw her and he wept. It rained on his hat. Nobody came."
     seen = set()
     for seed in range(40):
-        found = examples.passage({"text": text}, rng(seed), table=TABLE, **{**CORRUPTION, "context": 1.0})
+        found = passage(seed, text, context=1.0)
         before, spans = found.example.context, found.example.spans
         seen.add(before)
         assert text.startswith(before) and len(spans) == len(found.right)
         assert len(spans) == len(finder.find(text[len(before) :]))
     # a pronoun always is left to judge: the last sentence has none
     assert seen == {"She left.", "She left. He saw her and he wept."}
-    plain = examples.passage({"text": text}, rng(0), table=TABLE, **{**CORRUPTION, "context": 1.0, "plain": 1.0})
+    plain = passage(0, text, context=1.0, plain=1.0)
     assert plain.example.context in {flatten(before) for before in seen}
 
 

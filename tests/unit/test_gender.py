@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.training.gender_swap import flip, flipped_frequency
+from pronmetric.training.gender_swap import swap_frequency, swap_genders
 from pronmetric.training.name_swap import Names
 
 
@@ -20,12 +20,14 @@ from pronmetric.training.name_swap import Names
     ],
 )
 def test_genders_are_exchanged(text: str, flipped: str) -> None:
-    assert flip(text) == flipped
+    assert swap_genders(text) == flipped
 
 
 def test_names_are_exchanged_too() -> None:
     names = Names([["Anna", "Eva"]], [["Karl", "Olaf"]])
-    found = {names.swap("Anna met Karl. Anna left.", np.random.default_rng(seed), flip=True) for seed in range(40)}
+    found = {
+        names.swap("Anna met Karl. Anna left.", np.random.default_rng(seed), other_gender=True) for seed in range(40)
+    }
     assert found == {f"{male} met {female}. {male} left." for male in ("Karl", "Olaf") for female in ("Anna", "Eva")}
 
 
@@ -36,12 +38,12 @@ def test_frequencies_of_flipped_texts() -> None:
         "possessive determiner": {"his": 60.0, "her": 30.0},
         "reflexive": {"himself": 4.0},
     }
-    assert flipped_frequency(counts, 0.0) == counts
-    assert flipped_frequency(counts, 0.5) == {
+    assert swap_frequency(counts, 0.0) == counts
+    assert swap_frequency(counts, 0.5) == {
         "subject": {"he": 20.0, "she": 20.0, "it": 7.0},
         "object": {"him": 15.0, "her": 15.0},
         "possessive determiner": {"his": 45.0, "her": 45.0},
         "reflexive": {"himself": 2.0, "herself": 2.0},
     }
-    assert flipped_frequency({"object": {"him": 8.0}}, 0.25) == {"object": {"him": 6.0, "her": 2.0}}
-    assert flipped_frequency({"object": {"him": 8.0, "it": 1.0}}, 1.0) == {"object": {"her": 8.0, "it": 1.0}}
+    assert swap_frequency({"object": {"him": 8.0}}, 0.25) == {"object": {"him": 6.0, "her": 2.0}}
+    assert swap_frequency({"object": {"him": 8.0, "it": 1.0}}, 1.0) == {"object": {"her": 8.0, "it": 1.0}}

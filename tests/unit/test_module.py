@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 import torch
 from torch import tensor
+from transformers import get_linear_schedule_with_warmup
 
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.nn.head import HeadOutput
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.module import ScorerModule, accuracies, score_pairs
+from pronmetric.training.module import Length, ScorerModule, accuracies, score_pairs
+from pronmetric.training.settings import Adamw, Logistic, Margin, Sgd, Train
 
 OPTIM: dict[str, Any] = {
     "halve_from": None,
@@ -29,23 +31,25 @@ OPTIM: dict[str, Any] = {
     "warmup": 0.1,
     "frozen": False,
 }
-OBJECTIVE = {"pair": 1.0, "detection": 1.0}
 Make = Callable[..., ScorerModule]
 Text = tuple[str, tuple[float, ...], bool]  # with labels, and whether they are learned from
 
 
+def without_beta(optim: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in optim.items() if key != "beta2"}
+
+
 @pytest.fixture
-def make(tiny_checkpoint: Callable[..., Path]) -> Make:
+def make(tiny_checkpoint: Callable[..., Path], train_settings: Callable[..., Train]) -> Make:
     def module(head: str = "logit", **changes: Any) -> ScorerModule:
         given: dict[str, Any] = {
-            "loss": {"kind": "logistic", "margin": 0.0},
-            "objective": OBJECTIVE,
-            "optim": OPTIM,
-            "steps": 100,
-            "epoch": 50.0,
+            "loss": Logistic(kind="logistic"),
+            "objective": train_settings().objective,
+            "length": Length(changes.pop("steps", 100), changes.pop("epoch", 50.0)),
             "seed": 1,
         }
-        changes["optim"] = OPTIM | changes.get("optim", {})
+        optim = OPTIM | changes.pop("optim", {})
+        given["optim"] = Adamw(**optim) if optim["kind"] == "adamw" else Sgd(**without_beta(optim))
         return ScorerModule(files.load(tiny_checkpoint(head=head)).model, **{**given, **changes})
 
     return module
@@ -103,7 +107,7 @@ def test_an_adjustment_is_added_for_detection_alone(make: Make, item: Labelled) 
 
 
 def test_the_margin_is_taken_on_the_scores_as_they_are(make: Make, item: Labelled) -> None:
-    found = make(loss={"kind": "margin", "margin": 0.5}).losses(output(SCORES, SEGMENTS), item)
+    found = make(loss=Margin(kind="margin", margin=0.5)).losses(output(SCORES, SEGMENTS), item)
     assert found["pair"].item() == pytest.approx(0.5 - 0.8 + 0.6)
 
 
@@ -176,7 +180,7 @@ def schedule(module: ScorerModule) -> list[float]:
     made: Any = module.configure_optimizers()
     assert made["lr_scheduler"]["interval"] == "step"
     found = []
-    for _ in range(module.steps + 1):
+    for _ in range(module.length.steps + 1):
         found.append(made["optimizer"].param_groups[0]["lr"])
         made["optimizer"].step()
         made["lr_scheduler"]["scheduler"].step()
@@ -191,6 +195,19 @@ def test_the_rate_warms_up_and_falls_to_nothing(make: Make) -> None:
     assert schedule(make(steps=4, optim={"warmup": 0.0}))[:2] == pytest.approx([0.4, 0.4])
 
 
+def test_the_rates_are_those_of_transformers_with_the_warm_up_one_step_earlier(make: Make) -> None:
+    found = schedule(make(steps=100))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.4)
+    theirs = get_linear_schedule_with_warmup(optimizer, num_warmup_steps=10, num_training_steps=100)
+    wanted = []
+    for _ in range(101):
+        wanted.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        theirs.step()
+    assert found[:10] == pytest.approx(wanted[1:11], abs=1e-9)
+    assert found[10:] == pytest.approx(wanted[10:], abs=1e-9)
+
+
 def test_optimizers_by_name(make: Make) -> None:
     made: Any = make().configure_optimizers()
     assert type(made["optimizer"]) is torch.optim.AdamW and made["optimizer"].defaults["betas"] == (0.9, 0.98)
@@ -198,7 +215,7 @@ def test_optimizers_by_name(make: Make) -> None:
     assert type(made["optimizer"]) is torch.optim.SGD
 
 
-def testaccuracies_by_the_number_of_pronouns() -> None:
+def test_accuracies_by_the_number_of_pronouns() -> None:
     better = [0.9, 0.9, 0.5, 0.9, 0.2, 0.3, NAN]
     worse = [0.1, 0.1, 0.5, 0.1, 0.8, 0.8, 0.5]
     more = [1, 2, 2, 3, 1, 2, 2]
@@ -235,7 +252,7 @@ def test_validation_judges_every_set_and_chooses_by_their_mean(make: Make, item:
 
 
 def test_the_papers_rate_is_halved_in_each_epoch_from_the_fourth_on(make: Make) -> None:
-    found = schedule(make(steps=6 * 5, epoch=5.0, optim={"kind": "sgd", "halve_from": 4}))
+    found = schedule(make(steps=6 * 5, epoch=5.0, optim={"kind": "sgd", "halve_from": 4, "warmup": 0.0}))
     assert found[:30] == pytest.approx([0.4] * 15 + [0.2] * 5 + [0.1] * 5 + [0.05] * 5)
 
 

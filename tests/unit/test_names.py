@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pronmetric.errors import MissingExtra
-from pronmetric.training.name_swap import ENGLISH, OTHERS, Names, common
+from pronmetric.training.name_swap import ENGLISH, OTHERS, Names, common_words
 
 FEMALE, MALE = {"Anna", "Eva", "Kim", "Rose", "Virginia"}, {"Karl", "Olaf", "Kim", "Will", "Parker"}
 
@@ -61,7 +61,7 @@ def test_a_family_name_after_a_first_name_stays(names: Names) -> None:
 
 def test_common_words_are_those_often_in_small_letters() -> None:
     texts = ["Will they? They will."] + ["Mark mark"] + ["Mark"] * 5 + ["Anna"]
-    assert common(texts) == {"will", "they"}  # mark: once in small letters, six times as a name
+    assert common_words(texts) == {"will", "they"}  # mark: once in small letters, six times as a name
 
 
 def test_fakers_lists_hold_names_of_both_genders() -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pronmetric.training.batching import Step, plan
+from pronmetric.training.batching import Step, plan_epoch
 
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()
@@ -22,7 +22,7 @@ def steps(**changes: object) -> list[Step]:
         "seed": 1,
         "epoch": 0,
     }
-    return plan(**{**given, **changes})  # type: ignore[arg-type]
+    return plan_epoch(**{**given, **changes})  # type: ignore[arg-type]
 
 
 def rows(found: list[Step], kind: str) -> list[int]:
@@ -88,7 +88,7 @@ def test_a_step_keeps_to_its_pieces_with_padding() -> None:
 
 
 def test_a_row_longer_than_a_step_has_one_of_its_own() -> None:
-    found = plan(passages=[5000, 10], pairs=[], pair_share=0.0, pieces=64, max_pieces=512, seed=0, epoch=0)
+    found = plan_epoch(passages=[5000, 10], pairs=[], pair_share=0.0, pieces=64, max_pieces=512, seed=0, epoch=0)
     assert sorted(step.rows for step in found) == [(0,), (1,)]
 
 

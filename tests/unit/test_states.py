@@ -13,7 +13,7 @@ from pronmetric.checkpoint import files
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Example
 from pronmetric.nn.stored import key
-from pronmetric.training.encoder_cache import States, fill, stored, weights_hash
+from pronmetric.training.encoder_cache import States, cached_encoder, fill, weights_hash
 
 TEXTS = [Example("Anna left.", "She lost her keys.", ((0, 3),)), Example("", "It rained on them.", ((0, 2),))]
 
@@ -24,7 +24,7 @@ def loaded(request: pytest.FixtureRequest, tiny_checkpoint: Callable[..., Path])
 
 
 def test_stored_states_are_the_encoders_to_half_precision(loaded: Checkpoint, tmp_path: Path) -> None:
-    encoder, states = stored(loaded.model.encoder, tmp_path)
+    encoder, states = cached_encoder(loaded.model.encoder, tmp_path)
     batch = loaded.collator.pad(loaded.collator.encode(TEXTS))
     with torch.inference_mode():
         wanted = loaded.model(batch)
@@ -38,7 +38,7 @@ def test_stored_states_are_the_encoders_to_half_precision(loaded: Checkpoint, tm
 
 
 def test_it_is_neither_trained_nor_saved_with_the_model(loaded: Checkpoint, tmp_path: Path) -> None:
-    encoder, _ = stored(loaded.model.encoder, tmp_path)
+    encoder, _ = cached_encoder(loaded.model.encoder, tmp_path)
     assert list(encoder.parameters()) == [] and encoder.state_dict() == {}
     assert encoder.config == loaded.model.encoder.config and encoder.width == loaded.model.encoder.width
     encoder.train()
@@ -46,7 +46,7 @@ def test_it_is_neither_trained_nor_saved_with_the_model(loaded: Checkpoint, tmp_
 
 
 def test_a_text_that_was_not_stored_is_computed(loaded: Checkpoint, tmp_path: Path) -> None:
-    encoder, states = stored(loaded.model.encoder, tmp_path)
+    encoder, states = cached_encoder(loaded.model.encoder, tmp_path)
     fill(states, encoder.encoder, loaded.collator, TEXTS[:1])
     batch = loaded.collator.pad(loaded.collator.encode(TEXTS))
     with torch.inference_mode():
@@ -55,8 +55,8 @@ def test_a_text_that_was_not_stored_is_computed(loaded: Checkpoint, tmp_path: Pa
 
 
 def test_each_row_is_computed_once_whoever_asks(loaded: Checkpoint, tmp_path: Path) -> None:
-    encoder, states = stored(loaded.model.encoder, tmp_path)
-    other, its = stored(loaded.model.encoder, tmp_path)
+    encoder, states = cached_encoder(loaded.model.encoder, tmp_path)
+    other, its = cached_encoder(loaded.model.encoder, tmp_path)
     assert fill(states, encoder.encoder, loaded.collator, [*TEXTS, *TEXTS]) == 2
     assert fill(its, other.encoder, loaded.collator, [*TEXTS, Example("", "We left.", ((0, 2),))]) == 1
     assert len(its) == 3 and len(states) == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import json
 import subprocess
 import sys
@@ -34,12 +33,10 @@ NEEDS = {
     "head=paper": ["objective=pairs"],
     "encoder=huggingface": ["encoder.name=n"],
     "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
-    "experiment=finish": ["init=c"],
-    "experiment=balanced": ["init=c"],
     "experiment=antecedents": ["init=c", "data.coreference=c"],
-    **{f"size={size}": ["experiment=table4"] for size in ("full", "sample")},
-    **{f"column={column}": ["experiment=table4"] for column in ("glove", "minilm", "sgd", "tuned")},
-    "column=elmo": ["experiment=table4", "table.elmo=e"],
+    **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
+    **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
+    "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
 }
 
 
@@ -129,7 +126,7 @@ HOSTILE = [
     ("train", "+foo=1", "unknown key 'foo': expected the keys out, seed"),
     ("train", "++optim.betas=[0,1]", "unknown key 'optim.betas': expected the keys lr, head_lr"),
     ("train", "out=${nope}", "out: cannot be resolved (Interpolation key 'nope' not found)"),
-    ("train", "states=s", "states= keeps what an encoder says that stays as it is: add optim.frozen=true"),
+    ("train", "encoder_cache=s", "encoder_cache= caches the states of a frozen encoder: add optim.frozen=true"),
     ("train", "head=paper", "learns from pairs alone: add objective=pairs"),
     ("train", "encoder=elmo", "encoder=elmo needs encoder.options=FILE"),
     (
@@ -161,11 +158,18 @@ NOT_READ = [
     ("train", ["init=c", "encoder.name=n"], "encoder.name is not read with init=, which brings its own encoder: leave"),
     ("train", ["init=c", "encoder=glove", "encoder.width=3"], "encoder.width is not read with init="),
     ("train", ["optim.frozen=true", "optim.lr=0.1"], "optim.lr is not read with optim.frozen=true"),
-    ("train", ["optim.frozen=true", "states=s", "encoder.dropout=0.1"], "encoder.dropout is not read with states="),
+    (
+        "train",
+        ["optim.frozen=true", "encoder_cache=s", "encoder.dropout=0.1"],
+        "encoder.dropout is not read with encoder_cache=",
+    ),
     ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
     ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
-    ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo starts anew with each batch, since"),
-    ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo starts anew with each batch, since"),
+    ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
+    ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
+    ("train", ["objective.corruption.flip=0.1"], "flip: renamed to objective.corruption.gender_swap"),
+    ("train", ["states=s"], "states: renamed to encoder_cache"),
+    ("train", ["column=minilm"], "column: renamed to table4/setup"),
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
     ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
@@ -218,30 +222,21 @@ def test_settings_do_not_change() -> None:
         Train.read({})
 
 
-@pytest.mark.parametrize(("verb", "option"), [(verb, option) for verb, option in OPTIONS if verb != "prepare"])
-def test_what_is_read_binds_to_what_takes_it(verb: str, option: str) -> None:
-    """Each key has its argument, and each argument its key."""
-    from pronmetric.training import examples
-    from pronmetric.training.pretrain import pretrain
-    from pronmetric.training.run import train
+def test_a_bare_run_is_the_default_experiment() -> None:
+    assert config("train") == config("train", "experiment=default")
 
-    settings = VERBS[verb][0].read(config(verb, option, *NEEDS.get(option, ())))
-    if isinstance(settings, Pretrain):
-        inputs: dict[str, Any] = {"train": [], "development": [], "inputs": {}}
-        inspect.signature(pretrain).bind("out", **inputs, **settings.options())
-        return
-    assert isinstance(settings, Train)
-    options = settings.options()
-    inspect.signature(train).bind("out", **options)
-    corruption = options["objective"]["corruption"]
-    of_pair = {key: corruption.pop(key) for key in ("fresh",)}
-    inspect.signature(examples.pair).bind({}, None, context="none", plain=corruption["plain"], **of_pair)
-    if settings.objective.kind == "pairs":
-        assert corruption.keys() == {"plain"}
-    else:
-        frequency = None if corruption.pop("balanced") else {}
-        places = corruption.pop("adjusted")
-        bound = inspect.signature(examples.passage).bind(
-            {}, None, table=None, frequency=frequency, places=places, names=None, **corruption
-        )
-        assert bound.arguments.keys() == inspect.signature(examples.passage).parameters.keys()
+
+def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
+    files = sorted((CONF / "experiment").glob("*.yaml"))
+    assert [path.stem for path in files] == ["antecedents", "default", "paper", "table4"]
+    for path in files:
+        package, comment, then = path.read_text(encoding="utf-8").splitlines()[:3]
+        assert package == "# @package _global_" and comment.startswith("# ") and not then.startswith("#")
+
+
+def test_the_settings_of_results_leave_out_paths_and_the_machine() -> None:
+    one = ["out=a", "data.dir=b", "trainer.workers=3", "trainer.threads=2", "encoder_cache=c", "optim.frozen=true"]
+    other = ["out=o", "data.dir=d", "trainer.workers=0", "trainer.threads=1", "optim.frozen=true"]
+    found = [Train.read(config("train", *each)).results() for each in (one, other)]
+    assert found[0] == found[1] != Train.read(config("train", *other, "seed=2")).results()
+    assert found[0]["context"] == "common" and "workers" not in found[0]["trainer"]

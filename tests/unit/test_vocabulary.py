@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.training.vocabulary import chosen, counted
+from pronmetric.training.vocabulary import choose, count_words
 
 
 def test_words_of_distinct_training_texts_are_counted(
@@ -23,7 +23,7 @@ def test_words_of_distinct_training_texts_are_counted(
     one = replace(sample_pairs[0], **texts)  # type: ignore[arg-type]
     unseen = replace(sample_pairs[1], better="Quaggas saw him.")
     folder = make_prepared(train=[one, one], development=[unseen], passages=["Yaks left.", "Zebras run."])
-    counts = counted(folder, lower=True)
+    counts = count_words(folder, lower=True)
     assert {word: counts[word] for word in ("zebras", "yaks", "saw", "so", "left", "run")} == {
         "zebras": 3,  # its two texts and the sentence that is both context and passage
         "yaks": 2,
@@ -34,11 +34,11 @@ def test_words_of_distinct_training_texts_are_counted(
     }
     assert "quaggas" not in counts and "Zebras" not in counts
     assert all(counts[form] >= 1 for form in FORMS) and counts["him"] == 2 and counts["whose"] == 1
-    assert counted(folder, lower=False)["Zebras"] == 3
+    assert count_words(folder, lower=False)["Zebras"] == 3
 
 
 def test_forms_are_taken_first_then_frequent_words() -> None:
     counts = {"b": 3, "a": 3, "c": 5, "d": 1, "whom": 1}
-    assert chosen(counts, most=10, least=2) == ("whom", "c", "a", "b")
-    assert chosen(counts, most=2, least=2) == ("whom", "c")
-    assert chosen(counts, most=10, least=1, among={"d": 0, "b": 0}) == ("b", "d")
+    assert choose(counts, most=10, least=2) == ("whom", "c", "a", "b")
+    assert choose(counts, most=2, least=2) == ("whom", "c")
+    assert choose(counts, most=10, least=1, among={"d": 0, "b": 0}) == ("b", "d")

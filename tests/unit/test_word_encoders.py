@@ -19,8 +19,11 @@ from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import NO_LIMIT, Encoder
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.training.encoders import Start, make, of_checkpoint
-from pronmetric.training.module import ScorerModule
-from pronmetric.training.vocabulary import counted
+from pronmetric.training.module import Length, ScorerModule
+from pronmetric.training.settings import Elmo as ElmoOptions
+from pronmetric.training.settings import Glove as GloveOptions
+from pronmetric.training.settings import Train
+from pronmetric.training.vocabulary import count_words
 
 GLOVE: dict[str, Any] = {
     "kind": "glove",
@@ -36,12 +39,13 @@ GLOVE: dict[str, Any] = {
     "max_pieces": 64,
 }
 ELMO: dict[str, Any] = {"kind": "elmo", "trainable": False, "dropout": 0.25, "max_pieces": 64}
+PLAIN_ELMO = ElmoOptions(**ELMO, options=None, weights=None)
 
 
 def glove(data: Path, **changes: Any) -> tuple[BiLSTM, Vocabulary, dict[str, Any]]:
-    start = make({**GLOVE, **changes}, data=data)
+    start = make(GloveOptions(**{**GLOVE, **changes}), data=data)
     assert isinstance(start.encoder, BiLSTM) and isinstance(start.pieces, Vocabulary)
-    return start.encoder, start.pieces, start.told
+    return start.encoder, start.pieces, start.origin
 
 
 @pytest.fixture
@@ -49,14 +53,14 @@ def elmo(tiny_elmo_files: tuple[Path, Path], tiny_prepared: Path) -> Callable[..
     options, weights = map(str, tiny_elmo_files)
 
     def start(**changes: Any) -> Start:
-        return make({**ELMO, "options": options, "weights": weights, **changes}, data=tiny_prepared)
+        return make(ElmoOptions(**{**ELMO, "options": options, "weights": weights, **changes}), data=tiny_prepared)
 
     return start
 
 
 def test_without_a_file_the_words_are_the_frequent_ones(tiny_prepared: Path) -> None:
     encoder, pieces, told = glove(tiny_prepared)
-    counts = counted(tiny_prepared, lower=True)
+    counts = count_words(tiny_prepared, lower=True)
     assert set(pieces.words) == {word for word, n in counts.items() if n > 1} | set(FORMS)
     assert encoder.config == {"kind": "glove", "words": len(pieces.words), "vector": 6, "hidden": 4, "layers": 1}
     known = sum(counts[word] for word in pieces.words)
@@ -71,7 +75,7 @@ def test_vectors_of_a_file_are_those_of_its_words(tiny_prepared: Path, tiny_vect
     encoder, pieces, told = glove(tiny_prepared, vectors=str(tiny_vectors))
     lines = gzip.decompress(tiny_vectors.read_bytes()).decode().splitlines()[1:]
     there = {word: [float(x) for x in numbers] for word, *numbers in map(str.split, lines)}
-    counts = counted(tiny_prepared, lower=True)
+    counts = count_words(tiny_prepared, lower=True)
     assert set(pieces.words) == there.keys() & counts.keys() and "zyx" not in pieces.words
     expected = np.array([there[word] for word in pieces.words], dtype=np.float32)
     assert np.array_equal(encoder.vectors.weight.detach().numpy(), expected)
@@ -79,25 +83,36 @@ def test_vectors_of_a_file_are_those_of_its_words(tiny_prepared: Path, tiny_vect
 
 
 def test_what_is_trained(
-    tiny_prepared: Path, tiny_vectors: Path, elmo: Callable[..., Start], tiny_checkpoint: Callable[..., Path]
+    tiny_prepared: Path,
+    tiny_vectors: Path,
+    elmo: Callable[..., Start],
+    tiny_checkpoint: Callable[..., Path],
+    train_settings: Callable[..., Train],
 ) -> None:
     def learned(encoder: Encoder) -> set[str]:
         assert isinstance(encoder, torch.nn.Module)
         return {name.partition(".")[0] for name, p in encoder.named_parameters() if p.requires_grad}
 
     assert learned(glove(tiny_prepared)[0]) == {"marks", "vectors", "lstm"}
-    still = glove(tiny_prepared, vectors=str(tiny_vectors), trainable=False)[0]
-    assert learned(still) == {"marks", "lstm"}
+    fixed = glove(tiny_prepared, vectors=str(tiny_vectors), trainable=False)[0]
+    assert learned(fixed) == {"marks", "lstm"}
     assert learned(elmo().encoder) == {"mix"} and learned(elmo(trainable=True).encoder) == {"bilm", "mix"}
     loaded = files.load(tiny_checkpoint(encoder="elmo"))
-    optim = {"kind": "adamw", "lr": 0.1, "head_lr": 0.4, "layer_decay": 0.5, "weight_decay": 0.0}
-    of_checkpoint(loaded, ELMO)
-    given = {"loss": {"kind": "logistic", "margin": 0.0}, "objective": {}, "steps": 1, "epoch": 1.0, "seed": 1}
-    module = ScorerModule(loaded.model, optim={**optim, "frozen": False}, **given)
+    changes = {"optim.lr": 0.1, "optim.head_lr": 0.4, "optim.layer_decay": 0.5, "optim.weight_decay": 0.0}
+    optim, still = (train_settings({**changes, "optim.frozen": frozen}).optim for frozen in (False, True))
+    of_checkpoint(loaded, PLAIN_ELMO)
+    settings = train_settings()
+    given: dict[str, Any] = {
+        "loss": settings.loss,
+        "objective": settings.objective,
+        "length": Length(1, 1.0),
+        "seed": 1,
+    }
+    module = ScorerModule(loaded.model, optim=optim, **given)
     rates = {id(p): group["lr"] for group in module._groups() for p in group["params"]}
     assert rates.keys() == {id(p) for p in module.parameters() if p.requires_grad}
     assert {rates[id(p)] for p in loaded.model.encoder.mix.parameters()} == {0.1}  # type: ignore[attr-defined]
-    frozen = ScorerModule(loaded.model, optim={**optim, "frozen": True}, **given)
+    frozen = ScorerModule(loaded.model, optim=still, **given)
     assert learned(frozen.scorer.encoder) == set()
     assert {id(p) for g in frozen._groups() for p in g["params"]} == {id(p) for p in frozen.scorer.head.parameters()}
 
@@ -125,21 +140,25 @@ def test_elmo_is_an_encoder(elmo: Callable[..., Start], tiny_elmo_files: tuple[P
         ({"vectors": "/no/such/file"}, "/no/such/file: no such file"),
         ({"width": 5}, "vectors.txt.gz:1: expected a word and 5 numbers, got 6: give encoder.width=6"),
         ({"kind": "elmo", "options": "/no/such", "weights": "x"}, "/no/such: no such file"),
-        ({"kind": "word2vec"}, "expected encoder.kind huggingface, glove or elmo, got 'word2vec'"),
     ],
     ids=lambda value: "" if isinstance(value, str) else str(value),
 )
 def test_what_is_refused(tiny_prepared: Path, tiny_vectors: Path, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as error:
-        make({**GLOVE, "vectors": str(tiny_vectors), **changes}, data=tiny_prepared)
+        if changes.get("kind") == "elmo":
+            make(ElmoOptions(**{**ELMO, **changes}), data=tiny_prepared)
+        else:
+            make(GloveOptions(**{**GLOVE, "vectors": str(tiny_vectors), **changes}), data=tiny_prepared)
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_checkpoint_of_another_kind_is_refused(tiny_checkpoint: Callable[..., Path]) -> None:
     for encoder in ("huggingface", "glove"):
         loaded = files.load(tiny_checkpoint(encoder=encoder))
-        with pytest.raises(InputError, match=f"init= has an encoder of kind {encoder}, and encoder.kind=elmo came"):
-            of_checkpoint(loaded, ELMO)
-    start = of_checkpoint(loaded, {**GLOVE, "trainable": False})
-    assert start.pieces is loaded.pieces and start.told == {} and isinstance(start.encoder, BiLSTM)
+        with pytest.raises(
+            InputError, match=f"encoder.kind: expected {encoder}, the kind of the checkpoint init=, got elmo"
+        ):
+            of_checkpoint(loaded, PLAIN_ELMO)
+    start = of_checkpoint(loaded, GloveOptions(**{**GLOVE, "trainable": False}))
+    assert start.pieces is loaded.pieces and start.origin == {} and isinstance(start.encoder, BiLSTM)
     assert start.encoder.dropout.p == 0.25 and not start.encoder.vectors.weight.requires_grad

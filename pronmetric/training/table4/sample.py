@@ -1,14 +1,13 @@
 """A fixed sample of a prepared folder, itself a prepared folder without passages: what Table 4 trains and tests on.
 
-The rule: of each split and kind (noisy: R vs R', system: R vs S), the pairs in which a pronoun stands against another,
-in the order of the SHA-256 of "SEED ID"; the first so many of them. Order and number of the folder's other rows change
-nothing. `sample.json` tells what was drawn by the pairs' ids, without their text.
+The rule: of each split and kind (noisy: R vs R', system: R vs S), the pairs in which one pronoun replaces another,
+in the order of the SHA-256 of "SEED ID"; the first so many of them. The folder's other rows have no influence.
+`sample.json` has the ids of the pairs, without their text.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,12 +27,12 @@ RULE = "of each split and kind, the pairs with a pronoun against another, first 
 
 
 def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: int) -> dict[str, Any]:
-    """Write the sample of the prepared folder `source` to `target`, if it is not there; what `sample.json` says.
+    """Write the sample of the prepared folder `source` to `target`, unless it exists; the content of `sample.json`.
 
     sizes: of each split, how many pairs of each kind; None takes all.
 
     Raises:
-        InputError: a split has too few pairs, or another sample stands at `target`.
+        InputError: a split has too few pairs, or `target` is another sample.
     """
     wanted = {
         "rule": RULE,
@@ -42,12 +41,12 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
         "sizes": {split: sizes[split] for split in SPLITS},
     }
     if target.exists():
-        found = json.loads((target / FILE).read_text(encoding="utf-8"))
+        found = strict_json.read(target / FILE, "expected a sample of Table 4")
         if {key: found.get(key) for key in wanted} != wanted:
             raise InputError("holds a sample of other data or sizes: give another out=, or delete it", file=target)
         return found
-    chosen = {split: _chosen(source, split, most=sizes[split], seed=seed) for split in SPLITS}
-    told = {**wanted, "splits": {split: _told(pairs) for split, pairs in chosen.items()}}
+    chosen = {split: _choose(source, split, most=sizes[split], seed=seed) for split in SPLITS}
+    record = {**wanted, "splits": {split: _summarise(pairs) for split, pairs in chosen.items()}}
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".sample-") as waiting:
         folder = Path(waiting) / target.name
@@ -59,12 +58,12 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
         shutil.copy(source / "confusion.json", folder)
         manifest = arrow.read_manifest(source)
         _write(folder / arrow.MANIFEST, {**manifest, "splits": _splits(rows, chosen), "sample": wanted})
-        _write(folder / FILE, told)
+        _write(folder / FILE, record)
         folder.rename(target)
-    return told
+    return record
 
 
-def _chosen(source: Path, split: str, *, most: int | None, seed: int) -> list[Pair]:
+def _choose(source: Path, split: str, *, most: int | None, seed: int) -> list[Pair]:
     """The pairs of one split, in the order of the folder."""
     rows = arrow.read_pairs(source, split, kinds=("pronoun",))
     ids, kinds = rows["id"], rows["kind"]
@@ -77,19 +76,19 @@ def _chosen(source: Path, split: str, *, most: int | None, seed: int) -> list[Pa
     return [arrow.to_pair(rows[number]) for number in sorted(numbers)]
 
 
-def _told(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The pairs by kind: how many, their ids, and a digest of their texts."""
-    told: dict[str, Any] = {}
+def _summarise(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """The pairs by kind: their number, their ids, and a digest of their texts."""
+    summary: dict[str, Any] = {}
     for kind in KINDS:
         mine = [pair for pair in pairs if pair.kind == kind]
         texts = "\n".join(" ".join((*p.context, *p.system_context, p.better, p.worse)) for p in mine)
         digest = hashlib.sha256(texts.encode()).hexdigest()
-        told[kind] = {"pairs": len(mine), "texts_sha256": digest, "ids": [pair.id for pair in mine]}
-    return told
+        summary[kind] = {"pairs": len(mine), "texts_sha256": digest, "ids": [pair.id for pair in mine]}
+    return summary
 
 
 def _splits(rows: Mapping[str, int], chosen: Mapping[str, Sequence[Pair]]) -> dict[str, Any]:
-    """What a manifest says of its splits."""
+    """The splits as a manifest lists them."""
     testsets = {split: sorted({f"{pair.testset}.{pair.lp}" for pair in pairs}) for split, pairs in chosen.items()}
     return {split: {"rows": number, "testsets": testsets.get(split, [])} for split, number in rows.items()}
 
