@@ -1,7 +1,7 @@
-"""What the Hydra verbs share: read the overrides, check them, compose the config, run the job.
+"""Entry point of the Hydra verbs: read the overrides, check them, compose the config, run the job.
 
-Hydra itself composes and sweeps. Ours are the checks before it: a fault is one line that names the nearest right
-key, where Hydra prints several. Nothing but the job writes, and it writes to its `out`.
+Hydra composes, sweeps and reports what it cannot parse or compose. The checks here add the nearest right key to an
+unknown one. Only the job writes, and only to its `out`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 MODULE = "pronmetric.conf"
 S = TypeVar("S", bound=Settings)
 
-# A sweep keeps its multirun.yaml in `out` and gives each job a folder in it, named by its number unless the config says
-# another `hydra.sweep.subdir`; a single run leaves no folder.
+# A sweep writes multirun.yaml to `out` and gives each job a folder in it, named by its number unless the config sets
+# `hydra.sweep.subdir`; a single run makes no folder.
 _RIM = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
@@ -56,8 +56,8 @@ def run(
 
     Raises:
         PronmetricError: an override that cannot be read, an unknown key or group option (with the nearest right one),
-            a value that is missing, of the wrong type or out of range, a key given that the chosen options do not
-            read, or the first fault that a job raised.
+            a value that is missing, of the wrong type or out of range, a key that has no effect with the chosen
+            options, or the first error of a job.
     """
     from hydra import initialize_config_module
 
@@ -109,7 +109,7 @@ def named_below(key: str) -> frozenset[str]:
 
 
 def _read(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
-    """The settings in a config; a key of `given` that they leave without effect is refused."""
+    """The settings in a config; a key of `given` without effect is refused."""
     found = settings.read(_resolved(config))
     unread = dict(found.unread())
     for key in given:
@@ -120,7 +120,7 @@ def _read(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
 
 
 def _others(verb: str, jobs: Sequence[Mapping[str, str]]) -> Iterator[DictConfig]:
-    """The first job's config with one value exchanged for another of the sweep, for each such value."""
+    """The first job's config with one value replaced by another one of the sweep, for each of them."""
     from hydra import compose
 
     first = jobs[0]
@@ -165,7 +165,7 @@ def _run_hydra(
             with _arguments(command):  # Lightning starts its further processes with this command line
                 job(settings.read(_resolved(config)))
         except (PronmetricError, OSError) as fault:  # Hydra would print a traceback
-            if os.getpid() != here:  # a launcher's process, of which Hydra tells
+            if os.getpid() != here:  # a launcher's process, which Hydra reports
                 raise
             faults.append(fault)
 
@@ -177,7 +177,7 @@ def _run_hydra(
 
 @contextmanager
 def _arguments(argv: Sequence[str]) -> Iterator[None]:
-    """Let `sys.argv` be `argv` for a while: it is the only place where Hydra looks for its arguments."""
+    """Set `sys.argv` to `argv` for a while: Hydra reads its arguments only from there."""
     before, sys.argv = sys.argv, list(argv)
     try:
         yield
@@ -186,7 +186,7 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
 
 
 def _check(verb: str, lines: Sequence[str], *, settings: type[Settings], multirun: bool) -> _Checked:
-    """Compose the config (of the first job of a sweep), or say in one line which override is wrong."""
+    """Compose the config (of the first job of a sweep); an unknown key or option gets the nearest right one."""
     from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -195,44 +195,20 @@ def _check(verb: str, lines: Sequence[str], *, settings: type[Settings], multiru
 
     loader = GlobalHydra.instance().config_loader()
     parser = OverridesParser.create(config_loader=loader)
-    overrides: list[Override] = []
-    for line in lines:
-        try:
-            overrides += parser.parse_overrides([line])
-        except HydraException as error:
-            raise PronmetricError(
-                f"cannot read {line!r}: expected KEY=VALUE, a VALUE with special characters in quotes of its own "
-                f"({_line(error)})"
-            ) from None
-    overrides = [_freed(override, parser, settings.FREE) for override in overrides]
     groups = {group: loader.get_group_options(group) for group in _group_names(loader)}
-    chosen = []
-    for override in overrides:
-        if override.key_or_group in settings.REFUSED:
-            raise PronmetricError(f"{override.key_or_group}: {settings.REFUSED[override.key_or_group]}")
-        if override.is_sweep_override() and not multirun:
-            raise PronmetricError(f"{override.input_line!r} names several values: give one, or add --multirun")
-        if override.key_or_group == "out" and override.is_sweep_override():
-            raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
-        if override.key_or_group in groups:
-            _refuse_unknown_option(override, groups[override.key_or_group])
-            chosen.append(_values(override)[0])
     try:
-        composed = compose(verb, overrides=chosen, return_hydra_config=True)
-        keys = [*(key for key in _keys(_tree(composed)) if key.split(".")[0] != "hydra"), *groups]
+        overrides = [_add_if_free(override, parser, settings.FREE) for override in parser.parse_overrides(list(lines))]
         for override in overrides:
-            key = override.key_or_group
-            if override.is_add() or override.is_force_add() or key.split(".")[0] == "hydra" or key.startswith("hydra/"):
-                continue
-            if key not in keys:
-                _refuse_of_another_option(verb, key, groups, chosen)
-                raise PronmetricError(
-                    f"unknown key {key!r}; did you mean {_nearest(key, keys)!r}? "
-                    f"(pronmetric {verb} --cfg job prints all of them)"
-                )
+            _refuse_override(override, settings.REFUSED, groups)
+        chosen = [_values(override)[0] for override in overrides if override.key_or_group in groups]
+        composed = compose(verb, overrides=chosen, return_hydra_config=True)
+        _refuse_unknown_keys(verb, overrides, composed, groups, chosen)
         params = composed.hydra.sweeper.params if multirun else None
         swept = parser.parse_overrides([f"{key}={value}" for key, value in (params or {}).items()])
-        values = {override.get_key_element(): _values(override) for override in [*swept, *overrides]}
+        values = {
+            override.get_key_element(): _values(override) if multirun else [str(override.input_line)]
+            for override in [*swept, *overrides]
+        }
         jobs = [dict(zip(values, job, strict=True)) for job in itertools.product(*values.values())]
         return _Checked(
             config=compose(verb, overrides=list(jobs[0].values())),
@@ -244,8 +220,40 @@ def _check(verb: str, lines: Sequence[str], *, settings: type[Settings], multiru
         raise PronmetricError(_line(error)) from None
 
 
-def _freed(override: Override, parser: OverridesParser, free: Sequence[str]) -> Override:
-    """The override, made one that adds its key where that is, or is in, a mapping that takes further keys."""
+def _refuse_override(override: Override, refused: Mapping[str, str], groups: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a key that the settings refuse, several values of `out`, and an unknown option of a group."""
+    key = override.key_or_group
+    if key in refused:
+        raise PronmetricError(f"{key}: {refused[key]}")
+    if key == "out" and override.is_sweep_override():
+        raise PronmetricError("out= names one folder: with --multirun each job writes to OUT/0, OUT/1, ...")
+    if key in groups:
+        _refuse_unknown_option(override, groups[key])
+
+
+def _refuse_unknown_keys(
+    verb: str,
+    overrides: Sequence[Override],
+    composed: DictConfig,
+    groups: Mapping[str, Sequence[str]],
+    chosen: Sequence[str],
+) -> None:
+    """Refuse a key that the config does not have, with the nearest one; added keys are left to the settings."""
+    keys = [*(key for key in _keys(_tree(composed)) if key.split(".")[0] != "hydra"), *groups]
+    for override in overrides:
+        key = override.key_or_group
+        if override.is_add() or override.is_force_add() or key.split(".")[0] == "hydra" or key.startswith("hydra/"):
+            continue
+        if key not in keys:
+            _refuse_of_another_option(verb, key, groups, chosen)
+            raise PronmetricError(
+                f"unknown key {key!r}; did you mean {_nearest(key, keys)!r}? "
+                f"(pronmetric {verb} --cfg job prints all of them)"
+            )
+
+
+def _add_if_free(override: Override, parser: OverridesParser, free: Sequence[str]) -> Override:
+    """The override with `++` where its key is, or is in, a mapping that takes any key."""
     key, line = override.key_or_group, str(override.input_line)
     if override.is_delete() or not any(key == name or key.startswith(f"{name}.") for name in free):
         return override
@@ -253,7 +261,7 @@ def _freed(override: Override, parser: OverridesParser, free: Sequence[str]) -> 
 
 
 def _refuse_of_another_option(verb: str, key: str, groups: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> None:
-    """Refuse a key that the chosen option of its group has not, and another option has."""
+    """Refuse a key that only another option of its group has."""
     from hydra import compose
 
     group = key.split(".")[0]
@@ -336,7 +344,7 @@ def _resolved(config: DictConfig) -> Mapping[str, object]:
 
 
 def _refuse_unresolved(config: DictConfig) -> None:
-    """Refuse an interpolation of what is not there; that of a value still missing is passed over."""
+    """Refuse an interpolation of an unknown key; one of a missing value is allowed."""
     from omegaconf import OmegaConf
     from omegaconf.errors import InterpolationToMissingValueError, OmegaConfBaseException
 
@@ -373,7 +381,7 @@ def _yaml(config: DictConfig) -> str:
     _refuse_unresolved(config)
     try:
         return OmegaConf.to_yaml(config, resolve=True)
-    except InterpolationToMissingValueError:  # nothing to resolve to before out= and the like are given
+    except InterpolationToMissingValueError:  # out= and the like are not given yet
         return OmegaConf.to_yaml(config)
 
 

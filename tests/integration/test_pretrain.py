@@ -197,7 +197,7 @@ def test_bad_settings_are_refused_in_one_line(
     ("text", "message"),
     [
         ("Anna left.\nTom left.", "give more documents"),
-        ("Anna left.\n\nTom left.", "no word stands 9 times: give a lower vocabulary.min_count"),
+        ("Anna left.\n\nTom left.", "no word occurs 9 times: give a lower vocabulary.min_count"),
     ],
 )
 def test_too_little_text_is_refused(
@@ -213,7 +213,7 @@ def test_another_run_is_not_gone_on_with(
     pretrain: Pretrain, pretrained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert pretrain(pretrained, "elmo.lstm.dim=33") == 1
-    assert "a run with elmo.lstm.dim=32 stands here, and elmo.lstm.dim=33 came" in capsys.readouterr().err
+    assert "the run there has elmo.lstm.dim=32, not elmo.lstm.dim=33" in capsys.readouterr().err
 
 
 def test_the_config_is_printed_and_nothing_runs(

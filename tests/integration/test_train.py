@@ -63,6 +63,8 @@ def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Arguments:
         later = {override.split("=")[0] for override in overrides}
         if "init" in later:  # it brings its own encoder
             later |= {"encoder", "encoder.name"}
+        if not any("objective=pairs" in each or "objective.source_weight" in each for each in overrides):
+            overrides = ("~objective.source_weight.wmt", *overrides)  # the tiny data have no passages of WMT
         return ["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides]
 
     return command
@@ -337,7 +339,14 @@ def test_training_starts_from_a_checkpoint(
     found = load_file(tmp_path / "other" / "checkpoint" / "model.safetensors")
     assert all(torch.equal(found[key], source[key]) for key in source if key.startswith("encoder."))
     assert isinstance(checkpoint.load(tmp_path / "other" / "checkpoint").model.head, PaperHead)
-    assert "the encoder is taken, the head starts afresh" in caplog.text
+    assert "its encoder is used, with a new head" in caplog.text
+
+
+def test_a_source_that_only_the_preset_weighs_is_a_warning(
+    train: Train, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert train(tmp_path, "objective.source_weight.tiny=2.0", "trainer.max_steps=1") == 0
+    assert "objective.source_weight.wmt: no passage to train on is of this source" in caplog.text
 
 
 def test_heads_begin_alike_whatever_the_seed(train: Train, tmp_path: Path) -> None:
@@ -535,7 +544,10 @@ def test_a_run_of_other_settings_is_not_gone_on_with(
     train: Train, long: list[str], undisturbed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = weights(undisturbed)
-    for change, said in (("seed=2", "seed=1 stands here, and seed=2 came"), ("optim.lr=1e-3", "optim.lr=0.003 stands")):
+    for change, said in (
+        ("seed=2", "the run there has seed=1, not seed=2"),
+        ("optim.lr=1e-3", "the run there has optim.lr=0.003"),
+    ):
         others = [given for given in long if given.split("=")[0] != change.split("=")[0]]
         assert train(undisturbed, *others, change) == 1
         told, notes = capsys.readouterr()
@@ -548,7 +560,7 @@ def test_a_place_that_is_none_is_refused(train: Train, tmp_path: Path, capsys: p
     for content in (b"", b"nothing", b"PK\x03\x04"):
         (tmp_path / "last.ckpt").write_bytes(content)
         assert train(tmp_path) == 1
-        assert "last.ckpt: no run that can go on: delete it" in capsys.readouterr().err
+        assert "last.ckpt: not a run that can be resumed: delete it" in capsys.readouterr().err
 
 
 # Devices

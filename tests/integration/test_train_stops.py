@@ -92,7 +92,7 @@ def test_a_signal_ends_a_run_in_one_line_and_it_can_be_resumed(
     with monkeypatch.context() as patch:
         before_step(patch, 4, lambda _: os.kill(os.getpid(), number))
         assert run(out) == code
-    cure = f"the same command goes on from {out / 'last.ckpt'}"
+    cure = f"the same command resumes from {out / 'last.ckpt'}"
     assert capsys.readouterr() == ("", f"pronmetric: {how}: after step 3 of 6; {cure}\n")
     assert left(out) == {"best.ckpt", "last.ckpt"}
     assert run(out) == 0 and left(out) == {"best.ckpt", "last.ckpt", "checkpoint"}
@@ -110,7 +110,7 @@ def test_a_signal_before_anything_was_kept_says_so(
 ) -> None:
     before_step(monkeypatch, 1, lambda _: os.kill(os.getpid(), number))
     assert run(tmp_path / "out") == code
-    assert capsys.readouterr().err == f"pronmetric: {how}: after step 0 of 6; nothing was kept yet\n"
+    assert capsys.readouterr().err == f"pronmetric: {how}: after step 0 of 6; nothing was saved yet\n"
     assert left(tmp_path / "out") == set()
 
 
