@@ -373,11 +373,12 @@ import json, os, signal, sys, time
 from pathlib import Path
 import datasets, hydra, pytorch_lightning.loggers, transformers
 from torch.utils import tensorboard
-from pronmetric import checkpoint, study_form
+from pronmetric.checkpoint import files
+from pronmetric.text import study_form
 from pronmetric.cli.main import main
 from pronmetric.training import run
 from pronmetric.training.module import ScorerModule
-from pronmetric.training.place import Place, WholeFiles
+from pronmetric.training.callbacks import AtomicCheckpointIO, ResumePoint
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -399,14 +400,14 @@ def half_written(number):
             Path(f"{path}.part").write_bytes(b"PK" * 1000)
             die()
         real(self, checkpoint, path)
-    real, WholeFiles.save_checkpoint = WholeFiles.save_checkpoint, save
+    real, AtomicCheckpointIO.save_checkpoint = AtomicCheckpointIO.save_checkpoint, save
 
 DEATHS = {
     "step": lambda n: before(ScorerModule, "training_step", lambda module, *_: module.global_step == n),
     "validation": lambda n: before(ScorerModule, "on_validation_epoch_end", lambda module: module.global_step >= n),
-    "best": lambda n: before(Place, "on_validation_end", lambda place, trainer, *_: trainer.global_step >= n),
+    "best": lambda n: before(ResumePoint, "on_validation_end", lambda point, trainer, *_: trainer.global_step >= n),
     "write": half_written,
-    "export": lambda n: setattr(run.checkpoint, "save_file", lambda *_, **__: die()),
+    "export": lambda n: setattr(files, "save_file", lambda *_, **__: die()),
 }
 
 for line in sys.stdin:
@@ -606,7 +607,16 @@ class Two(NamedTuple):
 def two_processes() -> list[str]:
     """The settings of that run; plain gradient descent, so that the weights tell of the gradients as they are."""
     ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
-    return [*ddp, "data.pieces=72", "objective.pair_share=0.5", "optim=sgd", "optim.lr=0.02", "optim.head_lr=0.02"]
+    even = ["objective.system_share=null", "objective.form_weight=null"]
+    return [
+        *ddp,
+        "data.pieces=72",
+        "objective.pair_share=0.5",
+        *even,
+        "optim=sgd",
+        "optim.lr=0.02",
+        "optim.head_lr=0.02",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -647,13 +657,13 @@ def test_a_batch_that_two_processes_cannot_share_is_told(two: Two) -> None:
 def test_two_processes_learn_as_one_does(two: Two, not_begun: tuple[ScorerModule, PronounData]) -> None:
     """Against a plain loop: each step descends the mean gradient of the two batches, of which each process had one."""
     module, data = not_begun
-    data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=2 * module.steps)  # type: ignore[assignment]
+    data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=2 * module.length.steps)  # type: ignore[assignment]
     batches = iter(data.train_dataloader())
     made: Any = module.configure_optimizers()
     optimizer, schedule = made["optimizer"], made["lr_scheduler"]["scheduler"]
     before = {name: value.clone() for name, value in module.state_dict().items()}
     losses: tuple[list[float], list[float]] = ([], [])
-    for step in range(module.steps):
+    for step in range(module.length.steps):
         optimizer.zero_grad()
         for rank in (0, 1):
             item = next(batches)

@@ -144,7 +144,7 @@ def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
         (["encoder=smal"], "did you mean encoder=small? (there are: big, small)"),
         (["-m", "encoder=big,smal"], "did you mean encoder=small?"),
         (["seed"], "Error parsing override 'seed'"),
-        (["years=[21"], "Error parsing override 'years=[21'"),
+        (["years=[21"], "no viable alternative at input '[21'"),
         (["seed=1,2"], "--multirun"),
         (["-m", "out=a,b"], "OUT/0, OUT/1"),
         (["seed=2"], "pronmetric work needs out=..."),
