@@ -669,7 +669,7 @@ def test_two_processes_learn_as_one_does(two: Two, not_begun: tuple[ScorerModule
             item = next(batches)
             torch.manual_seed(module.seed * 1_000_003 + step)
             parts = module.losses(module.scorer(item.batch), item)
-            loss = torch.stack([module.objective[name] * part for name, part in parts.items()]).sum()
+            loss = torch.stack([getattr(module.objective, name) * part for name, part in parts.items()]).sum()
             (loss / 2).backward()
             losses[rank].append(loss.item())
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)

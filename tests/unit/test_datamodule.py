@@ -49,6 +49,7 @@ PLACE = {  # the group of each setting
     **dict.fromkeys(("pair_share", "system_share", "source_weight", "form_weight", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
+    "workers": "trainer.",
 }
 
 
@@ -361,5 +362,5 @@ def test_a_folder_of_another_schema_is_refused(
     old = json.loads(info.read_text(encoding="utf-8"))
     old["version"]["version_str"] = "0.0.0"
     info.write_text(json.dumps(old), encoding="utf-8")
-    with pytest.raises(InputError, match=r"schema version 0.0.0 came"):
+    with pytest.raises(InputError, match=r"expected schema version 1.0.0, found 0.0.0"):
         make(folder).setup()
