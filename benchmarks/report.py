@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
-from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
+from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.page import page, pieces
 from pronmetric.results import Output, Pronoun, Result, Segment, System
 
@@ -46,10 +46,10 @@ def made_up(segments: int) -> Content:
         words = len(pieces(context)) + len(pieces(outputs[0].text)) - 2
         weights = tuple((word * 37 % 61) / 61 for word in range(words))
         others = (("it", 0.81234), ("they", 0.51234), ("this", 0.21234))
-        said[number] = (Said((weights,) * 3, (others,) * 3),) * 2
+        said[number] = (ModelView((weights,) * 3, (others,) * 3),) * 2
     systems = tuple(System(name, 50.0, (45.0, 55.0), 3 * segments, segments, segments) for name in ("one", "two"))
     result = Result(systems=systems, pairs=(), segments=tuple(made), signature="model:none", tie=0.01, probability=True)
-    return Content(result=result, links=links, listed=range(segments), differing=segments, said=said)
+    return Content(result=result, links=links, listed=range(segments), differing=segments, views=said)
 
 
 def opening(browser: Browser, path: Path) -> float:

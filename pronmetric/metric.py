@@ -33,7 +33,7 @@ from pronmetric.nn import packed
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.scoring.alternatives import PronounAlternatives, weigh
+from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
@@ -328,7 +328,9 @@ class PronounMetric:
                 f"alternatives need probabilities; the head {kind!r} of {self.name} gives unbounded scores: "
                 "give a checkpoint with head 'logit'"
             )
-        return weigh(texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below, advance=advance)
+        return score_alternatives(
+            texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below, advance=advance
+        )
 
     def attention(
         self, texts: Iterable[Text], *, batch_size: int | None = None

@@ -1,4 +1,4 @@
-"""What a report shows: a result, its pronouns beside the reference's, what the model says of them; plain data."""
+"""The content of a report as plain data: a result, its pronouns paired with the reference, attention, alternatives."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ OTHER_WORD, NO_WORD = "(other word)", "(nothing)"
 
 
 class Link(NamedTuple):
-    """A pronoun of the reference and what stands for it in an output, by their words' places (-1: none).
+    """A pronoun of the reference and its counterpart in an output, by the indices of their words (-1: none).
 
-    kind: "same"; "pronoun", another one; "word", another word; "nothing"; or "added", a pronoun of the output that
-    stands for none of the reference. The forms are lower-cased, "" for none.
+    kind: "same"; "pronoun", another pronoun; "word", another word; "nothing"; or "added", a pronoun of the output
+    without a counterpart in the reference. The forms are lower-cased, "" for none.
     """
 
     kind: str
@@ -37,11 +37,11 @@ class Link(NamedTuple):
         return OTHER_WORD if self.kind == WORD else self.form or NO_WORD
 
 
-class Said(NamedTuple):
-    """What the model says of the pronouns of one output, in their order.
+class ModelView(NamedTuple):
+    """Attention and alternatives of the pronouns of one output, in their order.
 
-    attention: of each, a weight in [0, 1] for every word of the context, then of the text; None where the head has
-    none. others: of each, the other forms that could stand there and their scores, best first.
+    attention: for each pronoun, a weight in [0, 1] for every word of the context, then of the text; None if the head
+    has no attention. others: for each pronoun, the alternative forms and their scores, best first.
     """
 
     attention: tuple[tuple[float, ...], ...] | None
@@ -50,18 +50,18 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """All that a report shows.
+    """The content of a report.
 
-    links: for each segment and each of its outputs; None without a reference. listed: places of the segments that are
-    listed, those that differ most first. differing: how many there are to list. said: of listed segments, for each
-    output; a segment that the model was not asked about is not there. notes: what the reader must know.
+    links: for each segment and each of its outputs; None without a reference. listed: indices of the listed segments,
+    largest difference first. differing: the number of segments that could be listed. views: by index of a listed
+    segment, one for each output; absent if the model was not run on the segment. notes: notes for the reader.
     """
 
     result: Result
     links: Sequence[Sequence[Sequence[Link]]] | None
     listed: Sequence[int]
     differing: int
-    said: Mapping[int, Sequence[Said]] = field(default_factory=dict)
+    views: Mapping[int, Sequence[ModelView]] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
 
@@ -71,24 +71,24 @@ def confusion(links: Iterable[Sequence[Sequence[Link]]], system: int) -> Counter
 
 
 def differing(result: Result, links: Sequence[Sequence[Sequence[Link]]] | None) -> list[int]:
-    """The places of segments to look at, those that differ most first.
+    """The indices of the differing segments, largest difference first.
 
-    A segment is one of them where the systems' pronouns or scores differ (by more than the tie band), or where a
-    pronoun is not the reference's. Of a single system without a reference it is each segment that has a pronoun.
+    A segment differs if the pronouns of the systems differ, if their scores differ by more than the tie threshold, or
+    if a pronoun differs from the reference. For a single system without a reference: each segment with a pronoun.
     """
     alone = len(result.systems) == 1 and links is None
     found = [
-        place
-        for place, segment in enumerate(result.segments)
+        index
+        for index, segment in enumerate(result.segments)
         if (alone and segment.outputs[0].pronouns)
         or _apart(segment, result.tie)
-        or (links is not None and any(link.kind != SAME for output in links[place] for link in output))
+        or (links is not None and any(link.kind != SAME for output in links[index] for link in output))
     ]
-    return sorted(found, key=lambda place: (-gap(result.segments[place]), _lowest(result.segments[place]), place))
+    return sorted(found, key=lambda index: (-gap(result.segments[index]), _lowest(result.segments[index]), index))
 
 
 def gap(segment: Segment) -> float:
-    """The difference between the best and the worst score of a segment; 0 where fewer than two have one."""
+    """The difference between the best and the worst score of a segment; 0 if fewer than two outputs have a score."""
     scores = [output.score for output in segment.outputs if output.score is not None]
     return max(scores) - min(scores) if scores else 0.0
 

@@ -15,7 +15,7 @@ from typing import Any
 from pronmetric.output.display import visible
 from pronmetric.report import tables
 from pronmetric.report.chart import chart
-from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, Said, confusion
+from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, ModelView, confusion
 from pronmetric.report.names import short
 from pronmetric.results import Output
 from pronmetric.text.words import words as split
@@ -113,7 +113,7 @@ def _data(content: Content) -> dict[str, Any]:
     result, strings, docs = content.result, _Pool(), _Pool()
     segments = []
     for place in content.listed:
-        segment, said = result.segments[place], content.said.get(place)
+        segment, said = result.segments[place], content.views.get(place)
         outputs = [
             _output(
                 output,
@@ -147,7 +147,7 @@ def _data(content: Content) -> dict[str, Any]:
     }
 
 
-def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: Said | None) -> list[Any]:
+def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None) -> list[Any]:
     words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns else {}
     pronouns: list[list[Any]] = []
     for k, p in enumerate(output.pronouns):

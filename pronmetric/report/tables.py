@@ -90,7 +90,7 @@ def pronouns(content: Content) -> Table:
         for at, (name, output) in enumerate(zip(content.result.names, segment.outputs, strict=True)):
             words = {word.start: k for k, word in enumerate(split(output.text))}
             of = links_by_word(content, place, at)
-            said = content.said.get(place)
+            said = content.views.get(place)
             for k, p in enumerate(output.pronouns):
                 link = of.get(words[p.start])
                 best = said[at].others[k][:1] if said is not None else ()

@@ -1,7 +1,7 @@
-"""Alternatives: what the model would make of the other forms in a pronoun's place.
+"""Alternatives: the scores of other forms in the position of a pronoun.
 
-Each form that could stand in the pronoun's slot is put there, alone, the rest of the text as it is, and scored as any
-text is. The source is not seen, so this is no correction: it says what the model would rather read.
+Each other form of the pronoun's slot is substituted, one at a time, with the rest of the text unchanged, and scored.
+The model does not read the source, so a preferred form is not a correction.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from pronmetric.text.context import Text
 from pronmetric.text.words import words as split
 
 Stream = Callable[..., Iterator[SegmentScore]]
-"""Scores texts, in order; `PronounMetric.stream`, with its flags bound."""
+"""Scores texts, in order: `PronounMetric.stream`, with its options bound."""
 
-_BEGIN = Text("", "")  # has no pronoun, so it costs nothing; stands before the variants of each text
+THRESHOLD = 0.7
+"""A pronoun of a lower probability is flagged: the best F1 on development data (benchmarks/suggest-threshold.md)."""
+
+_BEGIN = Text("", "")  # precedes the variants of each text; it has no pronoun and is not encoded
 
 
 class Alternative(NamedTuple):
-    """Another form in a pronoun's place: the form, lower-cased; as it is written there; its probability there.
+    """Another form in the position of a pronoun: lower-cased, as it would be written, and its probability.
 
-    agrees: whether the verb or noun beside it fits it too ("they" before "is" does not); where it does not, more than
-    the pronoun would have to change.
+    agrees: whether the form agrees with the neighbouring verb or noun ("they" before "is" does not).
     """
 
     form: str
@@ -37,19 +39,19 @@ class Alternative(NamedTuple):
 
 
 class PronounAlternatives(NamedTuple):
-    """A pronoun as it is written, and the other forms in its place, most probable first."""
+    """A pronoun as written, and the other forms for its position, most probable first."""
 
     pronoun: PronounScore
     others: tuple[Alternative, ...]
 
     def better(self, top: int | None = None) -> tuple[Alternative, ...]:
-        """The other forms that are more probable than what is written, `top` of them at most."""
+        """The other forms that are more probable than the pronoun as written, at most `top` of them."""
         found = (other for other in self.others if other.probability > self.pronoun.score)
         return tuple(islice(found, top))
 
 
 class Variant(NamedTuple):
-    """A text with one pronoun replaced: the form, as it is written, whether it agrees, and the text."""
+    """A text with one pronoun replaced: the form, as it would be written, whether it agrees, and the text."""
 
     form: str
     written: str
@@ -58,7 +60,7 @@ class Variant(NamedTuple):
 
 
 def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
-    """The text with each other form of the slot of its pronoun [start, end), likest first; the context stays.
+    """The text with each other form of the slot of its pronoun [start, end), most similar first; same context.
 
     >>> [v.text.text for v in variants(Text("", "She is here."), 0, 3)][:4]
     ['He is here.', 'It is here.', 'They is here.', 'That is here.']
@@ -77,7 +79,7 @@ def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
     )
 
 
-def weigh(
+def score_alternatives(
     texts: Iterable[Text],
     stream: Stream,
     *,
@@ -86,15 +88,15 @@ def weigh(
 ) -> Iterator[tuple[PronounAlternatives, ...]]:
     """For each text, in order, its pronouns with their alternatives; in bounded memory if `stream` is.
 
-    A form that is not scored in that place, because the finder would not read it as a pronoun there or the checkpoint
-    does not know it, is left out.
+    A form that is not scored in that position is left out: the finder does not find it as a pronoun there, or the
+    checkpoint does not score it.
 
     Args:
         texts: the texts, with their contexts.
         stream: scores texts, in order, with probabilities; called once for the texts and once for all variants, so
-            that each distinct one is encoded once.
-        below: only pronouns of a lower probability are looked at; None is all of them.
-        advance: is called with the number of texts whose variants were scored since the last call.
+            that each distinct text is encoded once.
+        below: only pronouns with a lower probability are listed; None: all pronouns.
+        advance: called with the number of texts finished since the last call.
     """
     waiting: deque[Text] = deque()
     asked: deque[list[tuple[PronounScore, tuple[Variant, ...]]]] = deque()
@@ -116,7 +118,7 @@ def weigh(
             yield _BEGIN
             yield from (variant.text for _, found in made for variant in found)
 
-    def told(number: int) -> None:
+    def count(number: int) -> None:
         nonlocal scored_ahead
         scored_ahead += number
         while sizes and scored_ahead >= sizes[0]:
@@ -124,12 +126,12 @@ def weigh(
             assert advance is not None
             advance(1)
 
-    scored = stream(replaced()) if advance is None else stream(replaced(), advance=told)
-    for _ in scored:  # a beginning; then come the variants of that text
-        yield tuple(_place(p, found, islice(scored, len(found))) for p, found in asked.popleft())
+    scored = stream(replaced()) if advance is None else stream(replaced(), advance=count)
+    for _ in scored:  # _BEGIN; the variants of the text follow
+        yield tuple(_ranked(p, found, islice(scored, len(found))) for p, found in asked.popleft())
 
 
-def _place(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:
+def _ranked(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:
     """The pronoun with its scored variants."""
     others = []
     for variant, segment in zip(found, scored, strict=True):

@@ -1,7 +1,7 @@
-"""Choice: one of several candidate translations of a line, by their pronouns, by a given score, or by both.
+"""Reranking: choose one of the candidate translations of each line by their pronouns, by a given score, or by both.
 
-The first candidate stays unless another is strictly better. A candidate without a pronoun neither wins nor loses by
-that: beside it, or where it is the first, the pronouns' part of the sum is nought.
+The first candidate is chosen unless another is strictly better. If a candidate or the first one has no pronoun, the
+pronoun term of their difference is zero.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 
 
 class Choice(NamedTuple):
-    """The number of the chosen candidate, from 0, and what each candidate has of it.
+    """The index of the chosen candidate, and the scores of all candidates.
 
-    scores: of the pronouns, higher is better; None without a pronoun. gains: how much better each is than the first.
+    scores: of the pronouns, higher is better; None without a pronoun. gains: weighted differences from the first.
     """
 
     chosen: int
@@ -32,21 +32,21 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """How candidates are weighed: weight x score of the pronouns + (1 - weight) x given score.
+class Weighting:
+    """The score of a candidate: weight x score of the pronouns + (1 - weight) x given score.
 
-    margin: another candidate is chosen where it is better than the first by more than this.
+    margin: another candidate is chosen only if it is better than the first by more than this.
     """
 
     weight: float = 1.0
     margin: float = 0.0
 
     def choose(self, scores: Sequence[float | None], given: Sequence[float] | None = None) -> Choice:
-        """The best candidate; of equal ones the earliest, and the first unless another is better by the margin.
+        """The best candidate, the earliest of equal ones; the first unless another is better by more than the margin.
 
-        >>> Rule().choose([0.5, None, 0.9, 0.9]).chosen, Rule().choose([None, 0.9]).chosen
+        >>> Weighting().choose([0.5, None, 0.9, 0.9]).chosen, Weighting().choose([None, 0.9]).chosen
         (2, 0)
-        >>> Rule(weight=0.5).choose([0.5, 0.9, None], [-1.0, -2.0, -0.5]).chosen
+        >>> Weighting(weight=0.5).choose([0.5, 0.9, None], [-1.0, -2.0, -0.5]).chosen
         2
         """
         rest = [0.0] * len(scores) if given is None else [value - given[0] for value in given]
@@ -63,11 +63,11 @@ def _difference(score: float | None, first: float | None) -> float:
 
 
 def consensus(candidates: Sequence[str]) -> list[float]:
-    """How well each candidate's pronouns agree with those of the others on average, in [0, 1].
+    """The mean agreement of each candidate's pronouns with those of the other candidates, in [0, 1].
 
-    The other candidates stand for the reference that nobody has (minimum Bayes risk, each as likely as the next).
-    Agreement of two texts is F1 of their pronoun forms: twice the forms they share, as often as both have them, over
-    all their pronouns; 1 where neither has any. A single candidate has 1.
+    Minimum Bayes risk decoding with the other candidates, all equally likely, in place of the reference. The agreement
+    of two texts is the F1 of their pronoun forms as multisets: twice the number of shared forms over the number of
+    pronouns of both; 1 if neither has a pronoun. A single candidate has 1.
 
     >>> [round(value, 3) for value in consensus(["She left.", "He left.", "She went.", "Gone."])]
     [0.333, 0.0, 0.333, 0.0]
@@ -77,8 +77,16 @@ def consensus(candidates: Sequence[str]) -> list[float]:
     return [float(total / (len(bags) - 1)) for total in sums] if len(bags) > 1 else [1.0] * len(bags)
 
 
+def rerank_by_agreement(
+    candidates: Iterable[Sequence[str]], *, weighting: Weighting, given: Sequence[Sequence[float]] | None = None
+) -> Iterator[Choice]:
+    """Choose one of the candidates of each line by their `consensus`, without a model, in the order of the lines."""
+    for i, texts in enumerate(candidates):
+        yield weighting.choose(consensus(texts), None if given is None else given[i])
+
+
 def _f1(a: Counter[str], b: Counter[str]) -> Fraction:
-    """Exact, so that equal agreement is a tie whatever the order of the sum."""
+    """An exact fraction, so that equal agreement is a tie in any order of summation."""
     size = a.total() + b.total()
     return Fraction(2 * (a & b).total(), size) if size else Fraction(1)
 
@@ -87,23 +95,23 @@ def rerank(
     candidates: Sequence[Sequence[str]],
     stream: Stream,
     *,
-    rule: Rule,
+    weighting: Weighting,
     given: Sequence[Sequence[float]] | None = None,
     contexts: Sequence[str] | None = None,
     docs: Sequence[Hashable] | None = None,
     context_size: int = CONTEXT_SIZE,
 ) -> Iterator[tuple[int, Choice]]:
-    """Choose one of the candidates of each line; gives line numbers from 0 with choices, as they are made.
+    """Choose one of the candidates of each line by the model; yields line numbers from 0 with choices, as made.
 
     Args:
-        candidates: those of each line, in the order of the lines.
+        candidates: the candidates of each line.
         stream: scores texts, in order.
-        rule: how candidates are weighed.
+        weighting: the score of a candidate.
         given: another score of each candidate.
-        contexts: what stands before each line. None: the lines that were chosen before it in its document, so that
-            documents are read side by side, each line after the one before it.
+        contexts: the context of each line. None: the previously chosen lines of its document; the first lines of all
+            documents are then scored together, then the second lines, and so on.
         docs: the document of each line; without it all lines are one document.
-        context_size: how many of the lines that were chosen before are a line's context.
+        context_size: the number of previously chosen lines in the context of a line.
     """
     chosen: list[str] = [""] * len(candidates)
     starts = _starts(len(candidates), docs)
@@ -116,7 +124,7 @@ def rerank(
         scored = stream(Text(c, text) for i, c in zip(wave, before, strict=True) for text in candidates[i])
         for i in wave:
             scores = [segment.score for segment in islice(scored, len(candidates[i]))]
-            choice = rule.choose(scores, None if given is None else given[i])
+            choice = weighting.choose(scores, None if given is None else given[i])
             chosen[i] = candidates[i][choice.chosen]
             yield i, choice
 
@@ -130,7 +138,7 @@ def _starts(size: int, docs: Sequence[Hashable] | None) -> list[int]:
 
 
 def _waves(starts: Sequence[int]) -> list[list[int]]:
-    """The first lines of all documents, then their second lines, and so on."""
+    """The first lines of all documents, then the second lines, and so on."""
     waves: list[list[int]] = []
     for i, start in enumerate(starts):
         if i - start == len(waves):

@@ -81,7 +81,7 @@ def test_each_line_behind_the_lines_that_were_chosen(
     assert out == wanted
     changed = sum(line != texts[0] for line, texts in zip(wanted, candidates, strict=True))
     assert 0 < changed < len(wanted)
-    assert f"another than the first candidate was chosen for {changed} of 37 lines" in err
+    assert f"another candidate than the first was chosen for {changed} of 37 lines" in err
     assert "context: the 2 previous lines as chosen, of the same document" in err
     assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(
         context="respective", context_size=2
@@ -177,7 +177,7 @@ def test_unbounded_heads_choose_too(
 def test_help_says_what_it_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["rerank", "--help"])
-    assert "This is no search for the best translation. The model sees no source" in capsys.readouterr().out
+    assert "The model does not read the source and scores only pronouns" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ BAD = [
     (["--nbest", "gap"], "gap:2: expected the number 0 or 1, got 2; none may be missing"),
     (["--nbest", "back"], "back:3: expected the number 1 or 2, got 0"),
     (["--nbest", "late"], "late:1: expected the number 0 or 1, got 5"),
-    ([*TWO, "-r", "short"], "short: expected 37 lines, as many as the candidates ask for, got 1"),
+    ([*TWO, "-r", "short"], "short: expected 37 lines, one for each line or candidate, got 1"),
     ([*TWO, "--docids", "short"], "short: expected 37 lines"),
     ([*TWO, "--scores", "n37", "short", "--weight", "0.5"], "short: expected 37 lines"),
     ([*TWO, "--scores", "n37", "words", "--weight", "0.5"], "words:1: expected a finite number, got 'x'"),

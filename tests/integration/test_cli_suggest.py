@@ -17,6 +17,7 @@ from pronmetric.cli.main import main
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.slots import agrees, same_slot
+from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.signature import Signature
 from pronmetric.text.context import in_context
 from pronmetric.text.words import words
@@ -95,7 +96,7 @@ def test_every_pronoun_with_the_forms_that_are_more_probable(run: Run, metric: P
     assert [p["text"] for p in listed] == ["She", "It", "his", "They", "us"]
     assert {len(p["better"]) for p in listed} <= {0, 1, 2} and any(p["better"] for p in listed)
     better = sum(bool(p["better"]) for p in listed)
-    assert f"5 pronouns in 5 texts; the model would rather read another in {better}\n" in err
+    assert f"5 pronouns in 5 texts; {better} of them with a better form\n" in err
     assert "context: that of each record" in err
     assert Signature.parse(err.split("signature: ")[1].strip()) == metric.signature(context="given")
 
@@ -103,7 +104,7 @@ def test_every_pronoun_with_the_forms_that_are_more_probable(run: Run, metric: P
 def test_doubtful_pronouns_alone(run: Run, metric: PronounMetric, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "in.jsonl", RECORDS)
     every, _ = run("--jsonl", path, "--all")
-    for threshold, flags in ((0.5, []), (0.7, ["--threshold", "0.7"]), (0.0, ["--threshold", "0"])):
+    for threshold, flags in ((THRESHOLD, []), (0.5, ["--threshold", "0.5"]), (0.0, ["--threshold", "0"])):
         out, err = run("--jsonl", path, *flags)
         assert near(out, [{**r, "pronouns": [p for p in r["pronouns"] if p["probability"] < threshold]} for r in every])
         assert f"pronouns below {threshold:g} in 5 texts" in err
@@ -145,7 +146,7 @@ def test_records_from_stdin(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_help_says_what_it_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["suggest", "--help"])
-    assert "This is no correction. The model sees no source" in capsys.readouterr().out
+    assert "The suggestions are not corrections. The model does not read the source" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("head", ["paper", "average"])

@@ -15,7 +15,7 @@ from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.finder import FORMS, find
 from pronmetric.pronouns.slots import same_slot
 from pronmetric.scoring import alternatives
-from pronmetric.scoring.alternatives import Alternative, PronounAlternatives, variants, weigh
+from pronmetric.scoring.alternatives import Alternative, PronounAlternatives, score_alternatives, variants
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
 from pronmetric.text.context import Text, in_context, text_of
 from pronmetric.text.words import words
@@ -76,7 +76,7 @@ def test_all_forms_of_the_slot_and_no_other() -> None:
 def test_places_come_in_order_most_probable_first() -> None:
     scorer = Scorer({"she": 0.4, "he": 0.9, "it": 0.4, "they": 0.6, "his": 0.7})
     texts = [Text("", "Yes."), Text("", "She left."), Text("", ""), Text("c", "He saw his dog."), Text("", "No.")]
-    found = list(weigh(texts, scorer))
+    found = list(score_alternatives(texts, scorer))
     assert [[place.pronoun.text for place in places] for places in found] == [[], ["She"], [], ["He", "his"], []]
     (she,) = found[1]
     assert she.pronoun == PronounScore("She", 0, 3, 0.4, 0.4)
@@ -93,19 +93,19 @@ def test_places_come_in_order_most_probable_first() -> None:
 
 def test_only_pronouns_below_the_threshold_are_tried() -> None:
     scorer = Scorer({"he": 0.9, "his": 0.3, "her": 0.2})
-    (places,) = weigh([Text("", "He saw his dog.")], scorer, below=0.3)
+    (places,) = score_alternatives([Text("", "He saw his dog.")], scorer, below=0.3)
     assert places == ()
-    (places,) = weigh([Text("", "He saw his dog.")], scorer, below=0.31)
+    (places,) = score_alternatives([Text("", "He saw his dog.")], scorer, below=0.31)
     assert [place.pronoun.text for place in places] == ["his"]
     assert all(text.text.startswith("He saw ") for text in scorer.asked if text.text)
 
 
 def test_a_form_that_is_not_scored_there_is_left_out() -> None:
     scorer = Scorer({}, known={"she", "he"})
-    ((place,),) = weigh([Text("", "She left.")], scorer)
+    ((place,),) = score_alternatives([Text("", "She left.")], scorer)
     assert [other.form for other in place.others] == ["he"]
     assert "that" in same_slot(words("He said they all left."), 2)
-    ((_, they),) = weigh([Text("", "He said they all left.")], Scorer({}))
+    ((_, they),) = score_alternatives([Text("", "He said they all left.")], Scorer({}))
     assert they.pronoun.text == "they" and "that" not in [other.form for other in they.others]  # no pronoun there
 
 
@@ -117,7 +117,7 @@ def test_texts_are_taken_as_they_are_needed() -> None:
             taken.append(number)
             yield Text("", "She left.")
 
-    found = weigh(source(), Scorer({}))
+    found = score_alternatives(source(), Scorer({}))
     next(found)
     assert len(taken) < 3
 

@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks import people_page, scoring, segment_level
+from benchmarks import people_page, scoring, segment_level, suggest_threshold
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
-WRITERS = {"people.md": people_page.page, "segment-level.md": segment_level.page}  # pages that are all of the JSON
+WRITERS = {
+    "people.md": people_page.page,
+    "segment-level.md": segment_level.page,
+    "suggest-threshold.md": suggest_threshold.page,
+}  # pages that are all of the JSON
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")
 _JSON = re.compile(r"JSON: `([\w.-]+\.json)`")

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.report import made_up
 from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
-from pronmetric.report.content import PRONOUN, SAME, Content, Link, Said
+from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.page import LEVELS, dumped, packed, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
@@ -59,10 +59,10 @@ def small(text: str = "She left.", name: str = "a") -> Content:
     links = [[(Link(SAME, 0, "she", 0, "she"),), (Link(PRONOUN, 0, "she", 0, "he"),)]]
     words = len(pieces("Anna came.")) + len(pieces(text)) - 2
     said = (
-        Said(((0.5,) * words,), ((("he", 0.1),),)),
-        Said(((0.6, 0.0, 0.0, 0.4, 0.0, 0.0),), ((("she", 0.93), ("it", 0.5), ("they", 0.2), ("this", 0.1)),)),
+        ModelView(((0.5,) * words,), ((("he", 0.1),),)),
+        ModelView(((0.6, 0.0, 0.0, 0.4, 0.0, 0.0),), ((("she", 0.93), ("it", 0.5), ("they", 0.2), ("this", 0.1)),)),
     )
-    return Content(result=result, links=links, listed=[0], differing=1, said={0: said}, notes=[name])
+    return Content(result=result, links=links, listed=[0], differing=1, views={0: said}, notes=[name])
 
 
 def data_of(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.report import plots
-from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, Said
+from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.tables import Table, latex, make, markdown, tsv
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
@@ -29,8 +29,8 @@ def content() -> Content:
         probability=True,
     )
     links = [[(Link(SAME, 0, "she", 0, "she"),), (Link(PRONOUN, 0, "she", 0, "he"), Link(NOTHING, 3, "it", -1, ""))]]
-    said = {0: (Said(None, ((("he", 0.1),),)), Said(None, ((("she", 0.93), ("it", 0.5)),)))}
-    return Content(result=result, links=links, listed=[0], differing=1, said=said)
+    said = {0: (ModelView(None, ((("he", 0.1),),)), ModelView(None, ((("she", 0.93), ("it", 0.5)),)))}
+    return Content(result=result, links=links, listed=[0], differing=1, views=said)
 
 
 def test_the_rows_of_each_table() -> None:
@@ -44,7 +44,7 @@ def test_the_rows_of_each_table() -> None:
         ("4", "d", "a_1", "She", "0", "0.9000", "she", "he", "0.1000", "She left."),
         ("4", "d", "b|c", "He", "0", "0.2000", "she", "she", "0.9300", "He left."),
     )
-    without = replace(content(), links=None, said={})
+    without = replace(content(), links=None, views={})
     assert make("pronouns", without).rows[1][6:9] == ("", "", "") and make("confusion", without).rows == ()
 
 

@@ -1,4 +1,4 @@
-"""The pronouns of a result beside those of its reference, by the aligner that prepares the training data."""
+"""Pairs the pronouns of a result with those of its reference, by the aligner that prepares the training data."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pronmetric.schema import Alignment
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
-_LEARNED = 20_000  # line pairs that the aligner learns from at most
+_TRAINING_LINES = 20_000  # line pairs on which the aligner is trained, at most
 
 
-def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Link, ...]]] | None:
-    """The links of each segment's outputs; None where no segment has a reference.
+def link_pronouns(result: Result, note: Callable[[str], object]) -> list[list[tuple[Link, ...]]] | None:
+    """The links of each segment's outputs; None if no segment has a reference.
 
-    The aligner learns from these very lines. A link between pronouns counts where both have the same role and words
-    beside them are linked (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
+    The aligner is trained on the lines of the result. Two pronouns are paired if they have the same role and their
+    neighbouring words are aligned (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
     """
     if all(segment.reference is None for segment in result.segments):
         return None
@@ -32,7 +32,7 @@ def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Li
         for output in segment.outputs
     ]
     aligner = AgreementAligner()
-    known = list(islice((pair for pair in pairs if all(pair)), _LEARNED))
+    known = list(islice((pair for pair in pairs if all(pair)), _TRAINING_LINES))
     aligner.train(known)
     note(
         "pronouns are paired with those of the reference by the agreement aligner, trained on these "
@@ -44,8 +44,8 @@ def aligned(result: Result, note: Callable[[str], object]) -> list[list[tuple[Li
     ]
 
 
-def used(output: Output, words: Sequence[Word]) -> tuple[Occurrence, ...]:
-    """The scored pronouns of an output, with the places of their words."""
+def _occurrences(output: Output, words: Sequence[Word]) -> tuple[Occurrence, ...]:
+    """The scored pronouns of an output, with the indices of their words."""
     places = {word.start: place for place, word in enumerate(words)}
     return tuple(
         Occurrence(place := places[p.start], p.start, p.end, p.text, finder.form_of(words, place) or p.text.lower())
@@ -61,19 +61,19 @@ def _links(reference: str | None, output: Output, alignment: Alignment) -> tuple
     if reference is None:
         return ()
     ref_words, words = split(reference), split(output.text)
-    return tuple(_linked(ref_words, finder.find(reference, ref_words), words, used(output, words), alignment))
+    return tuple(_pair(ref_words, finder.find(reference, ref_words), words, _occurrences(output, words), alignment))
 
 
-def _linked(
+def _pair(
     ref_words: Sequence[Word],
     ref_pronouns: Sequence[Occurrence],
     words: Sequence[Word],
     there: Sequence[Occurrence],
     alignment: Alignment,
 ) -> Iterator[Link]:
-    """What stands for each pronoun of the reference, in its order; then the pronouns that stand for none."""
+    """A link for each pronoun of the reference, in its order; then the pronouns of the output without a counterpart."""
     to = dict(alignment.links)
-    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same(o, words[to[o.word]])}
+    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
     rest = [o for o in ref_pronouns if o.word not in kept]
     partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to)}
     places = {o.word for o in there}
@@ -91,5 +91,5 @@ def _linked(
     yield from (Link(ADDED, -1, "", o.word, o.form) for o in there if o.word not in taken)
 
 
-def _same(found: Occurrence, word: Word) -> bool:
+def _same_form(found: Occurrence, word: Word) -> bool:
     return word.text.lower() == found.text.lower()

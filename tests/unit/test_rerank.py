@@ -1,4 +1,4 @@
-"""The rule that chooses among candidates, their agreement, and the contexts in which they are scored."""
+"""The weighting that chooses among candidates, their agreement, and the contexts in which they are scored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from pronmetric.scoring import rerank as choice
-from pronmetric.scoring.rerank import Rule, consensus, rerank
+from pronmetric.scoring.rerank import Weighting, consensus, rerank
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text.context import Text
 
@@ -34,25 +34,25 @@ def test_docstrings() -> None:
     ],
 )
 def test_the_first_stays_unless_another_is_strictly_better(scores: list[float | None], chosen: int) -> None:
-    assert Rule().choose(scores).chosen == chosen
+    assert Weighting().choose(scores).chosen == chosen
 
 
 def test_the_margin_must_be_passed() -> None:
-    assert Rule(margin=0.25).choose([0.5, 0.75]).chosen == 0
-    assert Rule(margin=0.25).choose([0.5, 0.75, 0.875]).chosen == 2
+    assert Weighting(margin=0.25).choose([0.5, 0.75]).chosen == 0
+    assert Weighting(margin=0.25).choose([0.5, 0.75, 0.875]).chosen == 2
 
 
 def test_a_given_score_is_weighed_against_the_pronouns() -> None:
     scores, given = [0.5, 1.0, None], [-1.0, -3.0, -0.5]
-    found = Rule(weight=0.5).choose(scores, given)
+    found = Weighting(weight=0.5).choose(scores, given)
     assert found == choice.Choice(2, (0.5, 1.0, None), (0.0, 0.5 * 0.5 - 0.5 * 2, 0.5 * 0.5))
-    assert Rule(weight=1.0).choose(scores, given).chosen == 1
-    assert Rule(weight=0.0).choose(scores, given).chosen == 2
-    assert Rule(weight=0.9).choose([0.5, 1.0, 0.5], given).chosen == 1  # 0.45 - 0.2 against 0.05
+    assert Weighting(weight=1.0).choose(scores, given).chosen == 1
+    assert Weighting(weight=0.0).choose(scores, given).chosen == 2
+    assert Weighting(weight=0.9).choose([0.5, 1.0, 0.5], given).chosen == 1  # 0.45 - 0.2 against 0.05
 
 
 def test_candidates_without_a_first_pronoun_differ_by_the_given_score_alone() -> None:
-    assert Rule(weight=0.9).choose([None, 1.0, 0.0], [0.0, -0.1, 0.1]).gains == pytest.approx((0, -0.01, 0.01))
+    assert Weighting(weight=0.9).choose([None, 1.0, 0.0], [0.0, -0.1, 0.1]).gains == pytest.approx((0, -0.01, 0.01))
 
 
 def test_agreement_is_f1_of_forms_averaged_over_the_others() -> None:
@@ -73,7 +73,7 @@ def test_equal_agreement_is_a_tie_whatever_the_order() -> None:
     for k in range(len(texts)):
         turned = texts[k:] + texts[:k]
         assert consensus(turned) == consensus(texts)[k:] + consensus(texts)[:k]
-    assert Rule().choose(consensus(["He left.", "She left.", "He went.", "She went."])).chosen == 0
+    assert Weighting().choose(consensus(["He left.", "She left.", "He went.", "She went."])).chosen == 0
 
 
 class Scorer:
@@ -99,14 +99,14 @@ def chosen(found: Iterable[tuple[int, choice.Choice]]) -> list[str]:
 
 def test_each_line_stands_behind_the_two_that_were_chosen() -> None:
     scorer = Scorer()
-    assert chosen(rerank(CANDIDATES, scorer, rule=Rule())) == ["b2", "c3", "e", "i2", "j5", "l7"]
+    assert chosen(rerank(CANDIDATES, scorer, weighting=Weighting())) == ["b2", "c3", "e", "i2", "j5", "l7"]
     contexts = [{text.context for text in asked} for asked in scorer.asked]
     assert contexts == [{""}, {"b2"}, {"b2 c3"}, {"c3 e"}, {"e i2"}, {"i2 j5"}]
 
 
 def test_documents_are_read_side_by_side() -> None:
     scorer = Scorer()
-    found = list(rerank(CANDIDATES, scorer, rule=Rule(), docs=["x", "x", "x", "y", "y", "x"]))
+    found = list(rerank(CANDIDATES, scorer, weighting=Weighting(), docs=["x", "x", "x", "y", "y", "x"]))
     assert chosen(found) == ["b2", "c3", "e", "i2", "j5", "l7"]
     assert [i for i, _ in found] == [0, 3, 5, 1, 4, 2]
     assert [[text.context for text in asked] for asked in scorer.asked] == [
@@ -120,11 +120,11 @@ def test_given_contexts_need_one_pass() -> None:
     scorer = Scorer()
     given = [[0.0, -9.0], [0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0], [0.0], [0.0, 0.0]]
     contexts = ["A.", "B.", "C.", "D.", "E.", "F."]
-    found = rerank(CANDIDATES, scorer, rule=Rule(weight=0.5), given=given, contexts=contexts)
+    found = rerank(CANDIDATES, scorer, weighting=Weighting(weight=0.5), given=given, contexts=contexts)
     assert chosen(found) == ["a1", "d3", "g", "i2", "j5", "l7"]
     (asked,) = scorer.asked
     assert asked == [Text(f"{c}.", t) for c, texts in zip("ABCDEF", CANDIDATES, strict=True) for t in texts]
 
 
 def test_no_lines() -> None:
-    assert list(rerank([], Scorer(), rule=Rule())) == []
+    assert list(rerank([], Scorer(), weighting=Weighting())) == []

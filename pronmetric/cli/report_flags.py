@@ -1,0 +1,85 @@
+"""The flags of `report`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from pronmetric.cli import numbers, options, stray
+from pronmetric.cli.suffixes import format_of
+from pronmetric.report import plots, tables
+
+DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
+
+The report contains the system scores, the system pronouns compared with the reference pronouns, and the segments that
+differ, with the attention of the model and its preferred pronouns. The web page is a single self-contained file that
+works offline.
+
+`pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
+EPILOG = f"""formats:
+  html         web page with everything: search, sorting, filters, a link to each segment
+  md, latex    tables; default: systems, pairs, confusion
+  tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
+  png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
+Without --format, the suffix of the output file decides: {", ".join(SUFFIXES)}.
+
+A segment differs if the pronouns of the systems differ, if their scores differ by more than the tie threshold, or if a
+pronoun differs from the reference. Segments are sorted by score difference, largest first, and --limit N keeps the
+first N. Pronouns are paired with those of the reference by an automatic word aligner, which makes errors.
+
+The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded and every
+possible alternative is scored. This takes about ten times as long as `score`. Use --no-model to leave them out.
+
+examples:
+  pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
+  pronmetric report result.json -o report.html
+  pronmetric report result.json --no-model --format md --show systems confusion"""
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+_DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
+_DEFAULT["latex"] = _DEFAULT["md"]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    parser = argparse.ArgumentParser(
+        prog="pronmetric report",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("result", metavar="RESULT.json", help="result file of score or compare (--to_json)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default for tables: stdout)")
+    parser.add_argument("--format", choices=FORMATS, help="output format; see below")
+    names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
+    parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"tables or plots: {', '.join(names)}")
+    parser.add_argument("--limit", type=numbers.positive, metavar="N", help="show at most N segments (default: all)")
+    parser.add_argument("--title", metavar="TEXT", help="title of the web page (default: the system names)")
+    parser.add_argument(
+        "--no-model", "--no_model", action="store_true", help="do not show attention and alternative pronouns"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    options.add_model(parser, seed=False)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
+    made = parser()
+    args = stray.parse(made, argv, cure="give one result file, and the output file with -o FILE")
+    args.format = format_of(made, args.output, args.format, SUFFIXES, default="html")
+    if args.output is None and args.format in ("html", "png", "svg"):
+        made.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")
+    if args.format == "html" and args.show:
+        made.error("--show is for tables and plots; the web page shows everything")
+    if args.format != "html" and args.title is not None:
+        made.error("--title is for the web page (--format html)")
+    if args.no_model and (args.model is not None or args.allow_network):
+        made.error("--no-model cannot be used with --model or --allow_network")
+    args.show = tuple(dict.fromkeys(args.show or _DEFAULT.get(args.format, ())))
+    if args.format in ("png", "svg", "tsv") and len(args.show) > 1:
+        made.error(f"expected one name with --format {args.format}, got --show {' '.join(args.show)}")
+    if args.format in ("png", "svg") and args.show[0] not in plots.PLOTS:
+        made.error(f"{args.show[0]} is a table, not a plot; plots: {', '.join(plots.PLOTS)}")
+    return args

@@ -1,0 +1,100 @@
+"""The flags of `suggest`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from pronmetric.cli import context_flag, numbers, options, stray
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
+
+TOP = 3
+DESCRIPTION = f"""List doubtful pronouns of English translations, with alternatives that the model prefers.
+
+A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
+a time, and scored; forms with a higher probability are listed as "better", the most probable first.
+
+The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
+63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
+benchmarks/suggest-threshold.md for other thresholds.
+
+The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
+is probable in the English text. The rest of the sentence is not changed: "agrees" says whether the verb or noun fits
+the form, and other mentions of the same referent stay."""
+EPILOG = (
+    """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
+output has one object on each line, in the same order, with an empty list if no pronoun is doubtful; the ids of -t are
+the line numbers, from 0. Start and end count code points of the text:
+
+  {"id": 1, "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
+    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true}]}]}
+
+"better" is empty if no other form has a higher probability. Forms that would not be a pronoun in that position are not
+scored.
+
+context of -t:
+  common      the previous sentences of the reference; the default with -r
+  respective  the previous lines of the file; the default without -r
+  none        no context
+  given       the context of each record; the default with --jsonl
+"""
+    + context_flag.SIZE_HELP
+    + """
+
+examples:
+  pronmetric suggest --jsonl records.jsonl > suggestions.jsonl
+  pronmetric suggest -t system.txt --docids ids.txt --threshold 0.3 --top 1"""
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = argparse.ArgumentParser(
+        prog="pronmetric suggest",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.set_defaults(dataset=None, sources=None)  # of `corpora.read`
+    texts = made.add_argument_group("texts (UTF-8, also gzip)")
+    texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
+    texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
+    texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
+    texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
+    listed = made.add_argument_group("selection")
+    listed.add_argument(
+        "--threshold",
+        type=numbers.share,
+        metavar="X",
+        help=f"list pronouns with a probability below X (default: {THRESHOLD:g})",
+    )
+    listed.add_argument("--all", action="store_true", help="list all pronouns")
+    listed.add_argument(
+        "--top",
+        type=numbers.positive,
+        default=TOP,
+        metavar="N",
+        help="better forms of each pronoun (default: %(default)s)",
+    )
+    options.add_model(made, seed=False)
+    made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    return made
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
+    made = parser()
+    args = stray.parse(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
+    if (args.jsonl is None) == (args.translations is None):
+        made.error("give one of --jsonl, -t" + ("" if args.jsonl is None else "; got both"))
+    if args.jsonl is not None and (args.references is not None or args.docids is not None):
+        made.error("-r and --docids go with -t, not with --jsonl")
+    options.check_given(made, args)
+    if args.context == COMMON and args.references is None:
+        made.error("--context common needs a reference: give -r")
+    if args.all and args.threshold is not None:
+        made.error("give one of --threshold and --all")
+    return args
