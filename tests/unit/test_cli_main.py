@@ -136,7 +136,7 @@ def test_the_package_runs_as_a_module() -> None:
 def test_the_help_says_how_segments_and_lines_count(name: str, capsys) -> None:
     with pytest.raises(SystemExit):
         cli.main(["help", name])
-    assert "Segments count from 0, as in COMET; lines in errors count from 1" in capsys.readouterr().out
+    assert "Segments are numbered from 0, as in COMET. Error messages number lines from 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
