@@ -66,7 +66,7 @@ def test_what_scores_in_another_way_is_refused(
     change(two[1], context="none")
     out = tmp_path / "average"
     assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(out)]) == 1
-    assert "another context than that of the first" in capsys.readouterr().err and not out.exists()
+    assert "its context differs from that of the first" in capsys.readouterr().err and not out.exists()
 
 
 def test_heads_that_began_with_other_weights_are_refused(
@@ -79,7 +79,7 @@ def test_heads_that_began_with_other_weights_are_refused(
     argv = ["average", *map(str, (*two, third)), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
     assert main(argv) == 1
     said = capsys.readouterr().err
-    assert f"{third}: its head began with other weights (head_seed=2) than those before it (1)" in said
+    assert f"{third}: its head has other initial weights (head_seed=2) than the checkpoints before it (1)" in said
     change(third, training={"head_seed": 1})
     assert main(argv) == 0
     assert files.load(tmp_path / "average").config["training"]["head_seed"] == 1
@@ -90,7 +90,7 @@ def test_faults_and_wrong_flags(
 ) -> None:
     names, data = list(map(str, two)), ["--data", str(tiny_prepared)]
     assert main(["average", *names, "--data", str(tmp_path), "-o", str(tmp_path / "new")]) == 1
-    assert "expected a folder that `pronmetric prepare` wrote" in capsys.readouterr().err
+    assert "expected a folder written by `pronmetric prepare`" in capsys.readouterr().err
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "file").touch()
     assert main(["average", *names, *data, "-o", str(tmp_path / "used")]) == 1

@@ -17,7 +17,7 @@ from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.training import callbacks
-from pronmetric.training.module import ScorerModule
+from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.pretrain import LanguageModule
 
 Run = Callable[..., int]
@@ -237,7 +237,7 @@ def test_pretraining_stops_at_a_loss_that_is_not_finite() -> None:
     def model(*_: Any) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.tensor([1.0, float("inf")]), torch.tensor([1.0])
 
-    module = LanguageModule(model, optim={}, steps=9, epoch=9.0, seed=1)  # type: ignore[arg-type]
+    module = LanguageModule(model, optim=None, length=Length(9, 9.0), seed=1)  # type: ignore[arg-type]
     item: Any = type("Item", (), {"characters": None, "mask": None, "words": [1]})
     with pytest.raises(PronmetricError, match="the loss is inf at step 1: training stops"):
         module.training_step(item, 0)
