@@ -2,10 +2,10 @@
 
     python -m benchmarks.pair_accuracy --model FOLDER --data PREPARED --split test [--contexts all] [--out FILE.json]
 
-R vs S counts the pairs in which an aligned pronoun differs from the system's pronoun; those that differ only in a
-pronoun against another word or nothing stand apart and are measured with `--others`. Contexts, as `pronmetric compare`
-has them: common (the reference's for both), respective (each its own), crossed (both in the reference's and both in
-the system's, averaged: what comparing without a reference does), none, and shuffled (another document's). Intervals
+R vs S contains the pairs in which an aligned pronoun differs from the system's pronoun; pairs that differ only in a
+pronoun against another word or nothing are a part of their own, measured with `--others`. Contexts as in `pronmetric
+compare`: common (the reference's for both), respective (each its own), crossed (both texts in the reference's and both
+in the system's, averaged, as in a comparison without a reference), none, and shuffled (another document's). Intervals
 resample documents.
 """
 
@@ -27,13 +27,13 @@ PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, word o
 
 
 def measure(score: Scorer, pairs: Sequence[Pair], kinds: Sequence[str] = (COMMON,), *, seed: int = 0) -> dict[str, Any]:
-    """All figures of a scorer on pairs, from one call of `score`; `kinds` must hold common."""
+    """All figures of a scorer on pairs, from one call of `score`; `kinds` must contain common."""
     scored = dict.fromkeys(own for kind in kinds for own in ((COMMON, SYSTEM) if kind == CROSSED else (kind,)))
     judged = scoring.judge(
         score, prepared.contrasts(pairs), prepared.contexts(pairs, list(scored), seed=seed), seed=seed
     )
     if CROSSED in kinds:
-        judged[CROSSED] = _averaged(judged[COMMON], judged[SYSTEM])
+        judged[CROSSED] = _average_contexts(judged[COMMON], judged[SYSTEM])
     judged = {kind: judged[kind] for kind in kinds}
     groups = {name: [i for i, pair in enumerate(pairs) if part(pair) == name] for name in PARTS}
     return {
@@ -44,14 +44,14 @@ def measure(score: Scorer, pairs: Sequence[Pair], kinds: Sequence[str] = (COMMON
 
 
 def part(pair: Pair) -> str:
-    """Which of PARTS a pair belongs to."""
+    """The one of PARTS that a pair belongs to."""
     if pair.kind != "system" or any(m.kind == "pronoun" for m in pair.mismatches):
         return pair.kind
     return "system other"
 
 
-def _averaged(first: Judged, second: Judged) -> Judged:
-    """Scores averaged over two contexts; null where either is."""
+def _average_contexts(first: Judged, second: Judged) -> Judged:
+    """Scores averaged over two contexts; null where one of them is."""
 
     def averaged(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
         return [

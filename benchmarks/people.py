@@ -153,7 +153,7 @@ def detection(
     draws: int = DRAWS,
 ) -> dict[str, Any]:
     """Does a low score find the pronouns that an error touches? Floor: how often a form is wrong in other documents."""
-    tokens = list(mqm.tokens(judgements, context))
+    tokens = list(mqm.label_pronouns(judgements, context))
     wrong = [token["label"] == "wrong" for token in tokens]
     forms = [str(token["pronoun"]) for token in tokens]
     docs = [str(token["doc"]) for token in tokens]

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric.cli import metric_scores, numbers, options, output, segment_level, tables, written
-from pronmetric.cli.metric_scores import Metric
+from pronmetric.cli import numbers, options, output, segment_level, tables, written
 from pronmetric.errors import InputError
 from pronmetric.eval import permutation, segment_correlation
 from pronmetric.eval.correlation import (
@@ -30,7 +29,8 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import Totals, totals
 from pronmetric.output import targets
 from pronmetric.results import Result
-from pronmetric.suites import wmt_scores
+from pronmetric.suites import metric_scores, wmt_scores
+from pronmetric.suites.metric_scores import Metric
 
 DESCRIPTION = """Correlation of metric scores with human scores, of systems or segments, depending on HUMAN. Higher is
 better on both sides.

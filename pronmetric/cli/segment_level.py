@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric.cli import metric_scores, tables, written
+from pronmetric.cli import tables, written
 from pronmetric.errors import InputError
 from pronmetric.eval import permutation, segment_correlation
 from pronmetric.eval.permutation import RESAMPLES, Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures, segment_figures
-from pronmetric.suites import wmt_scores
+from pronmetric.suites import metric_scores, wmt_scores
 
 AVERAGE = ITEM
 _LABELS = {

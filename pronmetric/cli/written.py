@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pronmetric.cli.metric_scores import Metric
 from pronmetric.output import targets
 from pronmetric.suites import wmt_scores
+from pronmetric.suites.metric_scores import Metric
 from pronmetric.text import strict_json
 
 

@@ -1,9 +1,9 @@
-"""Pairs of texts that somebody judged: the one record that every source of such pairs is turned into, as JSONL.
+"""Judged pairs of texts: the common record of all sources of such pairs, and its JSONL format.
 
 One object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
 "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b"}; the id and the two texts
-must be there. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are known by their keys. A
-source in another form (a TSV, a folder) has a module of its own that gives the same record.
+are required. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are recognised by their
+keys. Sources in other formats (TSV, folders) have modules of their own.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _STUDY_KEYS = {"reference", "noisy"}
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """Two texts in the same context, and who found which one better.
+    """Two texts in the same context, and the answers to which of them is better.
 
-    context: the previous sentences, oldest first. better: "A", "B" or "tie", None where nobody says. votes: the answer
-    of each rater who gave one. group: what figures are told apart by (a language, a kind); doc: what is resampled as
-    one. pronoun_a, pronoun_b: the pronouns in which the texts differ, where that is one each. judge: what stands behind
-    `better` where it is nobody's answer, such as "the reference is better". reference: a reference translation of the
-    same segment; system_a, system_b: what the texts are outputs of; nothing but floors and peers read these three.
+    context: the previous sentences, oldest first. better: "A", "B" or "tie", None if not given. votes: the answer of
+    each rater. group: a label by which figures are broken down (a language, a kind); doc: the unit of resampling.
+    pronoun_a, pronoun_b: the pronouns in which the texts differ, if it is one in each. judge: the origin of `better`
+    where it is not a rater's answer, such as "the reference is better". reference: a reference translation of the
+    segment; system_a, system_b: the systems that produced the texts; only the baselines use these three.
     """
 
     id: str
@@ -61,8 +61,8 @@ def read(path: str | Path) -> list[JudgedPair]:
     """The pairs of a JSONL file, in order; lines of the study's form become pairs whose A, the reference, is better.
 
     Raises:
-        InputError: with file and line, where a line is no such object, a key is missing or misspelt, a value is not
-            what the key means, an id comes again; where the file has no pair.
+        InputError: with file and line, for a line that is not such an object, a missing or misspelt key, an invalid
+            value, a duplicate id, and a file without pairs.
     """
     pairs: list[JudgedPair] = []
     lines: dict[str, int] = {}
@@ -70,7 +70,7 @@ def read(path: str | Path) -> list[JudgedPair]:
         check = _Record(record, str(path), number)
         pair = _study(check) if _STUDY_KEYS <= record.keys() else _pair(check)
         if pair.id in lines:
-            check.fail(f'the id "{pair.id}" stands in line {lines[pair.id]} too; each pair needs an id of its own')
+            check.fail(f'duplicate id "{pair.id}", first in line {lines[pair.id]}; each pair needs its own')
         lines[pair.id] = number
         pairs.append(pair)
     if not pairs:
@@ -79,7 +79,7 @@ def read(path: str | Path) -> list[JudgedPair]:
 
 
 def to_line(pair: JudgedPair) -> str:
-    """The pair as one line of JSON without its line end; what nobody said is left out.
+    """The pair as one line of JSON without a line end; missing values are left out.
 
     >>> to_line(JudgedPair("1", (), "He left.", "It left.", better="A"))
     '{"id": "1", "context": [], "text_a": "He left.", "text_b": "It left.", "better": "A"}'
@@ -97,18 +97,18 @@ def to_line(pair: JudgedPair) -> str:
 
 
 def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]]:
-    """A metric's scores of pairs by id: JSONL {"id", "score_a", "score_b"}; null is a text without a score.
+    """A metric's scores of pairs by id: JSONL {"id", "score_a", "score_b"}; null for a text without a score.
 
     Raises:
-        InputError: with file and line, where a key is missing, a score is neither a finite number nor null, an id
-            comes again; where the file has no scores.
+        InputError: with file and line, for a missing key, a score that is neither a finite number nor null, a
+            duplicate id, and a file without scores.
     """
     scores: dict[str, tuple[float | None, float | None]] = {}
     for number, record in read_objects(path):
         check = _Record(record, str(path), number)
         identity = check.identity()
         if identity in scores:
-            check.fail(f'the id "{identity}" comes a second time; give the scores of a pair once')
+            check.fail(f'duplicate id "{identity}"; give the scores of a pair once')
         scores[identity] = check.score("score_a"), check.score("score_b")
     if not scores:
         raise InputError('no scores: expected one object {"id", "score_a", "score_b"} a line', file=path)
@@ -121,7 +121,7 @@ def score_line(identity: str, scores: tuple[float | None, float | None]) -> str:
 
 
 def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, file: str | Path) -> None:
-    """Refuse scores that are not those of exactly `ids`; `what` names what the ids stand for, in the plural."""
+    """Raise InputError unless the scores are those of exactly `ids`; `what` names the items, in the plural."""
     known = set(ids)
     missing = [identity for identity in ids if identity not in scores]
     unknown = [identity for identity in scores if identity not in known]
@@ -133,14 +133,14 @@ def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, fi
 def scores_of(
     pairs: Iterable[JudgedPair], scores: Mapping[str, tuple[float | None, float | None]], *, file: str | Path
 ) -> list[tuple[float | None, float | None]]:
-    """The scores of each pair, in the order of the pairs; `file` is named where a pair or its scores are missing."""
+    """The scores of each pair, in the order of the pairs; `file` is named in errors."""
     pairs = list(pairs)
     check_ids([pair.id for pair in pairs], scores, what="pairs", file=file)
     return [scores[pair.id] for pair in pairs]
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each JSON object of a JSONL file with its line number; empty lines are passed over.
+    """Each JSON object of a JSONL file with its line number; empty lines are skipped.
 
     Raises:
         InputError: with file and line, where a line is not JSON, not an object, holds NaN or infinity, or a key twice.
@@ -159,7 +159,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class _Record:
-    """One object and where it stands: gives its values, checked."""
+    """One object with its file and line; its values are checked."""
 
     def __init__(self, record: Mapping[str, Any], file: str, line: int) -> None:
         self.record, self.file, self.line = record, file, line
@@ -203,7 +203,7 @@ class _Record:
 
     def answer(self, key: str) -> str | None:
         value = self.record.get(key)
-        return None if value is None else self._answer(value, f'"{key}"', "leave the key out where nobody says")
+        return None if value is None else self._answer(value, f'"{key}"', "leave the key out if there is no answer")
 
     def votes(self) -> dict[str, str]:
         value = self.record.get("votes")
@@ -211,7 +211,7 @@ class _Record:
             return {}
         if not isinstance(value, dict):
             self.fail(f'"votes" must be an object {{rater: "A"|"B"|"tie"}}, got {_kind(value)}')
-        cure = "leave a rater out who did not vote"
+        cure = "leave out raters who did not vote"
         return {
             self._rater(rater): self._answer(vote, f'the vote of rater "{rater}"', cure)
             for rater, vote in value.items()
@@ -256,7 +256,7 @@ def _pair(record: _Record) -> JudgedPair:
         votes=record.votes(),
         **{key: record.label(key) for key in _LABELS},
     )
-    for key in record.record.keys() - set(_KEYS):  # a misspelt key must not pass for an absent one
+    for key in record.record.keys() - set(_KEYS):  # a misspelt key must not be read as a missing one
         near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
         if near:
             record.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')

@@ -1,11 +1,11 @@
-"""MQM error annotations (Marot TSV): which errors touch a pronoun, and what that says of pairs and single pronouns.
+"""MQM error annotations (Marot TSV): the errors on pronouns, as judged pairs of texts and as labelled pronouns.
 
 A file has a header and a line for each error that a rater marked in a system's translation of a segment: system, doc,
-seg_id, rater, source, target, category, severity; the span stands in the target (or source) as `<v>..</v>`. A text
-without an error has one line of category and severity "No-error". Freitag et al. 2021, "Experts, Errors, and Context".
+seg_id, rater, source, target, category, severity; the span is marked in the target (or source) as `<v>..</v>`. A text
+without errors has one line of category and severity "No-error". Freitag et al. 2021, "Experts, Errors, and Context".
 
-An error touches a pronoun where its span holds a character of a pronoun in use, is at most `longest` words long (in a
-long span the pronoun is as a rule a bystander), and its category is not one of `OTHER_MATTERS`.
+A pronoun error is an error whose span overlaps a pronoun in use, is at most `longest` words long (in a long span the
+pronoun is usually not the error), and whose category is none of `OTHER_CATEGORIES`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pronmetric.text.words import words
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
 WEIGHTS = {"no-error": 0.0, "neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
-OTHER_MATTERS = ("no-error", "fluency/punctuation", "fluency/spelling", "locale convention", "source")
+OTHER_CATEGORIES = ("no-error", "fluency/punctuation", "fluency/spelling", "locale convention", "source")
 JUDGE = "the raters' votes"
 REFERENCE = "ref"
 LONGEST = 4
@@ -39,7 +39,7 @@ _MARK = re.compile(r"</?v>")
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """One error: `spans` are those in the plain target, none where it was marked in the source."""
+    """One error; `spans` are offsets in the target without marks, empty if the error is marked in the source."""
 
     category: str
     severity: str
@@ -47,13 +47,13 @@ class Error:
 
     @property
     def weight(self) -> float:
-        """How much it costs, by its severity: minor 1, major 5, critical 10."""
+        """The weight of its severity: minor 1, major 5, critical 10."""
         return WEIGHTS[self.severity.lower()]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """One translation as one rater judged it; `errors` is empty where nothing was wrong."""
+    """One rater's annotation of one translation; `errors` is empty for a translation without errors."""
 
     system: str
     doc: str
@@ -67,11 +67,11 @@ class Judgement:
         """The pronouns in use."""
         return find(self.text)
 
-    def touching(self, *, longest: int = LONGEST) -> tuple[tuple[Error, tuple[Occurrence, ...]], ...]:
-        """The errors that touch a pronoun, each with those that it touches."""
+    def pronoun_errors(self, *, longest: int = LONGEST) -> tuple[tuple[Error, tuple[Occurrence, ...]], ...]:
+        """The pronoun errors, each with the pronouns that it overlaps."""
         found = []
         for error in self.errors:
-            if error.weight and not error.category.lower().startswith(OTHER_MATTERS):
+            if error.weight and not error.category.lower().startswith(OTHER_CATEGORIES):
                 spans = [(a, b) for a, b in error.spans if len(self.text[a:b].split()) <= longest]
                 touched = tuple(o for o in self.pronouns if any(o.start < b and a < o.end for a, b in spans))
                 if touched:
@@ -79,17 +79,17 @@ class Judgement:
         return tuple(found)
 
     def penalty(self, *, longest: int = LONGEST) -> float:
-        """The weights of the errors that touch a pronoun, summed; lower is better."""
-        return sum(error.weight for error, _ in self.touching(longest=longest))
+        """The sum of the pronoun errors' weights; lower is better."""
+        return sum(error.weight for error, _ in self.pronoun_errors(longest=longest))
 
 
 def read(path: str | Path) -> list[Judgement]:
-    """What each rater said of each translation, in the order of the file.
+    """The annotations of each translation by each rater, in the order of the file.
 
     Raises:
-        InputError: with file and line, where a column is missing, a line has more or fewer fields than the header, a
-            segment has no number, a severity is unknown, the marks of a span don't pair, or a translation is not the
-            same in all of its lines; where the file has no annotation.
+        InputError: with file and line, for a missing column, a wrong number of fields, a segment without a number, an
+            unknown severity, unpaired marks of a span, or a translation that differs between its lines; for a file
+            without annotations.
     """
     rows = enumerate(iter_lines(path), start=1)
     header = next(rows, (1, ""))[1].split("\t")
@@ -117,8 +117,8 @@ def read(path: str | Path) -> list[Judgement]:
         text, spans = _plain(target, path, number)
         place = system, doc, int(seg)
         if texts.setdefault(place, text) != text:
-            what = f"the translation of {doc} {seg} by {system} is not that of its earlier lines"
-            raise InputError(f"{what}; one system has one translation", file=path, line=number)
+            what = f"the translation of {doc} {seg} by {system} differs from that of earlier lines"
+            raise InputError(f"{what}; expected one translation of a segment for each system", file=path, line=number)
         errors = found.setdefault((*place, rater), [])
         if severity.lower() != "no-error":
             errors.append(Error(category, severity, spans))
@@ -133,9 +133,9 @@ def read(path: str | Path) -> list[Judgement]:
 def contexts(
     judgements: Iterable[Judgement], *, reference: str | None = REFERENCE
 ) -> dict[tuple[str, int], tuple[str, ...]]:
-    """For each segment (doc, number) the up to two segments before it, as the system `reference` has them.
+    """The context of each segment (doc, number): up to two preceding segments in the text of the system `reference`.
 
-    None gives no context at all.
+    None gives no context.
 
     Raises:
         PronmetricError: the file has no such system.
@@ -144,8 +144,8 @@ def contexts(
     systems = sorted({one.system for one in judgements})
     if reference is not None and reference not in systems:
         raise PronmetricError(
-            f"no system is called {reference!r}, whose text would be the context; there are {', '.join(systems)}; "
-            "name one with --reference, or none"
+            f"no system {reference!r} for the context; there are {', '.join(systems)}; give one of them or none with "
+            "--reference"
         )
     text = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
     return {
@@ -166,13 +166,13 @@ def pairs(
     reference: str | None = REFERENCE,
     tally: Counter[str] | None = None,
 ) -> Iterator[JudgedPair]:
-    """Two systems' translations of a segment, with the vote of each rater who judged both.
+    """Pairs of two systems' translations of a segment, with the vote of each rater who annotated both.
 
-    A rater votes for the text with the lower penalty, counting only errors that touch a pronoun; equal penalties are a
-    tie. `better` is what more raters voted for, else "tie". Which system is A changes from pair to pair by a checksum.
-    Left out, and counted in `tally`: pairs that no rater judged both of, equal texts, texts in which no such error
-    stands (but for `all_pairs`), and those that differ in more than `other_words` words besides pronouns, or in no
-    pronoun, where that is given. Each pair carries the text of the system `reference`, where the segment has one.
+    A rater votes for the text with the lower penalty, the sum of the pronoun errors' weights; equal penalties are a
+    tie. `better` is the answer with more votes, else "tie". Which system is text A is decided for each pair by a
+    checksum. Left out, and counted in `tally`: pairs that no rater annotated in full, equal texts, pairs without a
+    pronoun error (unless `all_pairs`), and, if `other_words` is given, pairs that differ in more than so many words
+    besides pronouns, or in no pronoun. Each pair has the text of the system `reference`, if the segment has one.
     """
     count: Counter[str] = Counter() if tally is None else tally
     segments: dict[tuple[str, int], dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
@@ -191,20 +191,20 @@ def pairs(
             elif texts[0].text == texts[1].text:
                 count["equal texts"] += 1
             elif not all_pairs and not any(map(any, both.values())):
-                count["no error touches a pronoun"] += 1
+                count["without a pronoun error"] += 1
             else:
                 forms, others = difference(*texts)
                 if other_words is not None and (others > other_words or not any(forms)):
-                    count["differ in other words"] += 1
+                    count["too many other words"] += 1
                     continue
                 count["pairs"] += 1
                 yield _pair(texts, context[doc, seg], both, forms, references.get((doc, seg)))
 
 
 def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], int]:
-    """Where two texts differ: the forms of each one's pronouns there, and how many other words; case is ignored.
+    """The differences of two texts: the forms of the differing pronouns of each, and the number of other words.
 
-    Of other words that stand in for each other the longer side counts; punctuation does not.
+    Case and punctuation are ignored. Of a replaced span, the longer side counts.
     """
     split = words(a.text), words(b.text)
     lower = [word.text.lower() for word in split[0]], [word.text.lower() for word in split[1]]
@@ -222,17 +222,17 @@ def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple
     return (tuple(forms[0]), tuple(forms[1])), others
 
 
-def tokens(
+def label_pronouns(
     judgements: Iterable[Judgement],
     context: Mapping[tuple[str, int], tuple[str, ...]],
     *,
     longest: int = LONGEST,
     tally: Counter[str] | None = None,
 ) -> Iterator[dict[str, object]]:
-    """Each pronoun in use of each judged text, for `evaluate`: "wrong" where an error touches it, else "right"."""
+    """Each pronoun in use of each annotated text: "wrong" if it is in a pronoun error, else "right"."""
     count: Counter[str] = Counter() if tally is None else tally
     for one in judgements:
-        blame = {o.start: error for error, touched in reversed(one.touching(longest=longest)) for o in touched}
+        blame = {o.start: error for error, touched in reversed(one.pronoun_errors(longest=longest)) for o in touched}
         for o in one.pronouns:
             error = blame.get(o.start)
             label = "right" if error is None else "wrong"
@@ -282,16 +282,14 @@ def _pair(
 
 
 def _plain(target: str, path: str | Path, line: int) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The text without its marks, and the spans between them; one that is never closed runs to the end."""
+    """The text without its marks, and the marked spans; an open span runs to the end."""
     text, spans, last = "", [], 0
     start: int | None = None
     for mark in _MARK.finditer(target):
         text += target[last : mark.start()]
         last = mark.end()
         if (mark.group() == "<v>") != (start is None):
-            raise InputError(
-                f"{mark.group()} without its partner in the target; pair <v> and </v>", file=path, line=line
-            )
+            raise InputError(f"unpaired {mark.group()} in the target; expected <v>..</v>", file=path, line=line)
         if start is None:
             start = len(text)
         else:

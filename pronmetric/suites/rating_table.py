@@ -15,11 +15,11 @@ _EXPECTED = "expected a header item,rater1,rater2,..."
 
 
 def read(path: str | Path, *, categories: Sequence[str] = ()) -> Ratings:
-    """The table of a file; categories: those that count even if nobody used them.
+    """The table of a file; categories: included even if nobody used them.
 
     Raises:
-        InputError: with file and line, where the header is another, a row has more or fewer cells, an item or rater
-            comes twice or has no name; where a rater rated nothing, or there are fewer than two raters.
+        InputError: with file and line, for another header, a wrong number of cells, an item or rater that is duplicate
+            or has no name, a rater without ratings, and fewer than two raters.
     """
     lines = read_lines(path)
     if not any(line.strip() for line in lines):
@@ -40,7 +40,7 @@ def read(path: str | Path, *, categories: Sequence[str] = ()) -> Ratings:
                 raise InputError(message, file=path, line=rows.line_num)
             item = cells[0]
             if not item or item in items:
-                why = f'the item "{item}" stands in line {items[item]} too' if item else "the item has no name"
+                why = f'duplicate item "{item}", first in line {items[item]}' if item else "the item has no name"
                 raise InputError(f"{why}; give each item one line and a name", file=path, line=rows.line_num)
             items[item] = rows.line_num
             for rater, cell in zip(raters, cells[1:], strict=True):
@@ -51,7 +51,7 @@ def read(path: str | Path, *, categories: Sequence[str] = ()) -> Ratings:
         raise InputError("has a header, but no items", file=path)
     for rater, own in found.items():
         if not any(own.values()):
-            raise InputError(f'the rater "{rater}" rated nothing; take the column out', file=path)
+            raise InputError(f'the rater "{rater}" rated nothing; remove the column', file=path)
     return Ratings.of(found, categories=categories, order=items)
 
 
@@ -62,5 +62,5 @@ def _check_header(head: Sequence[str], path: str | Path) -> None:
         raise InputError(f"{_EXPECTED} with at least two raters, got {len(head) - 1}", file=path, line=1)
     for number, rater in enumerate(head[1:], start=1):
         if not rater or rater in head[1:number]:
-            what = f'the rater "{rater}" stands there twice' if rater else f"rater {number} has no name"
+            what = f'duplicate rater "{rater}"' if rater else f"rater {number} has no name"
             raise InputError(f"{what}; {_EXPECTED}", file=path, line=1)

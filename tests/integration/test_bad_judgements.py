@@ -166,7 +166,7 @@ BAD_PAIRS: dict[str, tuple[Any, str]] = {
     "id an object": (changed(PAIR, id={"p": 2}), '"id" must be a string or a whole number'),
     "id with NUL": (changed(PAIR, id=NUL), '"id" holds a NUL'),
     "id with half a pair": (changed(PAIR, id=HALF), '"id" holds half a surrogate pair'),
-    "id again": (changed(PAIR, id="p1"), 'the id "p1" stands in line 1 too'),
+    "id again": (changed(PAIR, id="p1"), 'duplicate id "p1", first in line 1'),
     "no text_a": (changed(PAIR, text_a=GONE), 'the key "text_a" is missing'),
     "no text_b": (changed(PAIR, text_b=GONE), 'the key "text_b" is missing'),
     "text_a in capitals": (changed(PAIR, text_a=GONE, TEXT_A="She left."), 'the key "text_a" is missing'),
@@ -256,7 +256,7 @@ BAD_SCORES: dict[str, tuple[Any, str]] = {
     "scores in a list": ({"id": "p2", "scores": [0.9, 0.1]}, 'the key "score_a" is missing'),
     "id missing": (changed(SCORE, id=GONE), 'the key "id" is missing'),
     "id null": (changed(SCORE, id=None), '"id" must be a string or a whole number'),
-    "id again": (changed(SCORE, id="p1"), 'the id "p1" comes a second time'),
+    "id again": (changed(SCORE, id="p1"), 'duplicate id "p1"'),
     "a list": ("[0.9, 0.1]", "expected a JSON object, got a list"),
     "two numbers": ("0.9 0.1", "expected one JSON object on the line"),
 }
@@ -264,7 +264,7 @@ BAD_TOKENS: dict[str, tuple[Any, str]] = {
     **{f"no {key}": (changed(TOKEN, **{key: GONE}), f"the key '{key}' is missing") for key in ("id", "text", "start")},
     **{f"{key} gone": (changed(TOKEN, **{key: GONE}), f"the key '{key}' is missing") for key in ("end", "label")},
     "id null": (changed(TOKEN, id=None), '"id" must be a string or a whole number'),
-    "id again": (changed(TOKEN, id="t1"), 'the id "t1" stands in line 1 too'),
+    "id again": (changed(TOKEN, id="t1"), 'duplicate id "t1", first in line 1'),
     "id with half a pair": (changed(TOKEN, id=HALF), '"id" holds half a surrogate pair'),
     "label good": (changed(TOKEN, label="good"), '"label" must be "right" or "wrong", got \'good\''),
     "label 1": (changed(TOKEN, label=1), '"label" must be "right" or "wrong", got 1'),
@@ -274,11 +274,11 @@ BAD_TOKENS: dict[str, tuple[Any, str]] = {
     "start a fraction": (changed(TOKEN, start=0.0), '"start" and "end" must be whole numbers'),
     "end true": (changed(TOKEN, end=True), '"start" and "end" must be whole numbers'),
     "end null": (changed(TOKEN, end=None), '"start" and "end" must be whole numbers'),
-    "start below 0": (changed(TOKEN, start=-2), "start -2, end 2 are no place in a text of 8 characters"),
-    "end past the text": (changed(TOKEN, end=9), "start 0, end 9 are no place in a text of 8 characters"),
-    "end before start": (changed(TOKEN, start=2, end=0), "are no place"),
-    "nothing between": (changed(TOKEN, start=2), "are no place"),
-    "another pronoun": (changed(TOKEN, pronoun="she"), "the pronoun 'she' is not at start, 'He' is"),
+    "start below 0": (changed(TOKEN, start=-2), "start -2, end 2 is not a span of a text of 8 characters"),
+    "end past the text": (changed(TOKEN, end=9), "start 0, end 9 is not a span of a text of 8 characters"),
+    "end before start": (changed(TOKEN, start=2, end=0), "is not a span"),
+    "nothing between": (changed(TOKEN, start=2), "is not a span"),
+    "another pronoun": (changed(TOKEN, pronoun="she"), "expected the pronoun 'she' at start, got 'He'"),
     "text a number": (changed(TOKEN, text=5), '"text" must be a string, got a number'),
     "text with NUL": (changed(TOKEN, text="He\0left"), '"text" holds a NUL'),
     "context a string": (changed(TOKEN, context="Anna came."), '"context" must be a list of strings'),
@@ -298,7 +298,7 @@ BAD_TOKEN_SCORES: dict[str, tuple[Any, str]] = {
     "token score missing": (changed(TOKEN_SCORE, score=GONE), "the key 'score' is missing"),
     "token score of a pair": (changed(SCORE, id="t2"), "the key 'score' is missing"),
     "token score without id": (changed(TOKEN_SCORE, id=GONE), '"id" must be a string or a whole number'),
-    "token score again": (changed(TOKEN_SCORE, id="t1"), 'the id "t1" comes a second time'),
+    "token score again": (changed(TOKEN_SCORE, id="t1"), 'duplicate id "t1"'),
 }
 BAD_RECORDS: dict[str, tuple[Any, str]] = {
     "record cut off": ('{"id": 2, "text": "She', "broken JSON"),
@@ -328,10 +328,10 @@ MQM_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "segment empty": ((*MQM_ROW[:2], "", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
     "severity unknown": ((*MQM_ROW[:-1], "Terrible"), "unknown severity 'Terrible'"),
     "severity empty": ((*MQM_ROW[:-1], ""), "unknown severity ''"),
-    "mark that is not opened": ((*MQM_ROW[:5], "He</v> left.", *MQM_ROW[6:]), "</v> without its partner"),
-    "mark in a mark": ((*MQM_ROW[:5], "<v>He <v>left</v>.", *MQM_ROW[6:]), "<v> without its partner"),
-    "mark closed twice": ((*MQM_ROW[:5], "<v>He</v></v> left.", *MQM_ROW[6:]), "</v> without its partner"),
-    "another translation": ((*MQM_ROW[:5], "She went.", *MQM_ROW[6:]), "is not that of its earlier lines"),
+    "mark that is not opened": ((*MQM_ROW[:5], "He</v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
+    "mark in a mark": ((*MQM_ROW[:5], "<v>He <v>left</v>.", *MQM_ROW[6:]), "unpaired <v> in the target"),
+    "mark closed twice": ((*MQM_ROW[:5], "<v>He</v></v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
+    "another translation": ((*MQM_ROW[:5], "She went.", *MQM_ROW[6:]), "differs from that of earlier lines"),
 }
 
 
@@ -353,7 +353,7 @@ BAD_TABLES = {
     "short row": (f"{TABLE}2,yes\n", 3, "2 cells, but the header has 3"),
     "long row": (f"{TABLE}2,yes,no,no\n", 3, "4 cells, but the header has 3"),
     "row of text": (f"{TABLE}and so on\n", 3, "1 cells, but the header has 3"),
-    "item twice": (f"{TABLE}1,no,no\n", 3, 'the item "1" stands in line 2 too'),
+    "item twice": (f"{TABLE}1,no,no\n", 3, 'duplicate item "1", first in line 2'),
     "item without name": (f"{TABLE},no,no\n", 3, "the item has no name"),
     "open quote": (f'{TABLE}2,"yes,no\n', 3, "no CSV"),
     "letters after a quote": (f'{TABLE}2,"yes"x,no\n', 3, "no CSV"),
@@ -564,7 +564,7 @@ def cases() -> Iterator[Case]:
     packed = gzip.compress(lines(changed(PAIR, **first)))[:-9]
     yield Case("pairs: gzip cut off", pairs, packed, None, "broken gzip file")
     yield Case(
-        'pairs: id 2 and "2"', pairs, lines(changed(PAIR, id=2), changed(PAIR, id="2")), 2, "stands in line 1 too"
+        'pairs: id 2 and "2"', pairs, lines(changed(PAIR, id=2), changed(PAIR, id="2")), 2, 'duplicate id "2", first in line 1'
     )
     for name, (bad, says) in BAD_SCORES.items():
         yield Case(f"score: {name}", ONLY_SCORES, second(SCORE, first, bad), 2, says)
@@ -591,7 +591,7 @@ def cases() -> Iterator[Case]:
     yield Case("GAP header only", ("evaluate",), tabs(GAP_HEAD), None, "holds no item")
     yield Case("GAP without URL", ("evaluate",), tabs(GAP_HEAD[:4], GAP_ROW[:4]), 1, "whose first line names URL")
     yield Case(
-        "GAP the same ID", ("evaluate",), tabs(GAP_HEAD, GAP_ROW, GAP_ROW), None, "the ID x-1 comes a second time"
+        "GAP the same ID", ("evaluate",), tabs(GAP_HEAD, GAP_ROW, GAP_ROW), None, "duplicate ID x-1"
     )
 
     for name, (text, line, says) in BAD_TABLES.items():
@@ -605,7 +605,7 @@ def cases() -> Iterator[Case]:
     yield Case("mqm: empty file", ("mqm",), b"", 1, "the column 'system' is missing")
     yield Case("mqm: header only", ("mqm",), tabs(MQM_HEAD), None, "no annotations")
     yield Case("mqm: commas", ("mqm",), ",".join(MQM_HEAD).encode(), 1, "expected a header of tabs")
-    yield Case("mqm: no reference", ("mqm",), tabs(MQM_HEAD, MQM_ROW), None, "no system is called 'ref'")
+    yield Case("mqm: no reference", ("mqm",), tabs(MQM_HEAD, MQM_ROW), None, "no system 'ref'")
 
     for name, (path, value, says) in BAD_RESULTS.items():
         yield Case(f"result: {name}", ("report", "report tables"), with_value(path, value), None, says)

@@ -25,10 +25,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_files(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--tokens", "t.jsonl"]) == 0
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--pronouns", "t.jsonl"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "4 texts, 1 raters, 1 errors, 1 of which touch a pronoun"
-    assert out[1].startswith("2 pairs (") and out[1].endswith("in p.jsonl; left out: 1 no error touches a pronoun")
+    assert out[0] == "4 texts, 1 raters, 1 errors, 1 pronoun errors"
+    assert out[1].startswith("2 pairs (") and out[1].endswith("in p.jsonl; left out: 1 without a pronoun error")
     assert out[2] == "3 pronouns (2 right, 1 wrong) in t.jsonl"
     pairs = [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()]
     assert all(pair["context"] == ["Ann left."] and pair["judge"] == "the raters' votes" for pair in pairs)
@@ -51,7 +51,7 @@ def test_the_pairs_can_be_held_against_a_metric(capsys: pytest.CaptureFixture[st
 
 def test_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--reference", "refA"]) == 1
-    assert "m.tsv: no system is called 'refA'" in capsys.readouterr().err
+    assert "m.tsv: no system 'refA'" in capsys.readouterr().err
     assert not Path("p.jsonl").exists()
     assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--tokens", "p.jsonl"]) == 1
     assert main(["mqm", "m.tsv", "--pairs", "m.tsv"]) == 1

@@ -62,7 +62,7 @@ def test_one_judgement_a_text_and_rater(judgements: list[Judgement]) -> None:
 
 
 def test_errors_that_touch_a_pronoun(judgements: list[Judgement]) -> None:
-    assert [[o.text for _, touched in one.touching() for o in touched] for one in judgements] == [
+    assert [[o.text for _, touched in one.pronoun_errors() for o in touched] for one in judgements] == [
         [],
         [],
         ["him"],
@@ -80,7 +80,7 @@ def test_errors_that_touch_a_pronoun(judgements: list[Judgement]) -> None:
 def test_long_spans_and_source_errors() -> None:
     text = "We gave the old dog to her."
     whole = Judgement("Oak", "d", 1, "r", text, (Error("Style/Awkward", "Major", ((0, 26),)),))
-    assert whole.touching() == () and [len(touched) for _, touched in whole.touching(longest=7)] == [2]
+    assert whole.pronoun_errors() == () and [len(touched) for _, touched in whole.pronoun_errors(longest=7)] == [2]
     omitted = Judgement("Oak", "d", 1, "r", text, (Error("Accuracy/Omission", "Major", ()),))
     source = Judgement("Oak", "d", 1, "r", text, (Error("Source error", "Minor", ((0, 2),)),))
     neutral = Judgement("Oak", "d", 1, "r", text, (Error("Style/Awkward", "Neutral", ((0, 2),)),))
@@ -98,7 +98,7 @@ def test_context_is_the_references(judgements: list[Judgement]) -> None:
     }
     assert mqm.contexts(judgements, reference="Elm")["talk", 6] == ("The dog saw it.",)
     assert set(mqm.contexts(judgements, reference=None).values()) == {()}
-    with pytest.raises(PronmetricError, match=r"no system is called 'refA'.* there are Elm, Oak, ref; name one"):
+    with pytest.raises(PronmetricError, match=r"no system 'refA' .* there are Elm, Oak, ref; give one"):
         mqm.contexts(judgements, reference="refA")
 
 
@@ -140,7 +140,7 @@ def test_which_pairs_are_left_out() -> None:
     found = list(mqm.pairs(judged, context, other_words=2, tally=tally))
     # 3: it/she, and "ran" for "went far away", which counts three; 4: no word differs, nor does a pronoun.
     assert not found
-    assert tally == {"no error touches a pronoun": 1, "no rater judged both": 1, "differ in other words": 2}
+    assert tally == {"without a pronoun error": 1, "no rater judged both": 1, "too many other words": 2}
     assert len(list(mqm.pairs(judged, context, other_words=3))) == 1
     assert len(list(mqm.pairs(judged, context))) == 2
     everything = list(mqm.pairs(judged, context, all_pairs=True))
@@ -159,7 +159,7 @@ def test_difference_by_hand() -> None:
 
 def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
-    found = list(mqm.tokens(judgements, mqm.contexts(judgements), tally=tally))
+    found = list(mqm.label_pronouns(judgements, mqm.contexts(judgements), tally=tally))
     # her, him, it, him, it; then She, it three times over; and It of the other talk.
     assert tally == {"right": 9, "wrong": 3}
     assert found[1] == {
@@ -187,12 +187,12 @@ def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
         (HEADER, "m.tsv: no annotations"),
         (HEADER + "a\tb\n", "m.tsv:2: 2 fields, but the header has 9"),
         (HEADER + row("Oak", 1, "r", "x", "y", "Bad"), "m.tsv:2: unknown severity 'Bad'; expected one of no-error"),
-        (HEADER + row("Oak", 1, "r", "x</v>", "y", "Major"), "m.tsv:2: </v> without its partner"),
-        (HEADER + row("Oak", 1, "r", "<v><v>x</v>", "y", "Major"), "<v> without its partner"),
+        (HEADER + row("Oak", 1, "r", "x</v>", "y", "Major"), "m.tsv:2: unpaired </v> in the target"),
+        (HEADER + row("Oak", 1, "r", "<v><v>x</v>", "y", "Major"), "unpaired <v> in the target"),
         (HEADER + row("Oak", 1, "r", "x", "y", "Major").replace("\t1\t1\t", "\t1\tone\t"), "a whole number, got 'one'"),
         (
             HEADER + row("Oak", 1, "r", "x", "y", "Major") + row("Oak", 1, "s", "z", "y", "Major"),
-            "m.tsv:3: the translation of talk 1 by Oak is not that of its earlier lines",
+            "m.tsv:3: the translation of talk 1 by Oak differs from that of earlier lines",
         ),
     ],
 )
@@ -220,7 +220,7 @@ def test_the_real_file(shared: Path) -> None:
 def test_evaluate_reads_the_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
     import json
 
-    records = list(mqm.tokens(judgements, mqm.contexts(judgements)))
+    records = list(mqm.label_pronouns(judgements, mqm.contexts(judgements)))
     (tmp_path / "t").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     found = labelled.read(tmp_path / "t")
     assert [one.wrong for one in found].count(True) == 3 and found[1].form == "him"

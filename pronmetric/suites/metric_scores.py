@@ -1,4 +1,4 @@
-"""The SCORES of `correlate`: a metric's scores of systems and of their segments, from the files that hold them."""
+"""A metric's scores of systems and of their segments, read from .sys.score, .seg.score or a result in JSON."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _GZIP = ".gz"
 
 
 class Metric(NamedTuple):
-    """A metric's scores of systems; of a result also those of each segment."""
+    """A metric's scores of systems; `result` also has those of the segments."""
 
     systems: dict[str, float | None]
     result: Result | None
 
     def segments(self) -> dict[str, list[float | None]]:
-        """The scores of each system's segments; none where there is no result."""
+        """The scores of each system's segments; empty without a result."""
         if self.result is None:
             return {}
         return {
@@ -34,7 +34,7 @@ class Metric(NamedTuple):
 
 
 def read(path: str, people: Collection[str]) -> Metric:
-    """The metric's scores of systems, under people's names."""
+    """The metric's scores of systems, by the names `people`, those of the human scores."""
     if not _is_json(path):
         return Metric(wmt_scores.read_system_scores(path), None)
     found = results.read(path)
@@ -42,13 +42,13 @@ def read(path: str, people: Collection[str]) -> Metric:
     for system in found.systems:
         name = _named(system.name, people)
         if name in systems:
-            raise InputError(f"{name} for the second time, of {system.name}: expected each system once", file=path)
+            raise InputError(f"duplicate system {name} (of {system.name}); expected each system once", file=path)
         systems[name] = system.score
     return Metric(systems, found)
 
 
 def read_segments(path: str, people: Collection[str]) -> tuple[Metric | None, dict[str, list[float | None]]]:
-    """The metric's scores of segments, under people's names; with what else a result holds."""
+    """The metric's scores of segments, by the names `people`; a result is returned as well."""
     if not _is_json(path):
         return None, wmt_scores.read_segment_scores(path)
     metric = read(path, people)
@@ -56,14 +56,14 @@ def read_segments(path: str, people: Collection[str]) -> tuple[Metric | None, di
 
 
 def labels(paths: Sequence[str]) -> list[str]:
-    """The files' names, as far as they are different; else the whole paths.
+    """The names of the files; their paths, if two names are equal.
 
     Raises:
-        InputError: one file is named twice.
+        InputError: a file is given twice.
     """
     for path in paths:
         if paths.count(path) > 1:
-            raise InputError("is named twice: expected different SCORES", file=path)
+            raise InputError("is given twice: expected different SCORES", file=path)
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else list(paths)
 
@@ -73,7 +73,7 @@ def _is_json(path: str) -> bool:
 
 
 def _named(name: str, people: Collection[str]) -> str:
-    """The system that a name stands for: itself, or the one whose output has this file name."""
+    """The system with this name, or whose output file has this name; else the name itself."""
     file = Path(name).name.removesuffix(_GZIP)
     output = _OUTPUT.fullmatch(file)
     names = (name, file, output["system"] if output else file, Path(file).stem)
