@@ -96,7 +96,7 @@ def held(
         **simple.score_baselines(pairs, means=means),
     }
     own = rows[METRIC]
-    raters = votes.votes(pairs)
+    raters = votes.collect_votes(pairs)
     how: dict[str, Any] = {"seed": seed, "draws": draws}
     figures = {name: pair_accuracy.evaluate(pairs, scores, **how) for name, scores in rows.items()}
     answers = {
@@ -123,12 +123,14 @@ def held(
             if name in rows
         },
         "agreement": {
-            name: tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[mqm.JUDGE], "gwet")
+            name: tie_json(
+                votes.measure_metric_agreement(pairs, said, votes.collect_given(pairs), seed=seed)[mqm.JUDGE], "gwet"
+            )
             for name, said in answers.items()
         },
         "by_rater": {
             rater: tie_json(found, "gwet")
-            for rater, found in votes.against(pairs, answers[METRIC], raters, seed=seed).items()
+            for rater, found in votes.measure_metric_agreement(pairs, answers[METRIC], raters, seed=seed).items()
         },
         "ties": {name: sum(said == TIE for said in given) / len(given) for name, given in answers.items()},
         "by_kind": {

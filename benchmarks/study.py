@@ -161,7 +161,9 @@ def agreement(samples: Sequence[Sample], found: Judged, *, seed: int = 0) -> dic
         for number, both in enumerate(texts)
     ]
     said = [decide(a["score"], b["score"]) for a, b in zip(found.better, found.worse, strict=True)]
-    return tie_json(votes.against(pairs, said, votes.given(pairs), seed=seed)[STUDY_JUDGE], "gwet")
+    return tie_json(
+        votes.measure_metric_agreement(pairs, said, votes.collect_given(pairs), seed=seed)[STUDY_JUDGE], "gwet"
+    )
 
 
 def _unscored(samples: Sequence[Sample], judged: Judged) -> dict[str, float]:

@@ -15,8 +15,9 @@ from pronmetric.suites.judged_pairs import to_line
 from pronmetric.suites.mqm import Judgement
 from pronmetric.text import strict_json
 
-DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled pronouns. The
-format is that of Marot (TSV: system, doc, seg_id, rater, source, target, category, severity; spans marked as <v>..</v>).
+DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
+pronouns. The file is in Marot format (TSV: system, doc, seg_id, rater, source, target, category, severity; spans marked
+as <v>..</v>).
 
 A pronoun error is an error whose span overlaps a pronoun and has at most --longest words; errors of punctuation,
 spelling, locale and source are excluded.
@@ -24,9 +25,9 @@ spelling, locale and source are excluded.
 --pairs writes pairs of two systems' translations of a segment that the same rater annotated. A rater votes for the text
 with the lower penalty: the sum of its pronoun errors, minor 1, major 5, critical 10; equal penalties are a tie.
 --pronouns writes each pronoun of each annotated text, labelled wrong if it is in a pronoun error, else right."""
-EPILOG = """Read the pairs with `pronmetric agree` or `pronmetric evaluate`, the pronouns with `pronmetric evaluate`. Pairs
-without a pronoun error are left out unless --all is given, because they are ties by definition. The context is the two
-preceding segments in the text of --reference.
+EPILOG = """Read the pairs with `pronmetric agree` or `pronmetric evaluate`, the pronouns with `pronmetric evaluate`.
+Pairs without a pronoun error are left out unless --all is given, because they are ties by definition. The context is
+the two preceding segments in the text of --reference.
 
 examples:
   pronmetric mqm mqm_ted_zhen.tsv --pairs pairs.jsonl --pronouns pronouns.jsonl

@@ -63,19 +63,19 @@ def measure(
     Raises:
         PronmetricError: no pair with two votes, and no metric.
     """
-    raters = votes.votes(pairs)
+    raters = votes.collect_votes(pairs)
     how: dict[str, Any] = {"variant": variant, "formula": formula, "seed": seed}
-    between = votes.between(pairs, raters, **how) if len(raters) > 1 else None
+    between = votes.measure_rater_agreement(pairs, raters, **how) if len(raters) > 1 else None
     if decisions is None and (between is None or between.with_ties is None):
         raise PronmetricError(
             f"no pair has votes of two raters (raters: {', '.join(raters)}); add votes, or give --scores of a metric"
         )
     metric, answers = None, dict(raters)
     if decisions is not None:
-        judges = {**raters, **votes.given(pairs)}
+        judges = {**raters, **votes.collect_given(pairs)}
         if not judges:
             raise PronmetricError('no pair has "votes" or "better" to compare the metric with')
-        metric = votes.against(pairs, decisions, judges, **how)
+        metric = votes.measure_metric_agreement(pairs, decisions, judges, **how)
         answers[votes.METRIC] = {pair.id: decision for pair, decision in zip(pairs, decisions, strict=True)}
     groups = sorted({pair.group for pair in pairs if pair.group is not None})
     parts = {"all": list(pairs)} | {f"group {name}": [p for p in pairs if p.group == name] for name in groups}
@@ -85,7 +85,7 @@ def measure(
         between=None if between is None or between.with_ties is None else between,
         metric=metric,
         unscored=sum(decision is None for decision in decisions or ()),
-        preferred="the better text" if votes.oriented(pairs) else "text A",
+        preferred="the better text" if votes.have_better_texts(pairs) else "text A",
         parts={name: _measure_part(part, raters, answers, how) for name, part in parts.items()},
     )
 
@@ -96,8 +96,8 @@ def _measure_part(
     ids = {pair.id for pair in pairs}
     own = {rater: {i: vote for i, vote in given.items() if i in ids} for rater, given in raters.items()}
     own = {rater: given for rater, given in own.items() if given}
-    agreed = votes.between(pairs, own, **how) if len(own) > 1 else None
-    return Part(len(pairs), agreed, votes.preferences(pairs, own), votes.preferences(pairs, answers))
+    agreed = votes.measure_rater_agreement(pairs, own, **how) if len(own) > 1 else None
+    return Part(len(pairs), agreed, votes.count_preferences(pairs, own), votes.count_preferences(pairs, answers))
 
 
 def pairs_json(found: PairAgreement, variant: Variant, *, tie: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What raters and a metric say of judged pairs: who agrees with whom, and how often the better text is preferred."""
+"""Agreement of raters and metrics on judged pairs, and how often the better text is preferred."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Answers = Mapping[str, Mapping[str, str | None]]
 
 @dataclass(frozen=True, slots=True)
 class TieFigures:
-    """Agreement with ties as a third category, and of the answers that are none; None where nothing is rated twice.
+    """Agreement with ties as a third category, and without ties; None where nothing is rated twice.
 
-    Without ties a rater's tie is a missing answer: the pair stays with the raters who decided, and of only two raters
-    with both or none. interval: that of AC1 with documents resampled; None where it can't be had.
+    Without ties, a rater's tie is a missing answer: the pair stays with the raters who decided; with only two raters,
+    it stays if both decided. interval: of AC1, with documents resampled; None where it is undefined.
     """
 
     with_ties: Agreements | None
@@ -33,7 +33,7 @@ class TieFigures:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How the answers fall: for the preferred text, for the other one, for neither."""
+    """The numbers of answers for the preferred text, for the other text and for neither."""
 
     preferred: int
     other: int
@@ -41,40 +41,40 @@ class Preference:
 
     @property
     def answers(self) -> int:
-        """All of them."""
+        """The number of answers."""
         return self.preferred + self.other + self.tied
 
     @property
     def share(self) -> float | None:
-        """Of all answers the share for the preferred text."""
+        """The share of all answers for the preferred text."""
         return self.preferred / self.answers if self.answers else None
 
     @property
     def share_without_ties(self) -> float | None:
-        """Of those that decide."""
+        """The share of the answers that are not ties."""
         decided = self.preferred + self.other
         return self.preferred / decided if decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Of a set of pairs: each rater's answers, and the average of the raters' shares, each rater counting the same."""
+    """Each rater's answers to a set of pairs, and the unweighted average of the raters' shares."""
 
     by_rater: Mapping[str, Preference]
 
     @property
     def average(self) -> float | None:
-        """Of the raters' shares of all their answers."""
+        """The average of the raters' shares."""
         return _mean([found.share for found in self.by_rater.values()])
 
     @property
     def average_without_ties(self) -> float | None:
-        """Of the raters' shares of the answers that decide."""
+        """The average of the raters' shares without ties."""
         return _mean([found.share_without_ties for found in self.by_rater.values()])
 
 
-def votes(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
-    """Each rater's answers by the id of the pair; raters in the order in which they first vote."""
+def collect_votes(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
+    """Each rater's answers by the id of the pair; raters in the order of their first vote."""
     found: dict[str, dict[str, str | None]] = {}
     for pair in pairs:
         for rater, vote in pair.votes.items():
@@ -82,8 +82,8 @@ def votes(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
     return found
 
 
-def given(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
-    """What the pairs themselves call better, as if it were a rater, under the name of who or what says so."""
+def collect_given(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
+    """The given answers (`better`) as those of a rater, under the name of their origin."""
     found: dict[str, dict[str, str | None]] = {}
     for pair in pairs:
         if pair.better is not None:
@@ -91,7 +91,7 @@ def given(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
     return found
 
 
-def between(
+def measure_rater_agreement(
     pairs: Sequence[JudgedPair],
     answers: Answers,
     *,
@@ -124,7 +124,7 @@ def between(
     )
 
 
-def against(
+def measure_metric_agreement(
     pairs: Sequence[JudgedPair],
     decisions: Sequence[str | None],
     raters: Answers,
@@ -133,7 +133,7 @@ def against(
     formula: Formula = "auto",
     seed: int = 0,
 ) -> dict[str, TieFigures]:
-    """Agreement of a metric with each rater, on the pairs that both decide.
+    """Agreement of a metric with each rater, on the pairs that both answer.
 
     decisions: the metric's "A", "B" or "tie" for each pair, None where it has no score.
     """
@@ -143,16 +143,14 @@ def against(
         both = {i for i, vote in own.items() if vote is not None and metric.get(i) is not None}
         answers = {METRIC: {i: metric[i] for i in both}, rater: {i: own[i] for i in both}}
         if rater == METRIC:
-            raise PronmetricError(
-                f'a rater is called "{METRIC}", which names the metric here; call the rater otherwise'
-            )
-        found[rater] = between(pairs, answers, variant=variant, formula=formula, seed=seed)
+            raise PronmetricError(f'a rater is named "{METRIC}", the name of the metric; rename the rater')
+        found[rater] = measure_rater_agreement(pairs, answers, variant=variant, formula=formula, seed=seed)
     return found
 
 
-def preferences(pairs: Sequence[JudgedPair], answers: Answers) -> Preferences:
-    """How often each rater prefers the better text, where the pairs say which one it is, else text A."""
-    better = {pair.id: pair.better for pair in pairs} if oriented(pairs) else {pair.id: A for pair in pairs}
+def count_preferences(pairs: Sequence[JudgedPair], answers: Answers) -> Preferences:
+    """How often each rater prefers the better text; text A, if some pair has no better text."""
+    better = {pair.id: pair.better for pair in pairs} if have_better_texts(pairs) else {pair.id: A for pair in pairs}
     found = {}
     for rater, own in answers.items():
         counts = [0, 0, 0]
@@ -164,8 +162,8 @@ def preferences(pairs: Sequence[JudgedPair], answers: Answers) -> Preferences:
     return Preferences(found)
 
 
-def oriented(pairs: Sequence[JudgedPair]) -> bool:
-    """Whether each pair has a better text, so that preferring it means something."""
+def have_better_texts(pairs: Sequence[JudgedPair]) -> bool:
+    """Whether each pair has a better text."""
     return all(pair.better in ANSWERS and pair.better != TIE for pair in pairs)
 
 

@@ -188,7 +188,7 @@ BAD_PAIRS: dict[str, tuple[Any, str]] = {
     "better C": (changed(PAIR, better="C"), '"better" must be "A", "B" or "tie", got "C"'),
     "better a": (changed(PAIR, better="a"), '"better" must be "A", "B" or "tie", got "a"'),
     "better Tie": (changed(PAIR, better="Tie"), '"better" must be "A", "B" or "tie", got "Tie"'),
-    "better empty": (changed(PAIR, better=""), "leave the key out where nobody says"),
+    "better empty": (changed(PAIR, better=""), "leave the key out if there is no answer"),
     "better a number": (changed(PAIR, better=1), '"better" must be "A", "B" or "tie", got 1'),
     "better true": (changed(PAIR, better=True), '"better" must be "A", "B" or "tie", got true'),
     "better a list": (changed(PAIR, better=["A"]), '"better" must be "A", "B" or "tie"'),
@@ -197,8 +197,8 @@ BAD_PAIRS: dict[str, tuple[Any, str]] = {
     "votes a string": (changed(PAIR, votes="A"), '"votes" must be an object'),
     "votes counts": (changed(PAIR, votes={"A": 2, "B": 1}), 'the vote of rater "A" must be "A", "B" or "tie", got 2'),
     "vote C": (changed(PAIR, votes={"r1": "C"}), 'the vote of rater "r1" must be "A", "B" or "tie"'),
-    "vote null": (changed(PAIR, votes={"r1": "A", "r2": None}), "leave a rater out who did not vote"),
-    "vote empty": (changed(PAIR, votes={"r1": ""}), "leave a rater out who did not vote"),
+    "vote null": (changed(PAIR, votes={"r1": "A", "r2": None}), "leave out raters who did not vote"),
+    "vote empty": (changed(PAIR, votes={"r1": ""}), "leave out raters who did not vote"),
     "vote in a list": (changed(PAIR, votes={"r1": ["A"]}), 'the vote of rater "r1"'),
     "rater without a name": (changed(PAIR, votes={"": "A"}), 'a rater in "votes" has no name'),
     "rater called blank": (changed(PAIR, votes={" ": "A"}), 'a rater in "votes" has no name'),
@@ -348,7 +348,7 @@ BAD_TABLES = {
     "table of items only": ("item\n1\n", 1, "with at least two raters, got 0"),
     "table of one rater": ("item,r1\n1,yes\n", 1, "with at least two raters, got 1"),
     "rater without name": ("item,r1,\n1,yes,no\n", 1, "rater 2 has no name"),
-    "rater twice": ("item,r1,r1\n1,yes,no\n", 1, 'the rater "r1" stands there twice'),
+    "rater twice": ("item,r1,r1\n1,yes,no\n", 1, 'duplicate rater "r1"'),
     "header only": ("item,r1,r2\n", None, "has a header, but no items"),
     "short row": (f"{TABLE}2,yes\n", 3, "2 cells, but the header has 3"),
     "long row": (f"{TABLE}2,yes,no,no\n", 3, "4 cells, but the header has 3"),
@@ -470,12 +470,12 @@ PEER_FILES: dict[str, tuple[str, str, str, str, int | None, str]] = {
         14,
         "expected `[section]` or `key = value`",
     ),
-    "apt key twice": ("apt", "apt.ini", "source = en", "source = en\nsource = en", 3, "stands on line 2 too"),
+    "apt key twice": ("apt", "apt.ini", "source = en", "source = en\nsource = en", 3, "is also on line 2"),
     "apt no source": ("apt", "apt.ini", "source = reference.en", "source =", 8, "is missing; add a line"),
     "apt no such file": ("apt", "apt.ini", "target = candidate.fr", "target = nix.fr", 10, "no such file nix.fr"),
     "apt input type": ("apt", "apt.ini", "input_type = word", "input_type = words", 14, "expected word or possition"),
     "apt case 7": ("apt", "apt.ini", "4, 5, 6", "4, 5, 7", 24, "expected case numbers from 1 to 6, got '7'"),
-    "apt case twice": ("apt", "apt.ini", "4, 5, 6", "4, 5, 5", 24, "case 5 stands twice"),
+    "apt case twice": ("apt", "apt.ini", "4, 5, 6", "4, 5, 5", 24, "case 5 is given twice"),
     "apt weight nan": ("apt", "apt.ini", "1, 0.5, 0, 0, 0, 1", "1, nan, 0, 0, 0, 1", 25, "expected numbers, got 'nan'"),
     "apt five weights": ("apt", "apt.ini", "1, 0.5, 0, 0, 0, 1", "1, 0.5, 0, 0, 0", 25, "a weight for each of the 6"),
     "apt flag": ("apt", "apt.ini", "as_equal = false", "as_equal = maybe", 26, "expected true or false, got 'maybe'"),
@@ -564,7 +564,11 @@ def cases() -> Iterator[Case]:
     packed = gzip.compress(lines(changed(PAIR, **first)))[:-9]
     yield Case("pairs: gzip cut off", pairs, packed, None, "broken gzip file")
     yield Case(
-        'pairs: id 2 and "2"', pairs, lines(changed(PAIR, id=2), changed(PAIR, id="2")), 2, 'duplicate id "2", first in line 1'
+        'pairs: id 2 and "2"',
+        pairs,
+        lines(changed(PAIR, id=2), changed(PAIR, id="2")),
+        2,
+        'duplicate id "2", first in line 1',
     )
     for name, (bad, says) in BAD_SCORES.items():
         yield Case(f"score: {name}", ONLY_SCORES, second(SCORE, first, bad), 2, says)
@@ -590,9 +594,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, ("evaluate",), tabs(GAP_HEAD, (*GAP_ROW[:4], "u"), ("x-2", *row[1:])), 3, says)
     yield Case("GAP header only", ("evaluate",), tabs(GAP_HEAD), None, "holds no item")
     yield Case("GAP without URL", ("evaluate",), tabs(GAP_HEAD[:4], GAP_ROW[:4]), 1, "whose first line names URL")
-    yield Case(
-        "GAP the same ID", ("evaluate",), tabs(GAP_HEAD, GAP_ROW, GAP_ROW), None, "duplicate ID x-1"
-    )
+    yield Case("GAP the same ID", ("evaluate",), tabs(GAP_HEAD, GAP_ROW, GAP_ROW), None, "duplicate ID x-1")
 
     for name, (text, line, says) in BAD_TABLES.items():
         yield Case(f"table: {name}", ("agree --ratings",), text.encode(), line, says)

@@ -169,11 +169,11 @@ def test_raters_who_never_meet(capsys: pytest.CaptureFixture[str]) -> None:
         ("id,a,b\n1,x,y\n", 't.csv:1: expected a header item,rater1,rater2,..., got "id,a,b"'),
         ("item\ta\tb\n", "expected a header"),
         ("item,a\n1,x\n", "at least two raters, got 1"),
-        ("item,a,a\n1,x,y\n", 'the rater "a" stands there twice'),
+        ("item,a,a\n1,x,y\n", 'duplicate rater "a"'),
         ("item,a,\n1,x,y\n", "rater 2 has no name"),
         ("item,a,b\n", "t.csv: has a header, but no items"),
         ("item,a,b\n1,x\n", "t.csv:2: 2 cells, but the header has 3: item, a, b"),
-        ("item,a,b\n1,x,y\n1,x,y\n", 't.csv:3: the item "1" stands in line 2 too'),
+        ("item,a,b\n1,x,y\n1,x,y\n", 't.csv:3: duplicate item "1", first in line 2'),
         ("item,a,b\n,x,y\n", "t.csv:2: the item has no name"),
         ("item,a,b\n1,x,\n", 'the rater "b" rated nothing'),
         (

@@ -247,7 +247,7 @@ BAD = {
     "writing segments": (["metric", "people", "--to_seg_score", "x"], "metric: holds no segments, which --to_seg"),
     "overwriting": (["metric", "people", "--to_json", "metric"], "metric: would be overwritten"),
     "no folder": (["metric", "people", "--to_sys_score", "no/where"], "no/where: the folder no is not there"),
-    "one name twice": (["twofiles.json", "people"], "twofiles.json: A for the second time, of there/A.txt"),
+    "one name twice": (["twofiles.json", "people"], "twofiles.json: duplicate system A (of there/A.txt)"),
     "latin-1": (["latin", "people"], "latin:1: byte 0xfc"),
 }
 

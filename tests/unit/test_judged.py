@@ -91,7 +91,7 @@ def test_empty_lines_and_keys_of_others_are_passed_over(tmp_path: Path) -> None:
         ({**BARE, "better": 1}, '"better" must be'),
         ({**BARE, "votes": ["A"]}, '"votes" must be an object'),
         ({**BARE, "votes": {"ann": "C"}}, 'the vote of rater "ann" must be "A", "B" or "tie", got "C"'),
-        ({**BARE, "votes": {"ann": None}}, "got null; leave a rater out who did not vote"),
+        ({**BARE, "votes": {"ann": None}}, "got null; leave out raters who did not vote"),
         ({**BARE, "votes": {" ": "A"}}, "has no name"),
         ({**BARE, "vote": {"ann": "A"}}, 'unknown key "vote"; did you mean "votes"?'),
         ({**BARE, "group": ["x"]}, '"group" must be a string, got a list'),
@@ -126,7 +126,7 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, m
 
 
 def test_an_id_that_comes_again(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=':3: the id "7" stands in line 1 too'):
+    with pytest.raises(InputError, match=':3: duplicate id "7", first in line 1'):
         read(written(tmp_path / "p", BARE, FULL, {**BARE, "id": "7"}))
 
 
@@ -153,7 +153,7 @@ def test_scores(tmp_path: Path) -> None:
         ('{"id": 1, "score_a": true, "score_b": 2}', "got true"),
         ('{"id": 1, "score_a": NaN, "score_b": 2}', "NaN is no number"),
         ('{"id": 1, "score_a": 1e999, "score_b": 2}', "finite"),
-        ('{"id": 1, "score_a": 1, "score_b": 2}\n{"id": "1", "score_a": 1, "score_b": 2}', "a second time"),
+        ('{"id": 1, "score_a": 1, "score_b": 2}\n{"id": "1", "score_a": 1, "score_b": 2}', 'duplicate id "1"'),
     ],
 )
 def test_bad_scores(tmp_path: Path, line: str, message: str) -> None:

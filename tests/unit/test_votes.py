@@ -5,7 +5,13 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.agreement import clustered_interval, gwet_ac1
 from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.votes import against, between, given, preferences, votes
+from pronmetric.suites.votes import (
+    collect_given,
+    collect_votes,
+    count_preferences,
+    measure_metric_agreement,
+    measure_rater_agreement,
+)
 
 
 def pair(number: int, better: str | None = None, doc: str | None = None, **answers: str) -> JudgedPair:
@@ -22,17 +28,17 @@ PAIRS = [
 
 
 def test_answers_by_rater() -> None:
-    assert votes(PAIRS) == {
+    assert collect_votes(PAIRS) == {
         "ann": {"1": "A", "2": "A", "3": "B", "4": "tie", "5": "A"},
         "bob": {"1": "A", "2": "tie", "3": "B", "4": "A"},
     }
-    assert given(PAIRS) == {"better, as given": {"1": "A", "2": "A", "3": "B", "4": "B", "5": "A"}}
+    assert collect_given(PAIRS) == {"better, as given": {"1": "A", "2": "A", "3": "B", "4": "B", "5": "A"}}
     study = JudgedPair("1", (), "a", "b", better="A", judge="the reference is better")
-    assert given([study, pair(2)]) == {"the reference is better": {"1": "A"}}
+    assert collect_given([study, pair(2)]) == {"the reference is better": {"1": "A"}}
 
 
 def test_ties_are_a_category_or_no_answer() -> None:
-    found = between(PAIRS, votes(PAIRS))
+    found = measure_rater_agreement(PAIRS, collect_votes(PAIRS))
     assert found.with_ties is not None and found.without_ties is not None
     # Counts A, B, tie: (2,0,0) (1,0,1) (0,2,0) (1,0,1) (1,0,0).
     expected = gwet_ac1([[2, 0, 0], [1, 0, 1], [0, 2, 0], [1, 0, 1], [1, 0, 0]])
@@ -43,31 +49,31 @@ def test_ties_are_a_category_or_no_answer() -> None:
 
 def test_of_three_raters_those_who_decided_stay() -> None:
     pairs = [pair(1, ann="A", bob="A", cleo="tie"), pair(2, ann="B", bob="tie", cleo="tie"), pair(3, ann="B", bob="B")]
-    found = between(pairs, votes(pairs)).without_ties
+    found = measure_rater_agreement(pairs, collect_votes(pairs)).without_ties
     assert found is not None and (found.ac1.items, found.ac1.rated_twice) == (3, 2)
 
 
 def test_a_metric_against_each_rater() -> None:
-    found = against(PAIRS, ["A", "B", "B", None, "A"], votes(PAIRS))
+    found = measure_metric_agreement(PAIRS, ["A", "B", "B", None, "A"], collect_votes(PAIRS))
     assert found["ann"].with_ties is not None and found["bob"].with_ties is not None
     assert (found["ann"].with_ties.ac1.items, found["ann"].with_ties.raw) == (4, 0.75)  # 1, 2, 3, 5; not 2
     assert (found["bob"].with_ties.ac1.items, found["bob"].with_ties.raw) == (3, pytest.approx(2 / 3))
     assert found["bob"].without_ties is not None and found["bob"].without_ties.ac1.items == 2
     assert found["ann"].with_ties.formula == "table"
-    nothing = against(PAIRS, [None] * 5, votes(PAIRS))["ann"]
+    nothing = measure_metric_agreement(PAIRS, [None] * 5, collect_votes(PAIRS))["ann"]
     assert (nothing.with_ties, nothing.without_ties, nothing.interval) == (None, None, None)
-    with pytest.raises(PronmetricError, match='a rater is called "metric"'):
-        against([pair(1, metric="A")], ["A"], {"metric": {"1": "A"}})
+    with pytest.raises(PronmetricError, match='a rater is named "metric"'):
+        measure_metric_agreement([pair(1, metric="A")], ["A"], {"metric": {"1": "A"}})
 
 
 def test_documents_are_resampled() -> None:
-    found = between(PAIRS, votes(PAIRS), seed=3)
+    found = measure_rater_agreement(PAIRS, collect_votes(PAIRS), seed=3)
     assert found.interval is not None and found.with_ties is not None
     assert found.interval[0] <= found.with_ties.ac1.ac1 <= found.interval[1]
-    assert between(PAIRS, votes(PAIRS), seed=3).interval == found.interval
+    assert measure_rater_agreement(PAIRS, collect_votes(PAIRS), seed=3).interval == found.interval
     one = [pair(number, None, "x", ann="A", bob="B") for number in range(4)]
-    assert between(one, votes(one)).interval is None
-    assert between(PAIRS, votes(PAIRS), variant="published").interval is None
+    assert measure_rater_agreement(one, collect_votes(one)).interval is None
+    assert measure_rater_agreement(PAIRS, collect_votes(PAIRS), variant="published").interval is None
 
 
 def test_clustered_interval_by_hand() -> None:
@@ -83,7 +89,7 @@ def test_clustered_interval_by_hand() -> None:
 
 
 def test_preferences_by_hand() -> None:
-    found = preferences(PAIRS, votes(PAIRS))
+    found = count_preferences(PAIRS, collect_votes(PAIRS))
     ann, bob = found.by_rater["ann"], found.by_rater["bob"]
     assert (ann.preferred, ann.other, ann.tied) == (4, 0, 1)
     assert (bob.preferred, bob.other, bob.tied) == (2, 1, 1)
@@ -94,8 +100,8 @@ def test_preferences_by_hand() -> None:
 
 def test_without_a_better_text_it_is_text_a() -> None:
     pairs = [pair(1, "B", ann="B"), pair(2, ann="A"), pair(3, "tie", ann="tie")]
-    found = preferences(pairs, votes(pairs)).by_rater["ann"]
+    found = count_preferences(pairs, collect_votes(pairs)).by_rater["ann"]
     assert (found.preferred, found.other, found.tied) == (1, 1, 1)
-    only_ties = preferences(pairs[2:], votes(pairs[2:]))
+    only_ties = count_preferences(pairs[2:], collect_votes(pairs[2:]))
     assert (only_ties.average, only_ties.average_without_ties) == (0.0, None)
-    assert preferences(pairs, {}).average is None
+    assert count_preferences(pairs, {}).average is None
