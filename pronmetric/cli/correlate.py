@@ -28,9 +28,9 @@ from pronmetric.eval.correlation import (
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import Totals, totals
 from pronmetric.output import targets
-from pronmetric.results import Result
-from pronmetric.suites import metric_scores, wmt_scores
-from pronmetric.suites.metric_scores import Metric
+from pronmetric.results import Result, metric_scores
+from pronmetric.results.metric_scores import Metric
+from pronmetric.suites import wmt_scores
 
 DESCRIPTION = """Correlation of metric scores with human scores, of systems or segments, depending on HUMAN. Higher is
 better on both sides.

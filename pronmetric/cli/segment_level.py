@@ -13,7 +13,8 @@ from pronmetric.errors import InputError
 from pronmetric.eval import permutation, segment_correlation
 from pronmetric.eval.permutation import RESAMPLES, Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures, segment_figures
-from pronmetric.suites import metric_scores, wmt_scores
+from pronmetric.results import metric_scores
+from pronmetric.suites import wmt_scores
 
 AVERAGE = ITEM
 _LABELS = {

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pronmetric.output import targets
+from pronmetric.results.metric_scores import Metric
 from pronmetric.suites import wmt_scores
-from pronmetric.suites.metric_scores import Metric
 from pronmetric.text import strict_json
 
 

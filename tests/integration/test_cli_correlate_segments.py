@@ -186,7 +186,7 @@ BAD = {
     ),
     "writing several": (["m", "n", "p.seg.score", "--to_seg_score", "x"], "m: is one of 2 SCORES, but --to_seg_score"),
     "writing no result": (["m", "p.seg.score", "--to_sys_score", "x"], "m: is no result, which --to_sys_score needs"),
-    "one file twice": (["m", "m", "p.seg.score"], "m: is named twice"),
+    "one file twice": (["m", "m", "p.seg.score"], "m: is given twice"),
     "overwriting the second": (["m", "n", "p.seg.score", "--to_json", "n"], "n: "),
     "NaN": (["nan", "p.seg.score"], "nan:2: expected a finite number, got 'nan'"),
 }
