@@ -123,6 +123,6 @@ def test_training_starts_from_a_checkpoint_of_its_kind(
     assert (tmp_path / "out" / "checkpoint" / "vocabulary.txt").read_bytes() == (folder / "vocabulary.txt").read_bytes()
     capsys.readouterr()
     assert train(tmp_path / "other", *still, "encoder=elmo") == 1
-    assert "init= has an encoder of kind glove, and encoder.kind=elmo came" in capsys.readouterr().err
+    assert "encoder.kind: expected glove, the kind of the checkpoint init=, got elmo" in capsys.readouterr().err
     assert train(tmp_path / "none", "encoder=elmo") == 1
     assert "encoder=elmo needs encoder.options=FILE" in capsys.readouterr().err

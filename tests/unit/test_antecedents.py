@@ -23,9 +23,9 @@ from pronmetric.text.words import words
 from pronmetric.training import antecedents, examples
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.module import ScorerModule
+from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.name_swap import Names
-from pronmetric.training.settings import Corruption
+from pronmetric.training.settings import Corruption, Train
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
@@ -207,10 +207,19 @@ def test_padding_changes_nothing(loaded: files.Checkpoint, pieces: Pieces) -> No
 # Training
 
 
-def test_attention_to_antecedents_is_learned(tiny_checkpoint: Callable[..., Path]) -> None:
+def test_attention_to_antecedents_is_learned(
+    tiny_checkpoint: Callable[..., Path], train_settings: Callable[..., Train]
+) -> None:
     loaded = files.load(tiny_checkpoint(max_pieces=128))
-    given: dict[str, Any] = {"loss": {"kind": "logistic"}, "objective": {}, "steps": 1, "epoch": 1.0, "seed": 1}
-    module = ScorerModule(loaded.model, optim={"kind": "adamw", "frozen": False}, **given)
+    settings = train_settings()
+    module = ScorerModule(
+        loaded.model,
+        loss=settings.loss,
+        objective=settings.objective,
+        optim=settings.optim,
+        length=Length(1, 1.0),
+        seed=1,
+    )
     item = batch(loaded.pieces, [*items(), *(corrupted(seed, clean=0.0) for seed in range(6))])
     assert item.antecedent is not None and 0.0 in item.right[item.antecedent.any(-1)]
     optimizer = torch.optim.AdamW(module.parameters(), lr=5e-3)
