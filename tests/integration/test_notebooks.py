@@ -67,7 +67,7 @@ def test_each_kind_of_output_is_rendered() -> None:
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell("# Title"), v4.new_code_cell("x = 1", outputs=outputs)])
     page, images = rendered(notebook, "09_any")
     head, link, *parts = page.rstrip("\n").split("\n\n")
-    assert digest(notebook) in head and "(../../notebooks/09_any.ipynb)" in link
+    assert digest(notebook) in head and "`notebooks/09_any.ipynb`" in link
     assert parts == [
         "# Title",
         "```python\nx = 1\n```",
