@@ -12,7 +12,10 @@ from pronmetric.cli.main import main
     [
         (["suggest", "own.txt"], "unexpected argument 'own.txt': give one system output with -t FILE"),
         (["suggest", "-t", "a.txt", "b.txt"], "unexpected argument 'b.txt': give one system output"),
-        (["rerank", "a.txt", "b.txt"], "unexpected argument 'a.txt': give the files of candidates after --candidates"),
+        (
+            ["rerank", "a.txt", "b.txt"],
+            "unexpected argument 'a.txt': give the candidates with --candidates FILE FILE or --nbest FILE",
+        ),
         (["attention", "She left.", "He came."], "unexpected argument 'He came.': give one SENTENCE"),
         (["attention", "--context", "She left."], "give a SENTENCE before --context, which takes all that follows it"),
         (["attention"], "error: give a SENTENCE"),

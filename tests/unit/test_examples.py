@@ -124,7 +124,7 @@ def test_a_passage_stands_without_context() -> None:
 def test_natural_noise_is_drawn_from_the_counts() -> None:
     seen = set()
     for seed in range(60):
-        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
+        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0, fresh=0.0, table=None)
         assert found.example.context == "Who?"
         originals = [o.form for o in finder.find(TEXT)]
         for form, original, right in zip(surface(found), originals, found.right, strict=True):
@@ -148,7 +148,7 @@ def rows(sample_pairs: list[Pair]) -> dict[str, dict[str, Any]]:
 
 def test_of_a_noisy_reference_one_pronoun_is_labelled_wrong(rows: dict[str, dict[str, Any]]) -> None:
     row = rows["noisy"]
-    better, worse = examples.pair(row, rng(0), context="common", plain=0.0)
+    better, worse = examples.pair(row, rng(0), context="common", plain=0.0, fresh=0.0, table=None)
     assert (better.example.text, worse.example.text) == (row["better"], row["worse"])
     assert set(better.right) == {1.0} and better.labelled and worse.labelled
     assert worse.right.count(0.0) == 1
@@ -176,11 +176,11 @@ def test_a_noisy_reference_can_be_made_anew(rows: dict[str, dict[str, Any]]) -> 
         assert len(seen) > 1
     empty = ConfusionTable({})
     kept = examples.pair(rows["noisy"], rng(0), context="common", plain=0.0, fresh=1.0, table=empty)
-    assert kept == examples.pair(rows["noisy"], rng(0), context="common", plain=0.0)
+    assert kept == examples.pair(rows["noisy"], rng(0), context="common", plain=0.0, fresh=0.0, table=None)
 
 
 def test_of_a_system_output_nothing_is_labelled(rows: dict[str, dict[str, Any]]) -> None:
-    better, worse = examples.pair(rows["system"], rng(0), context="common", plain=0.0)
+    better, worse = examples.pair(rows["system"], rng(0), context="common", plain=0.0, fresh=0.0, table=None)
     assert better.labelled and not worse.labelled
     assert set(better.right) == set(worse.right) == {1.0}
 
@@ -190,13 +190,13 @@ def test_contexts_of_a_pair(rows: dict[str, dict[str, Any]]) -> None:
     common, own = " ".join(row["context"]), " ".join(row["system_context"])
     assert common != own
     for context, expected in (("none", ("", "")), ("common", (common, common)), ("respective", (common, own))):
-        pair = examples.pair(row, rng(0), context=context, plain=0.0)
+        pair = examples.pair(row, rng(0), context=context, plain=0.0, fresh=0.0, table=None)
         assert (pair[0].example.context, pair[1].example.context) == expected
 
 
 def test_training_joins_the_context_as_scoring_does(rows: dict[str, dict[str, Any]]) -> None:
     row = dict(rows["system"]) | {"context": ["She left. ", "", " It rained."], "system_context": [" He left.", "\t"]}
-    better, worse = examples.pair(row, rng(0), context="respective", plain=0.0)
+    better, worse = examples.pair(row, rng(0), context="respective", plain=0.0, fresh=0.0, table=None)
     for item, key in ((better, "context"), (worse, "system_context")):
         assert item.example.context == text_of({"text": item.example.text, "context": row[key]}).context
     (clean,) = noised([row], context="common", table=ConfusionTable({}), rate=0.0, seed=1)
@@ -204,7 +204,9 @@ def test_training_joins_the_context_as_scoring_does(rows: dict[str, dict[str, An
 
 
 def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) -> None:
-    natural, plain = (examples.pair(rows["noisy"], rng(0), context="common", plain=p) for p in (0.0, 1.0))
+    natural, plain = (
+        examples.pair(rows["noisy"], rng(0), context="common", plain=p, fresh=0.0, table=None) for p in (0.0, 1.0)
+    )
     for one, other in zip(natural, plain, strict=True):
         assert other.example == (flatten(one.example.context), flatten(one.example.text), one.example.spans)
         assert (one.right, one.labelled) == (other.right, other.labelled)
