@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """After a failure, say how the same order comes again: `--quiet` hides pytest-randomly's own line."""
     if config.pluginmanager.hasplugin("randomly") and {"failed", "error"} & terminalreporter.stats.keys():
         terminalreporter.write_line(f"shuffled; the same order: pytest --randomly-seed={config.option.randomly_seed}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Programs that the tests start can be interrupted, also where a shell started the tests in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from pronmetric.cli.main import main
         (["suggest", "-t", "a.txt", "b.txt"], "unexpected argument 'b.txt': give one system output"),
         (
             ["rerank", "a.txt", "b.txt"],
-            "unexpected argument 'a.txt': give the candidates with --candidates FILE FILE or --nbest FILE",
+            "unexpected argument 'a.txt': give the candidates with --candidates FILE FILE",
         ),
         (["attention", "She left.", "He came."], "unexpected argument 'He came.': give one SENTENCE"),
         (["attention", "--context", "She left."], "give a SENTENCE before --context, which takes all that follows it"),

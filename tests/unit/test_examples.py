@@ -124,7 +124,7 @@ def test_a_passage_stands_without_context() -> None:
 def test_natural_noise_is_drawn_from_the_counts() -> None:
     seen = set()
     for seed in range(60):
-        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0, fresh=0.0, table=None)
+        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
         assert found.example.context == "Who?"
         originals = [o.form for o in finder.find(TEXT)]
         for form, original, right in zip(surface(found), originals, found.right, strict=True):
