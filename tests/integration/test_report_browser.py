@@ -133,11 +133,15 @@ def test_search_sort_and_clear(browser: Browser, sample_page: Path) -> None:
     assert browser.run("document.activeElement.id") == "search"
     for letter in "kettle":
         browser.press(letter)
-    until(lambda: browser.run(FOUND) != everything)
-    texts = browser.run("[...document.querySelectorAll('article')].map((a) => a.textContent.toLowerCase())")
-    assert texts and all("kettle" in text for text in texts)
+
+    def texts() -> list[str]:
+        return browser.run("[...document.querySelectorAll('article')].map((a) => a.textContent.toLowerCase())")
+
+    # The page filters after each letter, a moment later.
+    assert until(lambda: browser.run(FOUND) != everything and all("kettle" in text for text in texts()))
+    assert texts()
     browser.press("Escape")
-    assert browser.run(FOUND) == everything
+    assert until(lambda: browser.run(FOUND) == everything)
     browser.run("(() => { const s = document.getElementById('sort'); s.value = 'order'; s.onchange(); })()")
     shown = browser.run(SHOWN)
     assert shown == sorted(shown) and len(shown) >= 20
