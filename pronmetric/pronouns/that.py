@@ -87,8 +87,8 @@ def use(words: Sequence[str], index: int, *, names: Collection[int] = (), bare: 
 
     names: the indices of words that begin with a capital inside a sentence.
     bare: the text has neither capitals nor punctuation. Names and the ends of clauses cannot be seen in it, so a clause
-    is certain only right after a word that takes one, and where a personal pronoun, an article, a possessive, a
-    demonstrative or a conjunction follows.
+    is certain only right after a word that takes one or after "told me", and where a personal pronoun, an article, a
+    possessive, a demonstrative or a conjunction follows.
 
     >>> use("he said that she left".split(), 2)
     Use(kind='complementizer', reason='said takes a clause')
@@ -336,7 +336,14 @@ def _governor_at(site: _Site) -> Use | None:
     direct = _so_such(words, j) or _direct(words, j, follows, certain=certain)
     if direct is not None:
         return direct
-    return _distant(words, j) if certain and not near and not _has_gap(words, follows) else None
+    if near and not _tells_somebody(site):
+        return None
+    return _distant(words, j) if certain and not _has_gap(words, follows) else None
+
+
+def _tells_somebody(site: _Site) -> bool:
+    """Whether a verb of telling and a pronoun stand right before ("told me that")."""
+    return site.before in LEXICON["telling_verb"] and site.word in _OBJECT and _is_certain(site.words, site.follows)
 
 
 def _phrase(site: _Site) -> Use | None:

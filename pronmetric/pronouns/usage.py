@@ -19,6 +19,7 @@ Judge = Callable[[str, Sequence[Word], Sequence[str], int], tuple[bool, str]]
 
 _ROMAN = re.compile("[IVX]{2,}")
 _SPEAKS = frozenset("am 'm m have 've ve do don 'll 'd think hope believe guess know".split())
+_GLUED_MARK = re.compile(r"\w[.?!]")
 _INNER = frozenset(",;:()[]\"'`\u2018\u2019\u201c\u201d\u2013\u2014-")
 _HYPHEN = frozenset("-\u2010\u2011")
 
@@ -42,8 +43,8 @@ def _names(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -
 
 @lru_cache(maxsize=4)  # asked once for each "that" of a text
 def _is_bare(text: str) -> bool:
-    """Whether a text has no capitals, and no punctuation inside its sentences."""
-    return text.islower() and _INNER.isdisjoint(text)
+    """Whether a text has neither capitals nor the punctuation of running text: none inside, no mark after a word."""
+    return text.islower() and _INNER.isdisjoint(text) and not _GLUED_MARK.search(text)
 
 
 @lru_cache(maxsize=4)

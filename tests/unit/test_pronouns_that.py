@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pronmetric.pronouns.finder import explain, find
@@ -152,6 +154,25 @@ def test_without_capitals_and_punctuation(text: str, expected: bool) -> None:
 def test_lower_case_with_punctuation_is_no_bare_text() -> None:
     assert that("he said, i guess, that france was late") == [False]
     assert that("he's sure that france was late") == [False]
+    assert that("he said that france was late.") == [False]
+    assert that("did they say that many people stayed? yes.") == [False]
+    assert that("he said that france was late .") == [True]  # the study's form: a mark stands alone
+
+
+def test_somebody_told_something_without_capitals_and_punctuation() -> None:
+    assert that("yesterday the doctor told me that i will be well") == [False]
+    assert that("yesterday the doctor told me that story") == [True]
+
+
+@pytest.mark.shared
+def test_lower_case_changes_few_verdicts(shared: Path) -> None:
+    folder = shared / "data" / "wmt" / "wmt23-news-systems" / "txt" / "references"
+    lines = [line for path in sorted(folder.iterdir()) for line in path.read_text(encoding="utf-8").split("\n")]
+    lines = [line for line in lines if "that" in line.lower() and len(line.lower()) == len(line)]
+    cased = [verdict for line in lines for verdict in that(line)]
+    lower = [verdict for line in lines for verdict in that(line.lower())]
+    assert len(cased) == len(lower) == 1229
+    assert sum(a != b for a, b in zip(cased, lower, strict=True)) < 10
 
 
 def test_other_relatives_are_always_in_use() -> None:
