@@ -14,7 +14,7 @@ counted.
 **Hit@k**: one of the k words with the most attention lies in an antecedent. The pronoun itself and punctuation count as
 no words; words after the pronoun do, and always miss.
 
-**Nearest noun**, the floor: the words that end a mention before the pronoun which is no pronoun (for "any earlier
+**Nearest noun**, the baseline: the words that end a mention before the pronoun which is no pronoun (for "any earlier
 mention": any mention), the nearest first. GUM annotates every noun phrase and the files have no tags: where a clause
 follows the noun ("the man who left") the word is not the noun. **Chance** draws k of the words blindly.
 
@@ -163,7 +163,7 @@ def _figures(found: Sequence[Found], seed: int) -> dict[str, Any]:
 
 
 def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
-    """Hit rates by method and k, and what attention has above the floor on the same pronouns."""
+    """Hit rates by method and k, and what attention has above the baseline on the same pronouns."""
     docs = [each.doc for each in found]
     values = {method: np.array([each.hits[kind][method] for each in found]) for method in METHODS}
     values["gain"] = values[ATTENTION] - values[NEAREST]

@@ -26,7 +26,6 @@ from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import detect, detect_by
-from pronmetric.eval.ties import CONFIG_KEY
 from pronmetric.pronouns.finder import find
 from pronmetric.suites import mqm, pair_accuracy, votes
 from pronmetric.suites.judged_pairs import JudgedPair
@@ -52,9 +51,9 @@ def texts(judgements: Sequence[Judgement]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def measure(
-    score: Scorer, judgements: Sequence[Judgement], *, band: float | None, seed: int = 0, draws: int = DRAWS
+    score: Scorer, judgements: Sequence[Judgement], *, threshold: float | None, seed: int = 0, draws: int = DRAWS
 ) -> dict[str, Any]:
-    """All figures on MQM judgements, from one call of `score`; `band` is the checkpoint's tie band."""
+    """All figures on MQM judgements, from one call of `score`; `threshold` is the checkpoint's tie threshold."""
     context = mqm.contexts(judgements)
     wanted = texts(judgements)
     scored = dict(zip(wanted, scoring.score_all(score, wanted, seed=seed), strict=True))
@@ -67,12 +66,12 @@ def measure(
     }
     sets = {name: list(mqm.pairs(judgements, context, **width)) for name, width in widths.items()}
     return {
-        "band": band,
+        "tie_threshold": threshold,
         "judgements": len(judgements),
         "documents": len({one.doc for one in judgements}),
         "raters": len({one.rater for one in judgements}),
         "sets": {
-            name: held(pairs, scored, means, band=band or 0.0, seed=seed, draws=draws)
+            name: held(pairs, scored, means, threshold=threshold or 0.0, seed=seed, draws=draws)
             for name, pairs in sets.items()
             if any(pair_accuracy.human_answer(pair) in (A, B) for pair in pairs)
         },
@@ -85,11 +84,11 @@ def held(
     scored: Scored,
     means: SystemMeans,
     *,
-    band: float,
+    threshold: float,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """The metric and the floors on one set of pairs."""
+    """The metric and the baselines on one set of pairs."""
     rows: dict[str, Sequence[Both]] = {
         METRIC: [_segments(pair, scored) for pair in pairs],
         DOUBTS: [_doubts(pair, scored) for pair in pairs],
@@ -100,7 +99,8 @@ def held(
     how: dict[str, Any] = {"seed": seed, "draws": draws}
     figures = {name: pair_accuracy.evaluate(pairs, scores, **how) for name, scores in rows.items()}
     answers = {
-        name: [said_by(*both, tie=band if name == METRIC else 0.0) for both in scores] for name, scores in rows.items()
+        name: [said_by(*both, tie=threshold if name == METRIC else 0.0) for both in scores]
+        for name, scores in rows.items()
     }
     kinds = [_kind(pair) for pair in pairs]
     decided = [i for i, pair in enumerate(pairs) if pair_accuracy.human_answer(pair) in (A, B)]
@@ -256,8 +256,8 @@ def main() -> None:
     study = None if options.study is None else of_study(options.study, weights)
     judgements = mqm.read(options.shared / FILE)
     scorer = scoring.load(options)
-    band = config.read(locate.locate(options.model).folder / locate.CONFIG).get(CONFIG_KEY)
-    figures = {**measure(scorer, judgements, band=band, seed=options.seed), "study": study}
+    threshold = config.read(locate.locate(options.model).folder / locate.CONFIG).get(config.TIE)
+    figures = {**measure(scorer, judgements, threshold=threshold, seed=options.seed), "study": study}
     content = scoring.report("people", options, scorer, figures)
     text = people_page.page(content)
     if options.page is not None:

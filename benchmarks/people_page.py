@@ -19,7 +19,7 @@ def page(content: Figures) -> str:
     parts = [
         _head(content),
         "## Pairs\n\n" + "\n\n".join(_set(name, found) for name, found in figures["sets"].items()),
-        _floors(sets),
+        _baselines(sets),
         _kinds(sets),
         raters(sets),
         _detection(figures["detection"]),
@@ -31,11 +31,11 @@ def page(content: Figures) -> str:
 
 def _head(content: Figures) -> str:
     figures = content["figures"]
-    band = figures["band"]
+    threshold = figures["tie_threshold"]
     tie = (
-        "the checkpoint has no tie band: only equal scores are a tie"
-        if band is None
-        else f"scores that differ by no more than {band:g}, the checkpoint's band, are a tie in AC1"
+        "the checkpoint has no tie threshold: only equal scores are a tie"
+        if threshold is None
+        else f"scores that differ by no more than {threshold:g}, the checkpoint's tie threshold, are a tie in AC1"
     )
     return f"""# Against people's judgements
 
@@ -78,7 +78,7 @@ def _set(name: str, found: Figures) -> str:
     )
 
 
-def _floors(sets: Figures) -> str:
+def _baselines(sets: Figures) -> str:
     rows = []
     for name, found in sets.items():
         own = [(METRIC, found["beside"]), (DOUBTS, found["doubts_beside"])]
@@ -86,18 +86,18 @@ def _floors(sets: Figures) -> str:
             rows += [
                 [
                     name,
-                    floor,
+                    baseline,
                     f"{held['decided']} of {held['pairs']}",
                     _share(held["baseline"]),
                     who,
                     _share(held["metric"]),
                     _points(held["difference"]),
                 ]
-                for floor, held in beside.items()
+                for baseline, held in beside.items()
                 if held is not None
             ]
-    header = ["pairs", "floor", "it decides", "it gets right", "", "gets right there", "difference"]
-    return "## Beside the floors, on the pairs that a floor decides\n\n" + _table(header, rows)
+    header = ["pairs", "baseline", "it decides", "it gets right", "", "gets right there", "difference"]
+    return "## Beside the simple baselines, on the pairs that a baseline decides\n\n" + _table(header, rows)
 
 
 def _kinds(sets: Figures) -> str:
@@ -166,7 +166,7 @@ def study(found: Figures | None) -> str:
 
 
 def _why(sets: Figures, detection: Figures) -> str:
-    """Where the metric is below the floor of fewer pronouns, and what the figures say of the reasons."""
+    """Where the metric is below the baseline of fewer pronouns, and what the figures say of the reasons."""
     below: list[str] = []
     above: list[str] = []
     for name, found in sets.items():
@@ -174,12 +174,12 @@ def _why(sets: Figures, detection: Figures) -> str:
         if held is not None:
             gap = held["difference"]["value"]
             (below if gap < 0 else above).append(f"{name} ({_points(held['difference'])} points)")
-    title = '## Against the floor "fewer pronouns"'
+    title = '## Against the baseline "fewer pronouns"'
     if not below and not above:
         return f"{title}\n\nIt decides no pair."
     if not below:
         return f"{title}\n\nThe metric is not below it: {'; '.join(above)}."
-    lines = [f"The metric is **below** this floor on {'; '.join(below)}."]
+    lines = [f"The metric is **below** this baseline on {'; '.join(below)}."]
     if above:
         lines[0] += f" It is not on {'; '.join(above)}."
     lines.append("What the figures above say of it:")
@@ -193,7 +193,7 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         "**The pairs favour short texts.** Only pairs in which an error touches a pronoun are decided, and a text with "
         "more pronouns has more that an error can touch. If one pronoun of the two texts, drawn blindly, were the "
         f"wrong one, fewer pronouns would win {100 * expected:.1f} % ({name}); it wins "
-        f"{100 * held['baseline']['value']:.1f} %. So much of the floor's figure lies in the choice of the pairs."
+        f"{100 * held['baseline']['value']:.1f} %. So much of the baseline's figure lies in the choice of the pairs."
     )
     accuracy, doubts = found["accuracy"][METRIC], found["accuracy"][DOUBTS]
     yield (
@@ -213,7 +213,7 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         yield (
             "**What the metric is made for is rare here.** One pronoun stands in the place of another in "
             f"{replaced['pairs']} of {accuracy['pairs']} decided pairs ({name}); of these it gets {_share(replaced)} "
-            "right, and the floor decides none."
+            "right, and the baseline decides none."
         )
 
 

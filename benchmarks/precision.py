@@ -27,13 +27,13 @@ def measure(
     both = [(x.score, y.score) for a, b in zip(first, second, strict=True) for x, y in zip(a, b, strict=True)]
     scored = [(x, y) for x, y in both if x is not None and y is not None]
     gaps = np.abs(np.subtract(*zip(*scored[:segments], strict=True)))
-    decisions = {"by_sign": [], "with_tie_band": []}  # type: dict[str, list[bool]]
+    decisions = {"by_sign": [], "with_tie_threshold": []}  # type: dict[str, list[bool]]
     for i, j in combinations(range(len(first)), 2):
         for w, x, y, z in zip(first[i], first[j], second[i], second[j], strict=True):
             if None in (w.score, x.score):
                 continue
             decisions["by_sign"].append(decide(w, x, tie=0.0).better == decide(y, z, tie=0.0).better)
-            decisions["with_tie_band"].append(
+            decisions["with_tie_threshold"].append(
                 decide(w, x, tie=TIE_THRESHOLD).better == decide(y, z, tie=TIE_THRESHOLD).better
             )
     return {

@@ -34,6 +34,7 @@ from pronmetric.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
+from pronmetric.eval.resampling import SEED
 from pronmetric.output.targets import AtomicFile
 from pronmetric.suites.wmt_scores import is_human, read_ranking
 
@@ -325,7 +326,7 @@ def main() -> None:
     parser.add_argument("--held-out", nargs="*", default=HELD_OUT, metavar="NAME:LP", help="default: %(default)s")
     parser.add_argument("--out", type=Path, default=scoring.ROOT / "runs" / "system-level", metavar="FOLDER")
     parser.add_argument("--table", type=Path, default=scoring.BENCHMARKS / "system-level.md", metavar="FILE.md")
-    parser.add_argument("--seed", type=int, default=12345)
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--batch_size", type=int)
     parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
     options = parser.parse_args()

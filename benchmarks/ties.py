@@ -24,12 +24,12 @@ def main() -> None:
     options = parser.parse_args()
     found = tie_threshold.add(options.model, options.data, any_data=options.any_data)
     if found is None:
-        print("no tie band: the development split has no pair of reference and noisy reference")
+        print("no tie threshold: the development split has no pair of reference and noisy reference")
     else:
         share, people = 100 * found.ties / found.pairs, 100 * found.people
         print(
-            f"tie band {found.band:g}: {found.ties} of {found.pairs} development pairs tie ({share:.2f} %, people "
-            f"{people:.2f} %)"
+            f"tie threshold {found.threshold:g}: {found.ties} of {found.pairs} development pairs tie ({share:.2f} %, "
+            f"people {people:.2f} %)"
         )
 
 

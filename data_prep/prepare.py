@@ -15,8 +15,9 @@ from typing import Any
 from data_prep import documents, manifest
 from data_prep.documents import EnglishDocument
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
+from data_prep.reporter import Reporter
 from data_prep.result import Result, replace_folder
-from data_prep.settings import Reporter, Settings
+from data_prep.settings import Settings
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
 from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import Survey, survey

@@ -14,7 +14,8 @@ from data_prep import manifest
 from data_prep.documents import EnglishDocument
 from data_prep.filters import Filter, filter_pair
 from data_prep.passages import passages
-from data_prep.settings import STAGES, Reporter, Settings
+from data_prep.reporter import Reporter
+from data_prep.settings import STAGES, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
 from data_prep.survey import SegmentId, Survey, output_documents, reference_documents

@@ -1,10 +1,9 @@
-"""The settings of preparation, and the callbacks for its progress."""
+"""The settings of preparation."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -156,11 +155,3 @@ class Settings(settings.Settings):
             **self.passages.model_dump(),
             "seed": self.seed,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Reporter:
-    """Callbacks of preparation: `note` takes a line; `progress` wraps an iterable, with its label, length and unit."""
-
-    note: Callable[[str], None]
-    progress: Callable[[Iterable[Any], str, int | None, str], Iterable[Any]]

@@ -215,8 +215,8 @@ class PronounMetric:
             b: as many records of the second.
             context: "crossed" scores each pair in the context of `a` and again in that of `b` and averages; where both
                 stand in the same context, as a reference's, that is this context. "respective" gives each its own.
-            tie: segments whose scores differ by no more are ties; "auto" is the checkpoint's band, which ties the same
-                share of its development pairs as were ties among the answers that the published study gives.
+            tie: segments whose scores differ by no more are ties; "auto" is the checkpoint's threshold, which ties the
+                same share of its development pairs as were ties among the answers that the published study gives.
             batch_size: as for `predict`.
             docs: each segment's document, what is resampled; else segments are.
             seed: of the resampling.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.lexicon import CLASSES
 from pronmetric.pronouns.slots import role, slot
-from pronmetric.text.words import Word
+from pronmetric.text.words import Word, rule_word
 
 _REACH = 3
 _BEFORE, _AFTER = (-1, -2), tuple(range(1, _REACH + 1))
@@ -83,7 +83,7 @@ def expletive(words: Sequence[Word], index: int) -> bool:
     >>> expletive(words("It is easy to see."), 0), expletive(words("It is red."), 0)
     (True, False)
     """
-    lower = [word.text.lower().replace("\u2019", "'") for word in words[index : index + 9]]
+    lower = [rule_word(word) for word in words[index : index + 9]]
     if lower[0] != "it":
         return False
     rest = lower[1:]

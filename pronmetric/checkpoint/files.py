@@ -62,7 +62,7 @@ class Checkpoint:
     pieces: how texts are cut for its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
     architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots), `word_state`,
     `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory),
-    `context` (that it was trained in), `context_size` (sentences of it), maybe `tie` (its tie band),
+    `context` (that it was trained in), `context_size` (sentences of it), maybe `tie` (its tie threshold),
     `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
     digits of the weights' SHA-256. settings: the same of the tokenizer and of all in `config` that changes a score.
     """

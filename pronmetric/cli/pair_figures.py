@@ -80,12 +80,12 @@ def _format_ties(figures: Figures) -> list[str]:
     lines = []
     if figures.people_ties is not None:
         rate = f"{100 * figures.people_ties:.1f} %"
-        matching = figures.matching_band
+        matching = figures.matching_threshold
         same = "" if matching is None else f"; a tie threshold of {matching:.4g} gives the metric the nearest tie rate"
         lines += ["", f"gold tie rate: {rate}{same}"]
     if figures.ties is not None:
         ties = figures.ties
-        head = [f"tie threshold {ties.band:g}", *ties.table["A"]]
+        head = [f"tie threshold {ties.threshold:g}", *ties.table["A"]]
         lines += [
             "",
             f"same answer (A, B or tie) in {percent(ties.accuracy)} % of {ties.pairs} pairs; "

@@ -59,7 +59,7 @@ def write(
         "also": None
         if baselines is None
         else {**baselines.describe(), "parts": by_part(lambda found: plain(found.baselines))},
-        "floors": by_part(lambda found: {name: _baseline(its) for name, its in found.simple.items()}),
+        "baselines": by_part(lambda found: {name: _baseline(its) for name, its in found.simple.items()}),
         "pairs": list(_pairs(pairs, scores, settings)),
     }
     with targets.AtomicFile(path) as file:
@@ -70,7 +70,7 @@ def _baseline(found: BaselineComparison) -> dict[str, Any]:
     return {
         "pairs": found.pairs,
         "decided": found.decided,
-        "floor": plain(found.baseline),
+        "baseline": plain(found.baseline),
         "metric": plain(found.metric),
         "difference": plain(found.difference),
     }

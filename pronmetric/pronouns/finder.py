@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pronmetric.pronouns import usage
 from pronmetric.pronouns.tables import rows
 from pronmetric.text.readable import readable
-from pronmetric.text.words import Word
+from pronmetric.text.words import Word, rule_word
 from pronmetric.text.words import words as split
 
 
@@ -72,7 +72,7 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
     words = split(text) if words is None else words
     seen = readable(text).text
     judged = words if seen == text else split(seen)  # the same words, glued together where nothing is seen between
-    lower = [word.text.lower().replace("\u2019", "'") for word in words]
+    lower = [rule_word(word) for word in words]
     verdicts = []
     for index, word in enumerate(words):
         form = form_of(words, index)

@@ -23,7 +23,7 @@ from pronmetric.pronouns.lexicon import (
     VERB,
 )
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
-from pronmetric.text.words import Word
+from pronmetric.text.words import Word, rule_word
 
 _FIXED = {
     "subject": "i we he she they",
@@ -72,7 +72,7 @@ def slot(words: Sequence[Word], index: int) -> str:
     if form == "his":
         return "possessive independent" if _stands_alone(words, index) else "possessive determiner"
     if form == "that":
-        kind = that.use(_lowered(words), index).kind
+        kind = that.use([rule_word(word) for word in words], index).kind
         return kind if kind in that.IN_USE else "demonstrative"
     if form in _DEMONSTRATIVE:
         return "demonstrative determiner" if _demonstrated(words, index, form) else "demonstrative"
@@ -300,19 +300,13 @@ def _is_relative(words: Sequence[Word], index: int) -> bool:
     return before not in AUXILIARY and before not in ("not", "n't", "if", "because", "when", "what")
 
 
-def _lowered(words: Sequence[Word]) -> list[str]:
-    return [word.text.lower().replace("\u2019", "'") for word in words]
-
-
 def _form(words: Sequence[Word], index: int) -> str:
     return form_of(words, index) or _low(words, index)
 
 
 def _low(words: Sequence[Word], index: int) -> str:
     """Word `index` lower-cased with a plain apostrophe; "" outside the text."""
-    if not 0 <= index < len(words):
-        return ""
-    return words[index].text.lower().replace("\u2019", "'")
+    return rule_word(words[index]) if 0 <= index < len(words) else ""
 
 
 def _is_word(low: str) -> bool:

@@ -13,13 +13,14 @@ from itertools import combinations, islice, permutations
 from math import fsum, isqrt
 from typing import NamedTuple
 
+from pronmetric.eval.decision import ANSWERS
 from pronmetric.eval.significance import RESAMPLES, holm, paired_bootstrap, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
 from pronmetric.text.context import COMMON, CROSSED, Text
 from pronmetric.text.corpus import Corpus, Row
 
-A, B, TIE = "a", "b", "tie"
+A, B, TIE = (answer.lower() for answer in ANSWERS)  # as results name them
 TIE_THRESHOLD = 0.01  # of segment scores, where no other is given
 
 

@@ -32,7 +32,7 @@ class Sentence(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What a pronoun should look at: its words (words,), the floor's words, nearest first, and whether there is any."""
+    """What a pronoun should look at: its words (words,), the baseline's words, nearest first; whether there is any."""
 
     words: NDArray[np.bool_]
     nearest: tuple[int, ...]

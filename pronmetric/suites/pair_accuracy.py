@@ -28,7 +28,7 @@ from pronmetric.eval.accuracy import (
 )
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
-from pronmetric.eval.ties import ThreeWay, three_way, tie_band
+from pronmetric.eval.ties import ThreeWay, choose_threshold, three_way
 from pronmetric.pronouns.finder import form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
 from pronmetric.suites.judged_pairs import JudgedPair
@@ -65,8 +65,8 @@ class Figures:
     """A metric on one set of judged pairs; the parts that a pair's pronouns decide hold only pairs that have them.
 
     clusters: what the intervals resample (doc, group, pair) and how many of them there are. by_kind: a pair may count
-    in several. by_seen: None where the pairs seen in training are not known. people_ties, matching_band: people's
-    share of ties and the band with which the metric would tie as often; None where nobody calls a tie.
+    in several. by_seen: None where the pairs seen in training are not known. people_ties, matching_threshold: people's
+    share of ties and the tie threshold with which the metric would tie as often; None where nobody calls a tie.
     """
 
     labels: Labels
@@ -78,7 +78,7 @@ class Figures:
     by_pronouns: dict[str, Accuracy]
     confusions: list[Confusion]
     people_ties: float | None
-    matching_band: float | None
+    matching_threshold: float | None
     ties: ThreeWay | None
 
 
@@ -197,14 +197,14 @@ def evaluate(
             [right for right, _ in forms], [wrong for _, wrong in forms], judged.decisions.where(known)
         ),
         people_ties=people_ties,
-        matching_band=matching,
+        matching_threshold=matching,
         ties=None
         if tie_threshold is None
         else three_way(
             [said for _, said in labelled],
             with_answer,
             clusters_of([p for p, _ in labelled])[1],
-            band=tie_threshold,
+            threshold=tie_threshold,
             seed=seed,
         ),
     )
@@ -275,9 +275,9 @@ def _labels(pairs: Sequence[JudgedPair], answers: Sequence[str | None]) -> Label
 
 
 def _people_ties(answers: Sequence[str], scores: Scores) -> tuple[float | None, float | None]:
-    """People's share of ties, and the metric's band that matches it on the pairs with both scores."""
+    """People's share of ties, and the metric's tie threshold that matches it on the pairs with both scores."""
     if TIE not in answers:
         return None, None
     rate = sum(said == TIE for said in answers) / len(answers)
     differences = [a - b for a, b in scores if a is not None and b is not None]
-    return rate, tie_band(differences, rate) if differences else None
+    return rate, choose_threshold(differences, rate) if differences else None

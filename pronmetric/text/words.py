@@ -52,3 +52,12 @@ def words(text: str) -> tuple[Word, ...]:
 def lower_words(text_words: Iterable[Word]) -> list[str]:
     """The words lower-cased, as the aligners take them."""
     return [word.text.lower() for word in text_words]
+
+
+def rule_word(word: Word) -> str:
+    """The word lower-cased with a plain apostrophe, as the pronoun rules compare it.
+
+    >>> rule_word(Word("\u2019S", 2, 4))
+    "'s"
+    """
+    return word.text.lower().replace("\u2019", "'")

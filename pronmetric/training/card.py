@@ -15,10 +15,10 @@ from typing import Any
 
 import yaml
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.eval.ties import CONFIG_KEY
 
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
@@ -97,7 +97,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) 
     text = card(
         name=folder.resolve().name,
         weights=_sha256(folder / "model.safetensors")[:8],
-        config=yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")),
+        config=checkpoint_config.read(folder / "config.yaml"),
         manifest=arrow.read_manifest(data),
         manifest_hash=_sha256(manifest),
         reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
@@ -151,19 +151,19 @@ with context `{config["context"]}`."""
 
 
 def _ties(config: Mapping[str, Any]) -> str:
-    """The band of `--tie auto`, and how it was chosen."""
+    """The tie threshold of `--tie auto`, and how it was chosen."""
     title = "## Ties\n\n"
-    if CONFIG_KEY not in config:
-        return title + "No tie band: `--tie auto` is refused."
-    band = f"Segments whose scores differ by no more than {config[CONFIG_KEY]:g} tie with `--tie auto`"
+    if checkpoint_config.TIE not in config:
+        return title + "No tie threshold: `--tie auto` is refused."
+    threshold = f"Segments whose scores differ by no more than {config[checkpoint_config.TIE]:g} tie with `--tie auto`"
     how = config["training"].get("tie")
     if how is None:
-        return f"{title}{band}."
+        return f"{title}{threshold}."
     return (
-        f"{title}{band}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
+        f"{title}{threshold}: so {100 * how['ties'] / how['pairs']:.1f} % of {how['pairs']:,} development pairs of "
         f"reference and noisy reference tie. The aim was {100 * how['people']:.1f} %, the share of ties among the "
         f"answers that {_PAPER} publish, where the raters agreed. On other texts people may tie far more often than "
-        "this band does."
+        "this threshold does."
     )
 
 
@@ -286,7 +286,7 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
         + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
         + "\n\nHit@k: one of the k words most attended, the pronoun itself left out, lies in its antecedent. Attention "
         + f"minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows is a "
-        + "guess at antecedents only so far as it is above that floor."
+        + "guess at antecedents only so far as it is above that baseline."
     )
 
 

@@ -17,7 +17,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.eval.ties import CONFIG_KEY, PEOPLES_RATE, tie_band
+from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training.datamodule import Labeller
@@ -27,7 +27,7 @@ from pronmetric.training.module import score_pairs
 class TieThreshold(NamedTuple):
     """A tie threshold, in the unit of segment scores; the `pairs` it was chosen on, how many tie, people's rate."""
 
-    band: float  # the name in a checkpoint's config
+    threshold: float
     pairs: int
     ties: int
     people: float
@@ -48,7 +48,7 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     found = found[np.isfinite(found)]
     if not len(found):
         return None
-    threshold = float(f"{tie_band(found, PEOPLES_RATE):.6g}")  # what the signature shows is what is used
+    threshold = float(f"{choose_threshold(found, PEOPLES_RATE):.6g}")  # what the signature shows is what is used
     return TieThreshold(threshold, len(found), int((found <= threshold).sum()), PEOPLES_RATE)
 
 
@@ -57,8 +57,8 @@ def add_to_config(config: Mapping[str, Any], tie: TieThreshold | None, table: Co
     training = {**config["training"], "confusion": table.to_dict()}
     if tie is not None:
         training["tie"] = tie._asdict()
-    rest = {key: value for key, value in config.items() if key not in (CONFIG_KEY, "training")}
-    return {**rest, **({} if tie is None else {CONFIG_KEY: tie.band}), "training": training}
+    rest = {key: value for key, value in config.items() if key not in (checkpoint_config.TIE, "training")}
+    return {**rest, **({} if tie is None else {checkpoint_config.TIE: tie.threshold}), "training": training}
 
 
 def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | None:

@@ -136,7 +136,7 @@ def test_the_tie_threshold_of_the_checkpoint(
     model = ["--precision", "32", "--gpus", "0", "--model"]
     assert main(["compare", *systems, *model, str(tiny_checkpoint())]) == 1
     assert "has no tie threshold ('tie' in its config.yaml); give --tie a number" in capsys.readouterr().err
-    folder = tmp_path / "with-band"
+    folder = tmp_path / "with-threshold"
     shutil.copytree(tiny_checkpoint(), folder)
     with (folder / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("tie: 0.125\n")

@@ -179,8 +179,8 @@ def test_simple_baselines(run: Run, tmp_path: Path) -> None:
         assert found[:2] == ["4", "4"]
         assert [cell.split(" ")[0] for cell in found[2:]] == ["75.0", "50.0", "-25.0"]
     assert "better system overall" not in out
-    floors = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["floors"]["pairs"]
-    assert floors["fewer pronouns"]["floor"]["value"] == 0.75 and set(floors) == {
+    baselines = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["baselines"]["pairs"]
+    assert baselines["fewer pronouns"]["baseline"]["value"] == 0.75 and set(baselines) == {
         "fewer pronouns",
         "chrF to the reference",
     }
@@ -402,7 +402,7 @@ def test_tie_auto(
     import yaml
 
     assert "has no tie threshold" in fails(pairs, *model, "--tie", "auto")
-    folder = tmp_path / "with-band"
+    folder = tmp_path / "with-threshold"
     shutil.copytree(tiny_checkpoint(), folder)
     config = yaml.safe_load((folder / "config.yaml").read_text())
     config |= {"tie": 0.125, "training": {"confusion": {"she": {"he": 2}}}}

@@ -156,12 +156,12 @@ def test_the_checkpoint_scores(
     assert found["training"]["figures"].keys() > {"development/accuracy"} and found["training"]["seconds"] >= 0
 
 
-def test_the_checkpoint_knows_its_tie_band_and_the_pairs_it_met(
+def test_the_checkpoint_knows_its_tie_threshold_and_the_pairs_it_met(
     command: tuple[Path, str, str], tiny_prepared: Path, sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, _, _ = command
     found = config(out)
-    assert found["tie"] == found["training"]["tie"]["band"] >= 0 and found["training"]["tie"]["pairs"] > 0
+    assert found["tie"] == found["training"]["tie"]["threshold"] >= 0 and found["training"]["tie"]["pairs"] > 0
     assert found["training"]["confusion"] == json.loads((tiny_prepared / "confusion.json").read_text(encoding="utf-8"))
     texts = [str(sample / f"system-{name}.txt") for name in "ab"]
     model = ["--model", str(out / "checkpoint"), "--tie", "auto", "--only_system"]

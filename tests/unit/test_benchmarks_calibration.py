@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import calibration, floors, scoring
+from benchmarks import baselines, calibration, scoring
 from benchmarks.calibration import Noised, Sentence
 from benchmarks.scoring import Record, Result
 from pronmetric.errors import InputError
@@ -159,7 +159,7 @@ def test_script(
 
 
 def test_frequent_prefers_the_pronoun_seen_more_often() -> None:
-    score = floors.frequent(floors.frequencies(["It is it.", "She left."]))
+    score = baselines.frequent(baselines.frequencies(["It is it.", "She left."]))
     better, worse, neither = score(
         [Record(text="It left.", context=[]), Record(text="He left.", context=[]), Record(text="Ann left.", context=[])]
     )

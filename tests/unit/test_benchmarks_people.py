@@ -65,9 +65,9 @@ def knows_her(records: Sequence[Record]) -> list[Result]:
     return results
 
 
-def test_pairs_and_floors(file: Path) -> None:
-    found = people.measure(knows_her, mqm.read(file), band=0.05, draws=DRAWS)
-    assert (found["judgements"], found["documents"], found["raters"], found["band"]) == (27, 3, 2, 0.05)
+def test_pairs_and_baselines(file: Path) -> None:
+    found = people.measure(knows_her, mqm.read(file), threshold=0.05, draws=DRAWS)
+    assert (found["judgements"], found["documents"], found["raters"], found["tie_threshold"]) == (27, 3, 2, 0.05)
     close = found["sets"][people.CLOSE]
     # in each talk Oak against ref and against Elm in segment 1; in 3 "rang" stands for "was the", so that it is close
     assert close["pairs"] == 12 and close["documents"] == 3
@@ -91,7 +91,7 @@ def test_pairs_and_floors(file: Path) -> None:
 
 
 def test_detection(file: Path) -> None:
-    found = people.measure(knows_her, mqm.read(file), band=None, draws=DRAWS)["detection"]
+    found = people.measure(knows_her, mqm.read(file), threshold=None, draws=DRAWS)["detection"]
     assert found["metric"].pronouns == 21 and found["metric"].wrong == 6  # him and It, in each talk
     assert found["metric"].precision.value == 1.0 and found["metric"].recall.value == 0.5
     assert found["form"].roc_auc.value == 1.0  # him and it are wrong in every other talk too
@@ -133,9 +133,9 @@ def test_script_and_page(
     content, page = run(monkeypatch, tmp_path, file)
     assert capsys.readouterr().out.strip() == page.strip() == people_page.page(content).strip()
     assert content["benchmark"] == "people" and content["figures"]["study"] is None
-    assert "no more than 0.05, the checkpoint's band" in page and "Not measured with these weights" in page
+    assert "no more than 0.05, the checkpoint's tie threshold" in page and "Not measured with these weights" in page
     assert "| at most 2 other words | fewer pronouns | 6 of 12 | 100.0 [100.0, 100.0] | pronmetric | 0.0 [" in page
-    assert "The metric is **below** this floor on at most 2 other words (-100.0 [" in page
+    assert "The metric is **below** this baseline on at most 2 other words (-100.0 [" in page
     assert "| pronmetric | 12 | 50.0 [50.0, 50.0] | 0 / 6 |" in page
     assert "fewer pronouns would win 100.0 % (" in page
     for block in page.split("\n\n"):
@@ -145,12 +145,12 @@ def test_script_and_page(
 
 def test_a_metric_above_the_floor_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
     content, _ = run(monkeypatch, tmp_path, file, tie=None)
-    assert content["figures"]["band"] is None
+    assert content["figures"]["tie_threshold"] is None
     for found in content["figures"]["sets"].values():
         found["beside"][FEWER]["difference"] = {"value": 0.1, "low": -0.1, "high": 0.3}
     page = people_page.page(content)
     assert "The metric is not below it: at most 2 other words (+10.0 [-10.0, +30.0] points)" in page
-    assert "the checkpoint has no tie band" in page and "favour short" not in page
+    assert "the checkpoint has no tie threshold" in page and "favour short" not in page
 
 
 def test_study_figures_are_taken_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:

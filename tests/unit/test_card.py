@@ -20,9 +20,11 @@ WEIGHTS = hashlib.sha256(b"weights").hexdigest()[:8]
 CONFIG = {
     "format": 1,
     "encoder": {"hidden_size": 384},
-    "head": {"kind": "logit", "dropout": 0.1},
+    "head": {"kind": "logit", "dropout": 0.1, "slots": 0},
+    "word_state": "mean",
     "segment": "mean",
     "max_pieces": 256,
+    "separator": False,
     "pronouns": ["he", "it"],
     "context": "common",
     "training": {"seed": 3},
@@ -172,9 +174,9 @@ def test_data_licence_and_making() -> None:
     assert "## Intended use" in text and "## Limits" in text and "256 sub-word pieces" in text
 
 
-def test_the_tie_band_and_how_it_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "No tie band" in made()
-    how = {"band": 0.0123, "pairs": 2000, "ties": 34, "people": 44 / 2640}
+def test_the_tie_threshold_and_how_it_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No tie threshold" in made()
+    how = {"threshold": 0.0123, "pairs": 2000, "ties": 34, "people": 44 / 2640}
     training = {"seed": 3, "tie": how, "confusion": {"he": {"it": 7}}}
     monkeypatch.setitem(CONFIG, "training", training)
     monkeypatch.setitem(CONFIG, "tie", 0.0123)

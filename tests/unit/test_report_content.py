@@ -22,7 +22,7 @@ def result(*rows: tuple[Output, ...]) -> Result:
 
 
 ROWS = (
-    (output("She left", 0.9), output("She left", 0.85)),  # within the tie band
+    (output("She left", 0.9), output("She left", 0.85)),  # within the tie threshold
     (output("She left", 0.9), output("He left", 0.3)),
     (output("She left", 0.9), output("She went", 0.5)),
     (output("Gone"), output("Gone")),
@@ -46,7 +46,7 @@ def test_a_single_system_lists_what_is_not_the_references_or_all_without_one() -
     assert differing(alone, [[(SHE,)], [()], [(HE,)]]) == [2]
 
 
-def test_the_band_decides() -> None:
+def test_the_tie_threshold_decides() -> None:
     assert differing(replace(result(*ROWS), tie=0.6), None) == [1, 4]
     assert gap(Segment(0, None, None, None, ROWS[1])) == 0.9 - 0.3
     assert gap(Segment(0, None, None, None, ROWS[4])) == 0.0

@@ -127,7 +127,7 @@ def test_ties() -> None:
     scores = [(0.9, 0.1), (0.50, 0.52), (0.2, 0.7), (0.3, 0.6)]
     found = evaluate(pairs, scores, tie_threshold=0.05)
     assert found.people_ties == 0.5
-    assert found.matching_band == pytest.approx(0.4)  # differences 0.02, 0.3, 0.5, 0.8
+    assert found.matching_threshold == pytest.approx(0.4)  # differences 0.02, 0.3, 0.5, 0.8
     assert found.ties is not None and found.ties.accuracy.value == 0.75
     assert found.accuracy.accuracy == 1.0 and found.accuracy.pairs == 2
 

@@ -17,7 +17,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
-from pronmetric.eval.ties import PEOPLES_RATE, tie_band
+from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.schema import Pair
 from pronmetric.suites import seen_pairs
 from pronmetric.training import tie_threshold
@@ -57,7 +57,7 @@ def test_peoples_rate_is_in_the_shared_table(shared: Path) -> None:
     assert (ref, tie, sys_) == (2527, 44, 69) and tie / (ref + tie + sys_) == PEOPLES_RATE
 
 
-def test_the_band_is_that_of_the_metrics_own_differences(folder: Path, tiny_prepared: Path) -> None:
+def test_the_threshold_is_that_of_the_metrics_own_differences(folder: Path, tiny_prepared: Path) -> None:
     found = chosen(folder, tiny_prepared)
     assert found is not None
     metric = PronounMetric.from_pretrained(folder, precision="32", gpus=0)
@@ -68,34 +68,36 @@ def test_the_band_is_that_of_the_metrics_own_differences(folder: Path, tiny_prep
     ]
     gaps = np.array([a - b for a, b in zip(*scores, strict=True)])
     assert found.pairs == len(gaps) == len(rows) and found.people == PEOPLES_RATE
-    assert found.band == pytest.approx(tie_band(gaps, PEOPLES_RATE), rel=1e-3)
-    assert found.ties == (np.abs(gaps) <= found.band).sum()
+    assert found.threshold == pytest.approx(choose_threshold(gaps, PEOPLES_RATE), rel=1e-3)
+    assert found.ties == (np.abs(gaps) <= found.threshold).sum()
 
 
-def test_a_higher_rate_gives_a_wider_band(folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_higher_rate_gives_a_higher_threshold(
+    folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     narrow = chosen(folder, tiny_prepared)
     monkeypatch.setattr(tie_threshold, "PEOPLES_RATE", 0.5)
     wide = chosen(folder, tiny_prepared)
     assert narrow is not None and wide is not None
-    assert narrow.band < wide.band and wide.ties == pytest.approx(wide.pairs / 2, abs=1)
+    assert narrow.threshold < wide.threshold and wide.ties == pytest.approx(wide.pairs / 2, abs=1)
 
 
-def test_no_noisy_pair_gives_no_band(
+def test_no_noisy_pair_gives_no_threshold(
     folder: Path, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
 ) -> None:
     system = [pair for pair in sample_pairs if pair.kind == "system"][:4]
     assert chosen(folder, make_prepared(train=system, development=system)) is None
 
 
-def test_a_finished_checkpoint_gets_band_and_pairs(
+def test_a_finished_checkpoint_gets_threshold_and_pairs(
     folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, weights = config(folder), (folder / "model.safetensors").read_bytes()
     monkeypatch.setattr(sys, "argv", ["ties", "--model", str(folder), "--data", str(tiny_prepared)])
     script.main()
     after = config(folder)
-    assert f"tie band {after['tie']:g}: " in capsys.readouterr().out
-    assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["band"]
+    assert f"tie threshold {after['tie']:g}: " in capsys.readouterr().out
+    assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["threshold"]
     counts = json.loads((tiny_prepared / "confusion.json").read_text())
     assert after["training"]["confusion"] == counts
     assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}

@@ -1,6 +1,6 @@
 """Baselines without a model on the study set and on GAP, to check that the data is read correctly.
 
-    python -m benchmarks.floors [--shared DIR]
+    python -m benchmarks.baselines [--shared DIR]
 
 "frequent" prefers the pronoun that is more frequent in the WMT references, "constant" scores all texts alike. They
 run through the same code as a checkpoint does, but are no runs on the study set: nothing is chosen by them. The
@@ -65,7 +65,7 @@ def main() -> None:
         languages = study.measure(scorer, samples)["languages"]
         figures = [*(languages[language][COMMON] for language in study.LANGUAGES), gap.measure(scorer, items)[COMMON]]
         rows.append([name, *(f"{100 * found.accuracy:.1f}" for found in figures)])
-    print(scoring.table(["floor", *study.LANGUAGES, "GAP"], rows))
+    print(scoring.table(["baseline", *study.LANGUAGES, "GAP"], rows))
 
 
 if __name__ == "__main__":

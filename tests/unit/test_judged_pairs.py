@@ -165,7 +165,7 @@ def test_bad_scores(tmp_path: Path, line: str, message: str) -> None:
 def test_decisions() -> None:
     assert decide(0.5, 0.5) == "tie"
     assert decide(0.5, 0.500001) == "B"
-    assert decide(0.75, 0.5, tie=0.25) == "tie"  # the band's edge belongs to it
+    assert decide(0.75, 0.5, tie=0.25) == "tie"  # a difference of exactly the threshold is a tie
     assert decide(0.76, 0.5, tie=0.25) == "A"
     assert decide(0.5, None, tie=1.0) is None
 
