@@ -26,7 +26,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval import calibration as evaluation
 from pronmetric.eval.accuracy import cluster_bootstrap
-from pronmetric.pronouns.corrupt import ConfusionTable, corrupt
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.finder import find
 from pronmetric.text.study_form import study_form
 
@@ -103,7 +103,7 @@ def noised(texts: Sequence[Sentence], table: ConfusionTable, *, rate: float, see
     rng = np.random.default_rng(seed)
     made = []
     for s in texts:
-        done = corrupt(s.text, find(s.text), rng, rate=rate, table=table, power=1.0, smoothing=0.0, same_slot_share=0.0)
+        done = corrupt(s.text, find(s.text), rng, CorruptionRates.raw(rate), table=table)
         wrong = tuple(span for span, replaced in zip(done.spans, done.replaced, strict=True) if replaced)
         made.append(Noised(done.text, s.context, s.unit, wrong))
     return made

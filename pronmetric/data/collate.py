@@ -66,6 +66,15 @@ class Batch:
         return Batch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
 
 
+class _Run(NamedTuple):
+    """All pieces of an example: ids (pieces, ...), the word of each (pieces,), the word of each pronoun (pronouns,)."""
+
+    example: int
+    ids: np.ndarray
+    word: np.ndarray
+    pronoun_word: np.ndarray
+
+
 class Collator:
     """Encodes examples for one encoder.
 
@@ -111,12 +120,12 @@ class Collator:
         if self.separator is not None and context:
             ids, word = np.insert(ids, context, self.separator, axis=0), np.insert(word, context, -1)
             first, text_start = first + 1, context + 1
-        room = self._room
+        run, room = _Run(index, ids, word, pronoun_word), self._room
         if len(ids) - text_start <= room:
             begin = max(0, len(ids) - room)
             begin = text_start if begin == context else begin  # no separator after nothing
             cut = min(begin, context)
-            yield self._row(index, ids, word, pronoun_word, np.arange(len(spans)), begin, len(ids), cut, 1)
+            yield self._row(run, np.arange(len(spans)), begin, len(ids), cut=cut, windows=1)
             return
         stride = room // 2
         windows = 1 + -(-(len(ids) - text_start - room) // stride)
@@ -124,29 +133,19 @@ class Collator:
         for k in range(windows):
             begin = min(text_start + k * stride, len(ids) - room)
             mine = np.flatnonzero(owner == k)
-            yield self._row(index, ids, word, pronoun_word, mine, begin, begin + room, context, windows)
+            yield self._row(run, mine, begin, begin + room, cut=context, windows=windows)
 
-    def _row(
-        self,
-        index: int,
-        ids: np.ndarray,
-        word: np.ndarray,
-        pronoun_word: np.ndarray,
-        pronouns: np.ndarray,
-        begin: int,
-        end: int,
-        cut: int,
-        windows: int,
-    ) -> Encoded:
+    def _row(self, run: _Run, pronouns: np.ndarray, begin: int, end: int, *, cut: int, windows: int) -> Encoded:
+        """The row of `run` from piece `begin` to `end`, with those of its pronouns."""
         prefix, suffix = self.pieces.prefix, self.pieces.suffix
-        inside = word[begin:end]
-        base = int(inside[inside >= 0].min(initial=len(word)))
+        inside = run.word[begin:end]
+        base = int(inside[inside >= 0].min(initial=len(run.word)))
         local = np.where(inside >= 0, inside - base, -1)
         return Encoded(
-            example=index,
-            ids=np.concatenate([prefix, ids[begin:end], suffix]),
+            example=run.example,
+            ids=np.concatenate([prefix, run.ids[begin:end], suffix]),
             word=np.concatenate([np.full(len(prefix), -1), local, np.full(len(suffix), -1)]),
-            pronoun_word=pronoun_word[pronouns] - base,
+            pronoun_word=run.pronoun_word[pronouns] - base,
             pronouns=pronouns,
             cut=cut,
             windows=windows,

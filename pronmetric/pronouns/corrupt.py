@@ -18,7 +18,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
-__all__ = ["ConfusionTable", "Corrupted", "agrees", "corrupt", "replace", "same_slot"]
+__all__ = ["ConfusionTable", "Corrupted", "CorruptionRates", "agrees", "corrupt", "replace", "same_slot"]
 
 
 class ConfusionTable:
@@ -153,58 +153,81 @@ class Corrupted:
     forms: tuple[str, ...]
 
 
-def corrupt(
-    text: str,
-    occurrences: Sequence[Occurrence],
-    rng: np.random.Generator,
-    *,
-    rate: float,
-    table: ConfusionTable,
-    power: float = 0.6,
-    smoothing: float = 1.0,
-    same_slot_share: float = 1.0,
-    fitting: float = 0.0,
-    joint: float = 0.0,
-    must_agree: float = 0.0,
-    emphasis: Mapping[str, float] | None = None,
-    frequency: Mapping[str, Mapping[str, float]] | None = None,
-) -> Corrupted:
-    """Replace about `rate` of the pronouns of `text` by wrong ones; the same generator state gives the same text.
+@dataclass(frozen=True, slots=True)
+class CorruptionRates:
+    """How `corrupt` replaces pronouns.
 
+    rate: the share of pronouns to replace; factors of it by form (lower-cased) are in `emphasis`.
     same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else from the whole row
-    of `table`.
+    of the confusion table.
     fitting: the chance that a draw from the whole row is restricted to forms that fit the slot. Without it
     "her" as an object seldom gives way to "him", as its row holds the possessive's errors, and "him" often to "her".
     power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
     joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced
     together by another's, on top of the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
-    emphasis: factors of `rate` by form (lower-cased); 1 for a form that is not named.
+    """
+
+    rate: float
+    power: float
+    smoothing: float
+    same_slot_share: float
+    fitting: float
+    joint: float
+    must_agree: float
+    emphasis: Mapping[str, float]
+
+    @classmethod
+    def raw(cls, rate: float) -> CorruptionRates:
+        """About `rate` of the pronouns, each replaced by the raw counts of its row of the confusion table."""
+        return cls(
+            rate=rate,
+            power=1.0,
+            smoothing=0.0,
+            same_slot_share=0.0,
+            fitting=0.0,
+            joint=0.0,
+            must_agree=0.0,
+            emphasis={},
+        )
+
+
+def corrupt(
+    text: str,
+    occurrences: Sequence[Occurrence],
+    rng: np.random.Generator,
+    rates: CorruptionRates,
+    *,
+    table: ConfusionTable,
+    frequency: Mapping[str, Mapping[str, float]] | None = None,
+) -> Corrupted:
+    """Replace some of the pronouns of `text` by wrong ones; the same generator state gives the same text.
+
     frequency: how often each form is right in each slot, {slot: {form: n}}; forms drawn from the slot, and referents,
     are then drawn by it instead of by `table`. Without it a rare form is wrong too often: seen in place of a common
     one, it is learned to be wrong. So would "her" be as an object, were it drawn as often as it is a possessive too.
     """
     words = split(text)
-    emphasis = emphasis or {}
     wrong: list[str | None] = [None] * len(occurrences)
-    if rng.random() < joint:
+    if rng.random() < rates.joint:
         _replace_referent(words, occurrences, rng, wrong, frequency)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
-        if wrong[k] is not None or hit >= rate * emphasis.get(occurrence.form, 1.0):
+        if wrong[k] is not None or hit >= rates.rate * rates.emphasis.get(occurrence.form, 1.0):
             continue
+        in_slot = whole < rates.same_slot_share
         allowed: Collection[str] | None = None
-        if whole < same_slot_share:
+        if in_slot:
             allowed = next(iter(grades(words, occurrence.word)), ())
-        elif fitting and rng.random() < fitting:
+        elif rates.fitting and rng.random() < rates.fitting:
             allowed = same_slot(words, occurrence.word)
-        if strict < must_agree:
+        if strict < rates.must_agree:
             allowed = [f for f in (FORMS if allowed is None else allowed) if agrees(words, occurrence.word, f)]
-        if frequency is not None and whole < same_slot_share:
+        if frequency is not None and in_slot:
             right = frequency.get(slot(words, occurrence.word), {})
             wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
         else:
-            wrong[k] = table.draw(rng, occurrence.form, power=power, allowed=allowed, smoothing=smoothing)
+            wrong[k] = table.draw(rng, occurrence.form, power=rates.power, allowed=allowed, smoothing=rates.smoothing)
     return _write(text, occurrences, wrong)
 
 

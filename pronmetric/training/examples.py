@@ -9,7 +9,7 @@ import numpy as np
 
 from pronmetric.data.collate import Example
 from pronmetric.pronouns import finder
-from pronmetric.pronouns.corrupt import ConfusionTable, corrupt, replace
+from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, replace
 from pronmetric.pronouns.slots import grades, slot
 from pronmetric.text import sentences
 from pronmetric.text.context import join
@@ -79,21 +79,17 @@ def passage(
     clean = rng.random() < settings.clean
     # between passages the rate varies, so that the share of replaced pronouns says nothing about a single one
     varied = float(rng.uniform(0.5, 1.5))
-    result = corrupt(
-        text,
-        found,
-        rng,
+    rates = CorruptionRates(
         rate=0.0 if clean else settings.rate * varied,
-        table=corrupter.table,
         power=settings.power,
         smoothing=settings.smoothing,
         same_slot_share=settings.same_slot_share,
         fitting=settings.fitting,
         joint=0.0 if clean else settings.joint,
         must_agree=settings.must_agree,
-        emphasis=settings.emphasis,
-        frequency=corrupter.frequency,
+        emphasis=settings.emphasis or {},
     )
+    result = corrupt(text, found, rng, rates, table=corrupter.table, frequency=corrupter.frequency)
     example = natural = Example(before, result.text, result.spans)
     if rng.random() < settings.plain:
         example = Example(flatten(before), flatten(result.text), result.spans)
@@ -169,7 +165,7 @@ def noised(
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
     found = finder.find(text)
-    result = corrupt(text, found, rng, rate=rate, table=table, power=1.0, smoothing=0.0, same_slot_share=0.0)
+    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table)
     example = Example(context, result.text, result.spans)
     if rng.random() < plain:
         example = Example(flatten(context), flatten(result.text), result.spans)

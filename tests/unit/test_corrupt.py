@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.pronouns.corrupt import ConfusionTable, Corrupted, corrupt, replace
+from pronmetric.pronouns.corrupt import ConfusionTable, Corrupted, CorruptionRates, corrupt, replace
 from pronmetric.pronouns.finder import find
 
 TABLE = ConfusionTable.from_counts(
@@ -24,9 +25,16 @@ TABLE = ConfusionTable.from_counts(
 TEXT = "Anna said she knew him. He gave her his keys, and they thanked them. I saw it myself."
 
 
-def corrupted(seed: int, **options: float) -> Corrupted:
-    settings: dict = {"rate": 0.5, "table": TABLE} | options
-    return corrupt(TEXT, find(TEXT), np.random.default_rng(seed), **settings)
+RATES = CorruptionRates(
+    rate=0.5, power=0.6, smoothing=1.0, same_slot_share=1.0, fitting=0.0, joint=0.0, must_agree=0.0, emphasis={}
+)
+
+
+def corrupted(
+    seed: int, text: str = TEXT, *, table: ConfusionTable = TABLE, frequency: Any = None, **changes: Any
+) -> Corrupted:
+    rates = replace_fields(RATES, **changes)
+    return corrupt(text, find(text), np.random.default_rng(seed), rates, table=table, frequency=frequency)
 
 
 # the table
@@ -195,21 +203,13 @@ def test_same_slot_draws_are_of_the_first_grade() -> None:
 
 def test_whole_row_draws_come_from_the_table() -> None:
     text = "He left."
-    forms = {
-        corrupt(
-            text, find(text), np.random.default_rng(seed), rate=1.0, table=TABLE, same_slot_share=0.0, smoothing=0.0
-        ).forms[0]
-        for seed in range(60)
-    }
+    forms = {corrupted(seed, text, rate=1.0, same_slot_share=0.0, smoothing=0.0).forms[0] for seed in range(60)}
     assert forms == {"it", "she", "him"}
 
 
 def test_must_agree_leaves_no_verb_that_disagrees() -> None:
     text = "He is here and it has rained."
-    forms = [
-        corrupt(text, find(text), np.random.default_rng(seed), rate=1.0, table=TABLE, must_agree=1.0).forms
-        for seed in range(40)
-    ]
+    forms = [corrupted(seed, text, rate=1.0, must_agree=1.0).forms for seed in range(40)]
     assert {form for pair in forms for form in pair} == {"he", "she", "it"}
 
 
@@ -225,7 +225,7 @@ def test_joint_replaces_all_mentions_of_one_referent_consistently() -> None:
     )
     seen = set()
     for seed in range(60):
-        result = corrupt(text, find(text), np.random.default_rng(seed), rate=0.0, table=TABLE, joint=1.0)
+        result = corrupted(seed, text, rate=0.0, joint=1.0)
         assert list(result.forms) in paradigms
         seen.add(result.text)
     assert len(seen) == 6
@@ -233,21 +233,17 @@ def test_joint_replaces_all_mentions_of_one_referent_consistently() -> None:
 
 def test_emphasis_changes_the_rate_of_a_form() -> None:
     text = "He saw it."
-    results = [
-        corrupt(text, find(text), np.random.default_rng(seed), rate=0.5, table=TABLE, emphasis={"it": 2.0, "he": 0.0})
-        for seed in range(20)
-    ]
+    results = [corrupted(seed, text, rate=0.5, emphasis={"it": 2.0, "he": 0.0}) for seed in range(20)]
     assert {result.replaced for result in results} == {(False, True)}
 
 
 def test_a_text_without_pronouns_stays() -> None:
-    rng = np.random.default_rng(0)
-    assert corrupt("No one.", (), rng, rate=1.0, table=TABLE, joint=1.0) == Corrupted("No one.", (), (), ())
+    assert corrupted(0, "No one.", rate=1.0, joint=1.0) == Corrupted("No one.", (), (), ())
 
 
 def test_an_empty_table_still_confuses_within_the_slot() -> None:
     text = "He left."
-    result = corrupt(text, find(text), np.random.default_rng(0), rate=1.0, table=ConfusionTable({}))
+    result = corrupted(0, text, rate=1.0, table=ConfusionTable({}))
     assert result.replaced == (True,)
     assert result.forms[0] in {"she", "it", "they"}
 
@@ -255,10 +251,9 @@ def test_an_empty_table_still_confuses_within_the_slot() -> None:
 def test_by_frequency_a_rare_form_is_replaced_for_a_common_one_as_seldom_as_it_is_right() -> None:
     text = "He left."
     drawn = Counter(
-        corrupt(
+        corrupted(
+            seed,
             text,
-            find(text),
-            np.random.default_rng(seed),
             rate=1.0,
             table=ConfusionTable({}),
             same_slot_share=1.0,
@@ -274,7 +269,7 @@ def second(text: str, draws: int, **options: Any) -> Counter[str]:
     """What the second pronoun of `text` becomes, the first staying as it is, in so many draws."""
     first = find(text)[0].form
     options = {"rate": 1.0, "table": ConfusionTable({}), "emphasis": {first: 0.0}, **options}
-    return Counter(corrupt(text, find(text), np.random.default_rng(k), **options).forms[1] for k in range(draws))
+    return Counter(corrupted(k, text, **options).forms[1] for k in range(draws))
 
 
 def test_what_is_right_in_another_slot_counts_for_nothing() -> None:
