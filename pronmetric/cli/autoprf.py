@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.cli import output
+from pronmetric.cli.tables import table
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
-    print("\n".join(_table(result, documents, compat=args.compat)))
+    print("\n".join(_tables(result, documents, compat=args.compat)))
     _note(reference, candidate, differing, output.Notes(quiet=args.quiet))
     return 0
 
@@ -87,21 +88,21 @@ def _language(text: str) -> str:
     return text
 
 
-def _table(result: Result, documents: Documents, *, compat: bool) -> list[str]:
+def _tables(result: Result, documents: Documents, *, compat: bool) -> list[str]:
     """A table of pronouns and their total, and one of documents."""
-    rows = {**result.pronouns, "total": result.total}
-    width = max(map(len, rows))
-    lines = [f"{'':<{width}}  precision  recall      F1  matches  reference  candidate"]
-    for name, counts in rows.items():
-        p, r, f1 = _figures(counts, compat=compat)
-        numbers = f"{counts.matches:>7}  {counts.reference:>9}  {counts.candidate:>9}"
-        lines.append(f"{name:<{width}}  {p:>9}  {r:>6}  {f1:>6}  {numbers}")
-    width = max(len("document"), *map(len, documents.names))
-    lines += ["", f"{'document':<{width}}  recall  matches  reference"]
-    for name, counts in zip(documents.names, result.documents, strict=True):
-        recall = _figures(counts, compat=compat)[1]
-        lines.append(f"{name:<{width}}  {recall:>6}  {counts.matches:>7}  {counts.reference:>9}")
-    return lines
+    rows = [
+        (name, *_figures(counts, compat=compat), counts.matches, counts.reference, counts.candidate)
+        for name, counts in {**result.pronouns, "total": result.total}.items()
+    ]
+    by_document = [
+        (name, _figures(counts, compat=compat)[1], counts.matches, counts.reference)
+        for name, counts in zip(documents.names, result.documents, strict=True)
+    ]
+    return [
+        table(("", "precision", "recall", "F1", "matches", "reference", "candidate"), rows),
+        "",
+        table(("document", "recall", "matches", "reference"), by_document),
+    ]
 
 
 def _figures(counts: Counts, *, compat: bool) -> tuple[str, ...]:

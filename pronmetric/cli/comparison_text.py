@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
+from pronmetric.cli.tables import table
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
 from pronmetric.results import FEW
@@ -25,10 +28,8 @@ def segment_line(number: int, pair: PairDecision) -> str:
 def summary(pair: PairResult, *, tie: float) -> str:
     """The outcome of a pair of systems, as several lines."""
     names, outcome = (visible(pair.names[0]), visible(pair.names[1])), pair.outcome
-    width = max(map(len, names))
-    lines = [f"{names[0]} against {names[1]}"]
-    for name, score in zip(names, (outcome.a, outcome.b), strict=True):
-        lines.append(f"  {name:<{width}}  {_system(score)}")
+    systems = table(("", ""), [(pair.names[0], _system(outcome.a)), (pair.names[1], _system(outcome.b))], left=(0, 1))
+    lines = [f"{names[0]} against {names[1]}", indent(systems, "  ")]
     if outcome.difference is not None:
         rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
         units = f"({outcome.units} {outcome.resampled}{rough})"

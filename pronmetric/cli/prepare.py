@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from data_prep.settings import Reporter, Settings
+from data_prep.reporter import Reporter
+from data_prep.settings import Settings
 from pronmetric.cli import hydra_app
+from pronmetric.cli.tables import table
 from pronmetric.output import targets
 
 if TYPE_CHECKING:
@@ -22,6 +24,12 @@ Writes to out=DIR what `datasets.load_from_disk` reads, with manifest.json and c
 goes on with the test sets that are left."""
 _TOP = 12
 _PAIRS = ("train", "development", "test")
+_COUNTS = {
+    "systems": ("read", "systems"),
+    "outputs": ("compared", "outputs"),
+    "R vs S": ("kept", "system with a pronoun mismatch"),
+    "R vs R'": ("kept", "noisy"),
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,7 +49,7 @@ def _job(settings: Settings) -> None:
     targets.check([], read=[settings.data.wmt, settings.data.english, settings.filter.agreement], folders=[out])
     content = prepare(settings, Reporter(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
-    print("\n".join(table(content, confusions)))
+    print("\n".join(summary(content, confusions)))
 
 
 def _backend(name: str) -> MakeAligner | None:
@@ -69,37 +77,20 @@ def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -
     return progress(items, label=label, total=length, unit=unit)
 
 
-def table(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+def summary(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """What was made: the pairs of each test set (Table 3 of the paper), each split, the commonest confusions."""
-    rows: list[Sequence[str]] = [("test set", "split", "systems", "outputs", "R vs S", "R vs R'")]
+    rows = []
     totals: Counter[str] = Counter()
     for name, counts in content["counts"]["testsets"].items():
         splits = [split for split in _PAIRS if name in content["splits"][split]["testsets"]]
-        told = [
-            counts["read"]["systems"],
-            counts["compared"]["outputs"],
-            counts["kept"]["system with a pronoun mismatch"],
-            counts["kept"]["noisy"],
-        ]
-        totals.update(dict(zip(rows[0][2:], told, strict=True)))
-        rows.append((name, "+".join(splits) or "-", *(f"{number:,}" for number in told)))
-    rows.append(("total", "", *(f"{totals[column]:,}" for column in rows[0][2:])))
-    yield from _aligned(rows)
+        numbers = {column: counts[stage][key] for column, (stage, key) in _COUNTS.items()}
+        totals.update(numbers)
+        rows.append((name, "+".join(splits) or "-", *(f"{number:,}" for number in numbers.values())))
+    rows.append(("total", "", *(f"{totals[column]:,}" for column in _COUNTS)))
+    yield table(("test set", "split", *_COUNTS), rows, left=(0, 1))
     yield ""
-    yield from _aligned(
-        [("split", "rows"), *((split, f"{told['rows']:,}") for split, told in content["splits"].items())]
-    )
+    yield table(("split", "rows"), [(split, f"{made['rows']:,}") for split, made in content["splits"].items()])
     yield ""
     flat = [(n, form, wrong) for form, row in confusions.items() for wrong, n in row.items()]
     top = sorted(flat, key=lambda entry: (-entry[0], *entry[1:]))[:_TOP]
-    yield from _aligned([("reference", "system", "pairs (train)"), *((f, w, f"{n:,}") for n, f, w in top)])
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.rjust(width) if rows[-1][k][-1:].isdigit() else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+    yield table(("reference", "system", "pairs (train)"), [(f, w, f"{n:,}") for n, f, w in top], left=(0, 1))

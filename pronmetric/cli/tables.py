@@ -39,9 +39,9 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:
     """A table for stdout, one row a line, without a line end after the last.
 
-    Columns are right-aligned, those of the numbers in `left` are left-aligned. Control characters are shown as escape
-    codes. In a terminal the header is bold, and cells are folded to its width; elsewhere the table is plain text with
-    two spaces between the columns, as wide as its content.
+    Columns are right-aligned, those of the numbers in `left` are left-aligned. A header without names is not shown.
+    Control characters are shown as escape codes. In a terminal the header is bold, and cells are folded to its width;
+    elsewhere the table is plain text with two spaces between the columns, as wide as its content.
 
     >>> print(table(("system", "score"), [("A", "91.2"), ("B", "8.0")]))
     system  score
@@ -59,6 +59,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
         pad_edge=False,
         padding=(0, 1) if terminal.is_terminal else (0, 2, 0, 0),
         show_edge=False,
+        show_header=any(header),
     )
     for number, name in enumerate(header):
         made.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")

@@ -36,6 +36,10 @@ def test_a_table_without_rows_is_its_header() -> None:
     assert table(("a", "b"), []) == "a  b"
 
 
+def test_a_header_without_names_is_not_shown() -> None:
+    assert table(("", ""), [("a", 12), ("bb", 3)]) == "a   12\nbb   3"
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
