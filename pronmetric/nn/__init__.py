@@ -1,1 +1,1 @@
-"""The model: encoders, attention, heads and losses; no file is opened here."""
+"""The model: encoders, attention, heads and losses; no file access."""

@@ -17,7 +17,7 @@ def attend(
 ) -> tuple[Float[Tensor, "batch pronouns width"], Float[Tensor, "batch pronouns words"]]:
     """Scaled dot-product attention, softmax(Q K^T / sqrt(width)) V.
 
-    The paper's has P for Q and K for both K and V (Jwalapuram et al. 2019, section 4, eq. 2). Returns the
+    In the paper Q is P, and K serves as both K and V (Jwalapuram et al. 2019, section 4, eq. 2). Returns the
     attended states and the weights. Masked words get weight 0; a row without any real word gets all-zero
     weights and states.
     """

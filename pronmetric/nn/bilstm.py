@@ -1,4 +1,4 @@
-"""Word vectors read by LSTMs in both directions: the paper's encoder without a language model (its "GloVe-BiLSTM")."""
+"""A BiLSTM over word vectors: the paper's encoder without a language model ("GloVe-BiLSTM")."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from pronmetric.data.pieces import FIRST
 from pronmetric.nn.encoder import NO_LIMIT
 
-_SPREAD = 0.3  # of the numbers of a vector that starts at random; GloVe's are about so
+_SPREAD = 0.3  # standard deviation of randomly initialised vectors, close to that of GloVe
 
 
 class BiLSTM(nn.Module):
-    """The states of words from their vectors, those of both directions beside each other.
+    """Word states from word vectors: the concatenated states of both directions.
 
     Args:
-        words: words that have a vector of their own; the unknown word and the separator have a learned one each
+        words: size of the vocabulary; the unknown word and the separator have one more learned vector each
             (ids: `pronmetric.data.pieces.Vocabulary`).
         vector: width of a vector.
         hidden: width of an LSTM's state in each direction.
@@ -40,7 +40,7 @@ class BiLSTM(nn.Module):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> BiLSTM:
-        """An encoder with random weights, of the architecture that `config` describes."""
+        """An encoder of the architecture in `config`, with random weights."""
         return cls(**{key: config[key] for key in ("words", "vector", "hidden", "layers")})
 
     @property
@@ -53,9 +53,9 @@ class BiLSTM(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words width"]:
-        """Word states; a row's real words stand first, and the states of padded words mean nothing."""
+        """Word states; each row's real words come first; the states of padded words are undefined."""
         x = self.dropout(self._embedded(ids))  # (batch, words, vector)
-        lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words reads one padded slot
+        lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words is read as one padded slot
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
         return self.dropout(states)
@@ -66,7 +66,7 @@ class BiLSTM(nn.Module):
         return torch.where((ids < FIRST)[:, :, None], marks, vectors)
 
     def layers(self) -> list[list[nn.Parameter]]:
-        """Parameters from the vectors up, one list a layer."""
+        """Parameters from the vectors upwards, one list per layer."""
         named = [(name.removesuffix("_reverse"), p) for name, p in self.lstm.named_parameters()]
         lstms = [[p for name, p in named if name.endswith(f"_l{layer}")] for layer in range(self.lstm.num_layers)]
         return [[*self.marks.parameters(), *self.vectors.parameters()], *lstms]

@@ -1,4 +1,4 @@
-"""Dropout for training on a CPU, where PyTorch draws the random number of each place by itself."""
+"""Fast dropout for training on a CPU, where PyTorch draws one random number for each element."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BITS = 16
 
 
 class QuickDropout(TorchFunctionMode):
-    """Inside this context `torch.nn.functional.dropout`, and so each dropout of a model, is `dropout` of this module.
+    """A context in which `torch.nn.functional.dropout`, used by all dropout layers, is this module's `dropout`.
 
-    A mode, since the dropout of attention weights is a call inside transformers and no module that could be replaced.
+    transformers calls the function itself for attention weights, so that replacing modules would not be enough.
     """
 
     def __torch_function__(
@@ -27,14 +27,14 @@ class QuickDropout(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """`func` of its arguments, but for dropout."""
+        """Call `func`, with dropout replaced."""
         return (dropout if func is functional.dropout else func)(*args, **(kwargs or {}))
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """As `torch.nn.functional.dropout`, with four places from each 64-bit random number; never in place.
+    """Like `torch.nn.functional.dropout`, but each 64-bit random number serves four elements; never in place.
 
-    p: from 0 to 1, taken to the nearest 1/65536. The shape and type are those of `input`.
+    p: from 0 to 1, rounded to a multiple of 1/65536. Shape and type are those of `input`.
     """
     lost = round(p * 2**_BITS)
     if not training or not lost:

@@ -1,11 +1,12 @@
-"""ELMo: words read by their characters, then by one language model in each direction.
+"""ELMo: character-based word representations and one language model in each direction.
 
 Peters, Neumann, Iyyer, Gardner, Clark, Lee and Zettlemoyer 2018, Deep contextualized word representations,
 https://aclanthology.org/N18-1202. Its parts: character convolutions and highway layers (Kim et al. 2016), LSTMs with
 projection (Sak et al. 2014). `pronmetric.pretrained.elmo` reads the published weights into it.
 
-Relative to the paper's programs: the LSTMs start anew with each batch unless `stateful`, since what a text gets must
-not hang on what was read before; no layer norm before the mix. Tokens are the words and each sentence's two markers.
+Relative to the paper's programs: the LSTMs start from zero states in each batch unless `stateful`, so that a text's
+score does not depend on what was read before; no layer norm before the mix. Tokens are the words and two markers per
+sentence.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from pronmetric.errors import InputError
 from pronmetric.nn.encoder import NO_LIMIT
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
-_BLOCK = 512  # tokens whose input maps are computed in one product: large enough to be quick, and little memory
+_BLOCK = 512  # tokens whose input projections are computed in one product: a trade-off of speed and memory
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The architecture of an ELMo.
 
-    characters: rows of the table of characters, with that of id 0. character_width: its width. filters: each
+    characters: rows of the character embedding, including id 0. character_width: its width. filters: each
     convolution's span in characters, and its channels. highway: number of highway layers. activation: of the
-    convolutions, "relu" or "tanh". layers: LSTM layers in each direction. cell: width of their memory. projection:
+    convolutions, "relu" or "tanh". layers: LSTM layers per direction. cell: width of their memory. projection:
     width of their input and output, half of ELMo's. cell_clip, projection_clip: bounds of the entries of memory and
     output, None for none. residual: each LSTM layer but the first adds its input to its output.
     """
@@ -52,22 +53,22 @@ class Shape:
 
 
 class Highway(nn.Module):
-    """A share of relu(T x) and the rest of x; the share is sigmoid(C x)."""
+    """A highway layer: share * x + (1 - share) * relu(T x), with share = sigmoid(C x)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.transform = nn.Linear(width, width)
         self.carry = nn.Linear(width, width)
-        nn.init.constant_(self.carry.bias, -2.0)  # at the start x goes through nearly as it is
+        nn.init.constant_(self.carry.bias, -2.0)  # initial bias of the gate (Kim et al. 2016)
 
     def forward(self, x: Float[Tensor, "tokens channels"]) -> Float[Tensor, "tokens channels"]:
-        """The mixture, of the same width."""
+        """The mixture, of the width of `x`."""
         share = self.carry(x).sigmoid()  # (tokens, channels)
         return share * self.transform(x).relu() + (1 - share) * x
 
 
 class CharacterWords(nn.Module):
-    """Tokens by their characters alone: convolutions, the maximum over positions, highway layers, a projection."""
+    """Character-based token states: convolutions, maximum over positions, highway layers, projection."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -82,10 +83,10 @@ class CharacterWords(nn.Module):
         self.widest = max(span for span, _ in shape.filters)
 
     def forward(self, ids: Int[Tensor, "tokens characters"]) -> Float[Tensor, "tokens projection"]:
-        """One state a token; equal tokens are computed once."""
+        """One state per token; equal tokens are computed once."""
         distinct, which = torch.unique(ids, dim=0, return_inverse=True)
         longest = 1 + int((distinct != characters.PAD).any(0).nonzero().max())
-        # What follows the longest token is padding alone, and one window of it per convolution tells the maximum.
+        # Beyond the longest token there is only padding; one window of it per convolution gives its maximum.
         letters = self.embedding(distinct[:, : longest + self.widest]).transpose(1, 2)  # (distinct, width, characters)
         peaks = [convolution(letters).amax(dim=2) for convolution in self.convolutions]  # each (distinct, number)
         x = self.activation(torch.cat(peaks, dim=1))  # (distinct, channels)
@@ -95,29 +96,29 @@ class CharacterWords(nn.Module):
 
 
 class State(NamedTuple):
-    """Where LSTMs stand in each row: their output (before residual sums) and their memory."""
+    """The LSTMs' state in each row: their output (before residual sums) and their memory."""
 
     hidden: Float[Tensor, "*layers rows projection"]
     memory: Float[Tensor, "*layers rows cell"]
 
 
 class ProjectedLSTM(nn.Module):
-    """One LSTM layer in one direction whose output is a projection of its memory; both are clipped.
+    """One LSTM layer in one direction; its output is a projection of its memory, and both are clipped.
 
-    The maps to gates give input gate, forget gate, output gate and candidate, in this order.
+    The order of the gates: input, forget, output, candidate.
     """
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.input = nn.Linear(shape.projection, 4 * shape.cell)
-        # (projection, gates): for single rows twice as fast on a CPU as the other way round
+        # (projection, gates): for single rows twice as fast on a CPU as the transposed layout
         self.recurrent = nn.Parameter(nn.init.xavier_uniform_(torch.empty(shape.projection, 4 * shape.cell)))
         self.projection = nn.Linear(shape.cell, shape.projection, bias=False)
         self.cell = shape.cell
         self.cell_clip = shape.cell_clip
         self.projection_clip = shape.projection_clip
         nn.init.zeros_(self.input.bias)
-        nn.init.ones_(self.input.bias[self.cell : 2 * self.cell])  # at the start little is forgotten
+        nn.init.ones_(self.input.bias[self.cell : 2 * self.cell])  # initial bias of the forget gate
 
     def forward(
         self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int], state: State
@@ -125,9 +126,9 @@ class ProjectedLSTM(nn.Module):
         """Each token's output, and each row's state after its last token.
 
         Args:
-            x: tokens step by step, those of a step in the order of the rows.
-            sizes: rows that have a token at each step, so that the first rows are the longest.
-            state: where each row starts.
+            x: tokens ordered by step, then by row.
+            sizes: number of rows that have a token at each step; the longest rows come first.
+            state: initial state of each row.
         """
         outputs, ended = [], []
         for inputs in self._inputs(x, sizes):  # (rows of this step, gates)
@@ -144,7 +145,7 @@ class ProjectedLSTM(nn.Module):
     def _inputs(
         self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int]
     ) -> Iterator[Float[Tensor, "rows gates"]]:
-        """The input's part of the gates, step by step."""
+        """The input's contribution to the gates, step by step."""
         steps = max(1, _BLOCK // max(sizes))
         blocks = [list(sizes[at : at + steps]) for at in range(0, len(sizes), steps)]
         for block, of in zip(x.split([sum(of) for of in blocks]), blocks, strict=True):
@@ -174,7 +175,7 @@ class OneWay(nn.Module):
     def forward(
         self, x: Float[Tensor, "tokens projection"], sizes: Sequence[int], state: State
     ) -> tuple[Float[Tensor, "layers tokens projection"], State]:
-        """Each layer's outputs and last states; the arguments are those of `ProjectedLSTM`, with a state a layer."""
+        """Each layer's outputs and last states; arguments as for `ProjectedLSTM`, with one state per layer."""
         outputs, after = [], []
         for number, layer in enumerate(self.layers):
             out, ended = layer(x, sizes, State(state.hidden[number], state.memory[number]))
@@ -185,10 +186,10 @@ class OneWay(nn.Module):
 
 
 class Reading(NamedTuple):
-    """The tokens of a batch step by step, as the LSTMs read them.
+    """The tokens of a batch in the order in which the LSTMs read them.
 
-    rows: the batch's rows, the longest first. sizes: rows that have a token at each step. places: where each token
-    stands in the flat batch, when rows are read from their start and from their end.
+    rows: the batch's rows, the longest first. sizes: number of rows that have a token at each step. places: position of
+    each token in the flat batch, when rows are read from their start and from their end.
     """
 
     rows: Int[Tensor, " batch"]
@@ -197,7 +198,7 @@ class Reading(NamedTuple):
 
 
 def reading(lengths: Int[Tensor, " batch"], width: int) -> Reading:
-    """How rows of these lengths, padded to `width` tokens, are read."""
+    """The reading order of rows of these lengths, padded to `width` tokens."""
     longest_first, rows = lengths.sort(descending=True, stable=True)  # each (batch,)
     real = torch.arange(width, device=lengths.device)[:, None] < longest_first  # (width, batch)
     step, at = real.nonzero(as_tuple=True)  # each (tokens,)
@@ -209,9 +210,9 @@ def reading(lengths: Int[Tensor, " batch"], width: int) -> Reading:
 class BiLM(nn.Module):
     """The language models of both directions, without their softmax.
 
-    stateful: each row goes on where that row of the batch before ended, until `reset`; a larger batch's new rows start
-    anew, and the rows beyond a smaller batch wait. Gradients end between batches. dropout: of what the LSTMs read, in
-    the language model's own training.
+    stateful: each row continues from the final state of the same row in the previous batch, until `reset`; additional
+    rows of a larger batch start from zeros, and rows that a smaller batch lacks keep their state. Gradients do not
+    cross batches. dropout: of the LSTMs' input, in language-model training.
     """
 
     markers: Tensor
@@ -227,19 +228,19 @@ class BiLM(nn.Module):
         self._state: State | None = None
 
     def reset(self) -> None:
-        """Forget what was read: each row of the next batch starts anew."""
+        """Clear the states: each row of the next batch starts from zeros."""
         self._state = None
 
     def forward(
         self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
     ) -> Float[Tensor, "layers batch words+2 width"]:
-        """Each layer's states of the sentence start, the words and the sentence end, forward beside backward.
+        """Each layer's states of the sentence start, the words and the sentence end, forward and backward concatenated.
 
-        The lowest layer is the tokens' states by their characters, twice. A row without words has its two markers
-        alone. Padded slots are zero.
+        The lowest layer holds the tokens' character-based states, twice. A row without words has only its markers.
+        Padded slots are zero.
 
         Raises:
-            ValueError: a row's real words do not stand first.
+            ValueError: a row's real words do not come first.
         """
         if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
             raise ValueError("expected each row's real words before its padding")
@@ -265,7 +266,7 @@ class BiLM(nn.Module):
     def _marked(
         self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
     ) -> Int[Tensor, "batch words+2 characters"]:
-        """The words between their sentence's markers."""
+        """The words with the sentence's start and end markers."""
         start, end = self.markers
         tokens = functional.pad(ids, (0, 0, 1, 1))
         tokens[:, 0] = start
@@ -273,7 +274,7 @@ class BiLM(nn.Module):
         return tokens
 
     def _known(self, rows: int, like: Float[Tensor, "tokens projection"]) -> State:
-        """Where at least `rows` rows stand, (directions, LSTM layers, rows, ...); zeros where nothing was read."""
+        """The states of at least `rows` rows, (directions, LSTM layers, rows, ...); zeros for new rows."""
         state = self._state if self.stateful else None
         if state is None:
             size = len(self.directions), self.shape.layers, 0
@@ -289,13 +290,13 @@ def _stack(states: Sequence[State]) -> State:
 def _spread(
     states: Float[Tensor, "layers tokens projection"], places: Int[Tensor, " tokens"], slots: int
 ) -> Float[Tensor, "layers slots projection"]:
-    """States at their places in the flat batch, zeros elsewhere."""
+    """States at their positions in the flat batch, zeros elsewhere."""
     layers, _, width = states.shape
     return states.new_zeros(layers, slots, width).index_copy(1, places, states)
 
 
 class ScalarMix(nn.Module):
-    """The learned mixture of layers, scale * sum of softmax(weights) * layer (Peters et al. 2018, eq. 1)."""
+    """A learned mixture of layers, scale * sum(softmax(weights) * layer) (Peters et al. 2018, eq. 1)."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
@@ -303,7 +304,7 @@ class ScalarMix(nn.Module):
         self.scale = nn.Parameter(torch.ones(()))
 
     def forward(self, states: Float[Tensor, "layers batch words width"]) -> Float[Tensor, "batch words width"]:
-        """One state a word."""
+        """One state per word."""
         shares = self.weights.softmax(0).to(states.dtype)  # (layers,)
         return self.scale * torch.tensordot(shares, states, dims=1)
 
@@ -314,12 +315,12 @@ class Elmo(nn.Module):
     Args:
         shape: the architecture.
         dropout: of the mixture, in training.
-        stateful: each row goes on where that row of the batch before ended, as AllenNLP has it (see `BiLM`); without
-            it, a word's state hangs on its sentence alone.
-        do_layer_norm: AllenNLP's norm of the layers before they are mixed; only False.
+        stateful: each row continues from the final state of the same row in the previous batch, as in AllenNLP (see
+            `BiLM`); if False, a word's state depends only on its sentence.
+        do_layer_norm: AllenNLP's norm of the layers before they are mixed; only False is supported.
 
     Raises:
-        InputError: `do_layer_norm`.
+        InputError: `do_layer_norm` is True.
     """
 
     def __init__(
@@ -329,7 +330,7 @@ class Elmo(nn.Module):
         if do_layer_norm:
             raise InputError(
                 "expected do_layer_norm=false, got true: that norm is taken over the whole batch, so that a text's "
-                "score would hang on the texts beside it; leave it out, as ELMo's published settings do"
+                "score would depend on the other texts in the batch; leave it out, as ELMo's published settings do"
             )
         self.bilm = BiLM(shape, stateful=stateful)
         self.mix = ScalarMix(1 + shape.layers)
@@ -339,16 +340,16 @@ class Elmo(nn.Module):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Elmo:
-        """An ELMo with random weights, of the shape that `config` describes."""
+        """An ELMo of the architecture in `config`, with random weights."""
         return cls(Shape(**{field.name: config[field.name] for field in fields(Shape)}))
 
     @property
     def config(self) -> dict[str, Any]:
-        """The shape, for `from_config`."""
+        """The architecture, for `from_config`."""
         return {"kind": "elmo", **asdict(self.bilm.shape)}
 
     def reset(self) -> None:
-        """Forget what was read (for `stateful`)."""
+        """Clear the LSTM states (for `stateful`)."""
         self.bilm.reset()
 
     def forward(
@@ -357,13 +358,13 @@ class Elmo(nn.Module):
         """Word states from character ids (`pronmetric.data.characters`); those of padded words are zero.
 
         Raises:
-            ValueError: a row's real words do not stand first.
+            ValueError: a row's real words do not come first.
         """
         states = self.bilm(ids, mask)[:, :, 1:-1]  # (layers, batch, words, width)
-        return self.dropout(self.mix(states)) * mask[:, :, None]  # a row's end marker stands in its padding
+        return self.dropout(self.mix(states)) * mask[:, :, None]  # the slot after the last word holds the end marker
 
     def layers(self) -> list[list[nn.Parameter]]:
-        """Parameters from the characters up: tokens, each LSTM layer of both directions, the mixture."""
+        """Parameters from the characters upwards: tokens, each LSTM layer of both directions, the mixture."""
         named = [(int(name.split(".")[2]), p) for name, p in self.bilm.directions.named_parameters()]
         lstms = [[p for number, p in named if number == layer] for layer in range(self.bilm.shape.layers)]
         return [list(self.bilm.words.parameters()), *lstms, list(self.mix.parameters())]

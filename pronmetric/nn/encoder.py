@@ -13,14 +13,14 @@ from transformers import AutoConfig, AutoModel, PreTrainedModel
 
 from pronmetric.nn.dropout import QuickDropout
 
-NO_LIMIT = sys.maxsize  # pieces of an encoder that has no table of positions
+NO_LIMIT = sys.maxsize  # `max_pieces` of an encoder without absolute positions
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What the scorer and its training ask of an encoder.
+    """The interface of encoders.
 
-    width: of a state. max_pieces: the most of a row. config: the architecture, as a checkpoint's config tells it.
+    width: of a state. max_pieces: greatest number in a row. config: the architecture, as in a checkpoint's config.
     """
 
     width: int
@@ -31,18 +31,18 @@ class Encoder(Protocol):
         ...
 
     def layers(self) -> list[list[nn.Parameter]]:
-        """Parameters from the embeddings up, one list a layer, for layer-wise learning rates and freezing."""
+        """Parameters from the embeddings upwards, one list per layer, for layer-wise learning rates and freezing."""
         ...
 
     def __call__(
         self, ids: Int[Tensor, "batch pieces *characters"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
-        """Contextual piece states; the states of padded pieces mean nothing."""
+        """Contextual piece states; the states of padded pieces are undefined."""
         ...
 
 
 class HuggingFaceEncoder(nn.Module):
-    """Any Hugging Face encoder; its last layer is the state. Code that a checkpoint brings is never run."""
+    """Any Hugging Face encoder; states are those of its last layer. Code in a checkpoint is never run."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
@@ -52,14 +52,14 @@ class HuggingFaceEncoder(nn.Module):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> HuggingFaceEncoder:
-        """An fp32 encoder with random weights, of the architecture that `config` (a Hugging Face dict) describes."""
+        """An fp32 encoder of the architecture in `config` (a Hugging Face dict), with random weights."""
         config = {key: value for key, value in config.items() if key not in ("kind", "pieces", "dtype", "torch_dtype")}
         hf = AutoConfig.for_model(config.pop("model_type"), **config)
         return cls(_bare(AutoModel.from_config(hf, attn_implementation="eager")))
 
     @classmethod
     def from_pretrained(cls, name: str, *, local_files_only: bool) -> HuggingFaceEncoder:
-        """The encoder in folder `name`, or of that hub name where the network is allowed."""
+        """The encoder in the folder `name`, or with that name on the hub if the network is allowed."""
         model = AutoModel.from_pretrained(
             name, local_files_only=local_files_only, attn_implementation="eager", use_safetensors=True
         )
@@ -70,7 +70,7 @@ class HuggingFaceEncoder(nn.Module):
         """The architecture as a Hugging Face dict, for `from_config`."""
         config = self.model.config
         found = config.to_diff_dict() | {"model_type": config.model_type}
-        found.pop("_name_or_path", None)  # where it lay on the machine that trained it
+        found.pop("_name_or_path", None)  # its path on the training machine
         return found
 
     def forward(
@@ -84,10 +84,10 @@ class HuggingFaceEncoder(nn.Module):
     def _lowered(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"], dtype: torch.dtype
     ) -> Float[Tensor, "batch pieces width"]:
-        """The states for a training step, all but the word vectors in `dtype`; weights and gradients stay in fp32.
+        """Piece states for a training step, computed in `dtype` (embeddings, weights and gradients in fp32).
 
-        Autocast keeps layer norms and residual sums in fp32, and on a CPU its casts to and fro take longer than the
-        products. The word vectors stay, as the gradient of a frequent piece is a sum of hundreds.
+        Unlike autocast, which keeps layer norms and residual sums in fp32: on a CPU its casts take longer than the
+        products. Embeddings stay in fp32, because the gradient of a frequent piece is a sum of hundreds.
         """
         table = self.model.get_input_embeddings()
         kept = {id(parameter) for parameter in table.parameters()}
@@ -98,7 +98,7 @@ class HuggingFaceEncoder(nn.Module):
         return states.float()
 
     def layers(self) -> list[list[nn.Parameter]]:
-        """Parameters from the embeddings up, one list a layer."""
+        """Parameters from the embeddings upwards, one list per layer."""
         stack = next(m for m in self.model.modules() if isinstance(m, nn.ModuleList))
         inside = [list(layer.parameters()) for layer in stack]
         known = {id(p) for layer in inside for p in layer}
@@ -106,9 +106,9 @@ class HuggingFaceEncoder(nn.Module):
 
 
 def _positions(model: PreTrainedModel) -> int:
-    """The most pieces of a row: as many as there are positions; no limit where positions are only relative (DeBERTa).
+    """The greatest number of pieces in a row: the number of positions; no limit with relative positions (DeBERTa).
 
-    Those of RoBERTa and its kin start after the padding index: no piece of text can have the ones before.
+    Positions of RoBERTa and similar models start after the padding index; the earlier ones are unused.
     """
     config = model.config
     if getattr(config, "relative_attention", False) and not getattr(config, "position_biased_input", True):
@@ -119,7 +119,7 @@ def _positions(model: PreTrainedModel) -> int:
 
 
 def _bare(model: PreTrainedModel) -> PreTrainedModel:
-    """`model` without the pooler, which nothing here reads."""
+    """`model` without its unused pooler."""
     if getattr(model, "pooler", None) is not None:
         setattr(model, "pooler", None)  # noqa: B010 (a module attribute may be None; its type says otherwise)
     return model
@@ -132,7 +132,7 @@ def word_states(
     *,
     how: str,
 ) -> Float[Tensor, "batch words width"]:
-    """States of words from those of their pieces: the "mean" or the "first"; a word without pieces gets zeros.
+    """Word states from piece states: their "mean" or the "first"; a word without pieces gets zeros.
 
     Args:
         pieces: states of the pieces.
@@ -141,7 +141,7 @@ def word_states(
         how: "mean" or "first".
     """
     batch, _, width = pieces.shape
-    slots = words + 1  # the last one takes the pieces of no word
+    slots = words + 1  # the last one collects the pieces that belong to no word
     target = torch.where(word >= 0, word, words)
     if how == "first":
         before = torch.cat([torch.full_like(word[:, :1], -2), word[:, :-1]], dim=1)

@@ -1,4 +1,4 @@
-"""Heads: from word states to one score a pronoun, and one a segment."""
+"""Heads: from word states to one score per pronoun and one per segment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pronmetric.nn.attention import attend
 
 
 class HeadOutput(NamedTuple):
-    """What a head says of each pronoun.
+    """A head's output: scores of pronouns and segments.
 
-    scores: a logit (`LogitHead`) or an unbounded score; padded slots hold 0. segment: one number a row, in
-    the head's own unit; NaN for a row without pronouns. weights: attention over the words; None where
-    the head has none.
+    scores: a logit (`LogitHead`) or an unbounded score; padded slots hold 0. segment: one number per row, in
+    the head's own unit; NaN for a row without pronouns. weights: attention over the words; None if
+    the head has no attention.
     """
 
     scores: Float[Tensor, "batch pronouns"]
@@ -27,22 +27,22 @@ class HeadOutput(NamedTuple):
 def gather(
     states: Float[Tensor, "batch words width"], at: Int[Tensor, "batch pronouns"]
 ) -> Float[Tensor, "batch pronouns width"]:
-    """Rows `at` of each batch element."""
+    """The states at positions `at` of each batch element."""
     return states.gather(1, at[:, :, None].expand(-1, -1, states.shape[-1]))
 
 
 def mean(values: Float[Tensor, "batch pronouns"], mask: Bool[Tensor, "batch pronouns"]) -> Float[Tensor, " batch"]:
-    """Mean over the real slots of a row; NaN where there is none."""
+    """Mean over the real slots of a row; NaN if there is none."""
     count = mask.sum(1)
     total = values.masked_fill(~mask, 0.0).sum(1)
     return torch.where(count > 0, total / count.clamp(min=1), torch.nan)
 
 
 class LogitHead(nn.Module):
-    """Ours: the logit that a pronoun is right here in this context, from [P; attended].
+    """Our head: the logit that a pronoun is correct in its context, from [P; attended].
 
-    Relative to the paper: queries and keys of the attention are projected, a two-layer network takes the
-    place of z and w, each pronoun has a probability of its own, and the segment's score is their mean.
+    Relative to the paper: the attention projects its queries and keys, a two-layer network replaces z and w, each
+    pronoun has its own probability, and the segment's score is the mean of these.
     """
 
     probability = True
@@ -74,18 +74,18 @@ class LogitHead(nn.Module):
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
     ) -> Float[Tensor, " batch"]:
-        """A segment's score from its pronouns' logits: their mean probability; NaN where there is none."""
+        """A segment's score from its pronouns' logits: their mean probability; NaN if there is none."""
         return mean(scores.sigmoid(), real)
 
 
 class PaperHead(nn.Module):
-    """Jwalapuram et al. 2019, section 4: B = LayerNorm(P + A K), u = B z, y = u . w, with one weight of w for a slot.
+    """Jwalapuram et al. 2019, section 4: B = LayerNorm(P + A K), u = B z, y = u . w, with one weight in w per slot.
 
-    Relative to the paper, and to its published code: an empty slot gives u = 0 after the layer norm, never attends and
-    is no key, where the code scores padding as if it were pronouns; padded words are no keys, where the code has no
-    mask; there is no signal of position on the keys; only pronouns of the sentence have slots, where the code takes the
-    context's if the sentence has none. A sentence with more pronouns than `slots` keeps the scores u of the surplus,
-    which w leaves out (`Counts.surplus` tells how many such there are).
+    Relative to the paper's published code: an empty slot gives u = 0 after the layer norm and takes no part in the
+    attention (there padding is scored like a pronoun); padded words are masked as keys (there is no mask there); keys
+    carry no position signal; only pronouns of the sentence have slots (there the context's pronouns are used if the
+    sentence has none). If a sentence has more pronouns than `slots`, the surplus pronouns keep their scores u, but do
+    not enter the segment's score (`Counts.surplus` counts such texts).
     """
 
     probability = False
@@ -113,14 +113,14 @@ class PaperHead(nn.Module):
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
     ) -> Float[Tensor, " batch"]:
-        """A segment's score y = u . w from its pronouns' scores u (eq. 5); NaN where there is none."""
+        """A segment's score y = u . w from its pronouns' scores u (eq. 5); NaN if there is none."""
         slots = min(scores.shape[1], self.slots)
         y = scores[:, :slots].masked_fill(~real[:, :slots], 0.0) @ self.w[:slots].to(scores.dtype)
         return torch.where(real.any(1), y, torch.nan)
 
 
 class AverageHead(nn.Module):
-    """The paper's baseline: the mean of the pronoun states, scored by one linear map; no attention."""
+    """The paper's baseline: a linear map of the mean pronoun state, without attention."""
 
     probability = False
 
@@ -142,5 +142,5 @@ class AverageHead(nn.Module):
     def segment(
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
     ) -> Float[Tensor, " batch"]:
-        """A segment's score, the mean of its pronouns'; NaN where there is none."""
+        """A segment's score, the mean of its pronouns' scores; NaN if there is none."""
         return mean(scores, real)

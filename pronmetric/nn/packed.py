@@ -1,11 +1,11 @@
-"""BERT for scoring on the CPU: its matrix products in fp32 or bf16 with weights laid out once, the rest in fp32.
+"""BERT for scoring on the CPU: matrix products in fp32 or bf16 with prepacked weights, everything else in fp32.
 
-It is faster than the model that it is made of: PyTorch otherwise lays the weights out in every call; the three maps of
-the attention are one product; GELU is fused with the product before it. In fp32 its states are those of the model up
-to the order of sums. In bf16 they are nearer to fp32 than those of the model cast to bf16 as a whole: residual sums,
-layer norms, GELU, the attention's scores and their softmax are not rounded. The linear operators are those that
-PyTorch's own compiler emits for frozen models; where this PyTorch, this CPU or this architecture lacks them, `pack`
-gives None.
+It is faster than the original model: PyTorch otherwise repacks the weights in every call; the three projections of the
+attention are one product; GELU is fused with the product before it. In fp32 its states equal those of the model up to
+the order of sums. In bf16 they are closer to fp32 than those of the model cast to bf16 as a whole, because residual
+sums, layer norms, GELU, attention scores and their softmax are not rounded. The linear operators are those that
+PyTorch's own compiler emits for frozen models; if the PyTorch build, the CPU or the architecture does not support them,
+`pack` returns None.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from torch import Tensor, nn
 
 from pronmetric.nn.encoder import Encoder
 
-_ROWS = 1024  # the layout is chosen for about so many pieces a batch; others work as well
+_ROWS = 1024  # batch size in pieces for which the weight layout is optimised; others work as well
 
 
 class PackedLinear:
-    """A linear map in `dtype`, without gradients; `gelu`: with the activation after it."""
+    """A linear map in `dtype`, without gradients; `gelu`: followed by the activation."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class PackedLayer:
 
 
 class PackedBert(nn.Module):
-    """An encoder for scoring only: it has no weights to train or to save."""
+    """An encoder for scoring only: its weights cannot be trained or saved."""
 
     def __init__(self, model: Any, *, max_pieces: int, dtype: torch.dtype) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class PackedBert(nn.Module):
 
 
 def pack(encoder: Encoder, dtype: torch.dtype) -> PackedBert | None:
-    """The fp32 `encoder` made ready for scoring in `dtype` on this CPU; None where that can't be done."""
+    """The fp32 `encoder` packed for scoring in `dtype` on this CPU; None if that is not possible."""
     model: Any = getattr(encoder, "model", None)
     config: Any = getattr(model, "config", None)
     known = {"model_type": "bert", "hidden_act": "gelu", "is_decoder": False, "position_embedding_type": "absolute"}
@@ -106,7 +106,7 @@ def pack(encoder: Encoder, dtype: torch.dtype) -> PackedBert | None:
 
 
 def _can_pack(dtype: torch.dtype) -> bool:
-    """Whether this PyTorch and this CPU have the linear operators, and `dtype` in hardware."""
+    """Whether this PyTorch and this CPU support the linear operators, and `dtype` in hardware."""
     ops = torch.ops.mkldnn
     if not all(hasattr(ops, name) for name in ("_reorder_linear_weight", "_linear_pointwise")):
         return False

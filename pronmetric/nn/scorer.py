@@ -17,10 +17,10 @@ class PronounScorer(nn.Module):
     Args:
         encoder: piece ids to piece states.
         head: word states to pronoun and segment scores.
-        word_state: "mean" or "first" of a word's pieces.
+        word_state: a word's state, the "mean" of its pieces or the "first" one.
 
     Raises:
-        InputError: another `word_state`.
+        InputError: unknown `word_state`.
     """
 
     def __init__(self, encoder: Encoder, head: nn.Module, *, word_state: str) -> None:
@@ -33,7 +33,7 @@ class PronounScorer(nn.Module):
 
     @property
     def probability(self) -> bool:
-        """Whether the sigmoid of a pronoun's score is a probability."""
+        """Whether pronoun scores are logits of probabilities."""
         return bool(self.head.probability)
 
     def forward(self, batch: Batch) -> HeadOutput:
@@ -45,7 +45,7 @@ class PronounScorer(nn.Module):
 
 
 def make_head(kind: str, width: int, *, dropout: float, slots: int) -> nn.Module:
-    """The head named "logit", "paper" or "average"; another name is an InputError."""
+    """The head named "logit", "paper" or "average"; any other name raises InputError."""
     if kind == "logit":
         return LogitHead(width, dropout=dropout)
     if kind == "paper":

@@ -1,4 +1,4 @@
-"""A frozen encoder's states, computed once and looked up ever after."""
+"""A frozen encoder's states, computed once and then looked up."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from pronmetric.nn.encoder import Encoder
 
 
 class StoredEncoder(nn.Module):
-    """Stands in for `encoder`, whose weights stay as they are, and gives the states that were stored of a row.
+    """Replaces the frozen `encoder` by a look-up of stored states.
 
-    A batch with a row that was not stored is computed as ever. The encoder is no submodule: its weights are neither
-    trained nor saved with the model that holds this one, and it has no dropout.
+    A batch with a row that is not stored is computed by the encoder. The encoder is not a submodule: its weights are
+    neither trained nor saved with the model, and it has no dropout.
 
     Args:
-        encoder: what is stored; it is set to evaluation.
-        states: from the key of a row's pieces (`key`) to their states (pieces, width).
+        encoder: the frozen encoder; it is set to evaluation mode.
+        states: the states (pieces, width) of each row, by its `key`.
     """
 
     def __init__(self, encoder: Encoder, states: Mapping[bytes, np.ndarray]) -> None:
         super().__init__()
         assert isinstance(encoder, nn.Module)
         encoder.eval().requires_grad_(False)
-        self._whole: tuple[Any] = (encoder,)  # in a tuple torch does not see it
+        self._whole: tuple[Any] = (encoder,)  # inside a tuple torch does not register it
         self._states = states
         self.width = encoder.width
         self.max_pieces = encoder.max_pieces
 
     @property
     def encoder(self) -> Any:
-        """The encoder behind it."""
+        """The frozen encoder."""
         return self._whole[0]
 
     @property
@@ -51,7 +51,7 @@ class StoredEncoder(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch pieces *characters"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
-        """Piece states in fp32; a row's real pieces stand first, and the states of padded ones are zero or nothing."""
+        """Piece states in fp32; each row's real pieces come first; the states of padded ones are undefined."""
         rows, lengths = ids.cpu().numpy(), mask.sum(1).tolist()
         found = [self._states.get(key(row[:length])) for row, length in zip(rows, lengths, strict=True)]
         if any(states is None for states in found):
@@ -63,9 +63,9 @@ class StoredEncoder(nn.Module):
 
 
 def key(ids: np.ndarray) -> bytes:
-    """What a row without its padding is stored by: a digest of its piece ids (pieces, ...).
+    """The key of a row without its padding: a digest of its piece ids (pieces, ...).
 
-    They hang on context, text, tokenizer and separator alone.
+    The states depend only on these ids, and these on context, text, tokenizer and separator.
     """
     return blake2b(np.ascontiguousarray(ids, dtype=np.int64).tobytes(), digest_size=16).hexdigest().encode()
 
@@ -74,6 +74,6 @@ def key(ids: np.ndarray) -> bytes:
 def read(
     encoder: Encoder, ids: Int[Tensor, "batch pieces *characters"], mask: Bool[Tensor, "batch pieces"]
 ) -> Float[Tensor, "batch pieces width"]:
-    """The states in the precision of the encoder's weights, whatever precision a training around it has."""
+    """The states in the precision of the encoder's weights, whatever the precision of the training."""
     with torch.autocast(ids.device.type, enabled=False):
         return encoder(ids, mask)

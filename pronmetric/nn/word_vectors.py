@@ -1,4 +1,4 @@
-"""Word vectors out of a lower layer of an encoder, for aligning words."""
+"""Word vectors from an intermediate layer of an encoder, for word alignment."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pronmetric.nn.encoder import HuggingFaceEncoder, word_states
 class WordVectors:
     """Turns lists of words into arrays (words, width): the mean of each word's piece states at one layer.
 
-    The encoder is cut to that layer for good. A list that is too long for the encoder is cut into windows between
-    words; a word without pieces gets zeros.
+    The encoder is truncated to that layer permanently. A list that is too long for the encoder is split into windows
+    at word boundaries; a word without pieces gets zeros.
     """
 
     def __init__(
         self, encoder: HuggingFaceEncoder, tokenizer: PreTrainedTokenizerBase, *, layer: int, batch_size: int = 64
     ) -> None:
-        """Cut the encoder to its first `layer` layers."""
+        """Truncate the encoder to its first `layer` layers."""
         stack = next(module for module in encoder.modules() if isinstance(module, nn.ModuleList))
         if not 1 <= layer <= len(stack):
             raise ValueError(f"expected a layer from 1 to {len(stack)}, got {layer}")

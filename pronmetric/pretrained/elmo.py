@@ -1,6 +1,6 @@
-"""ELMo's published files, AllenNLP's options.json and weights.hdf5 (Peters et al. 2018), as our module, and back.
+"""ELMo in AllenNLP's published files, options.json and weights.hdf5 (Peters et al. 2018): read and written.
 
-Written from the layout of the files: arrays carry the names of the TensorFlow variables that they were saved from.
+Arrays are named after the TensorFlow variables from which they were saved.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from pronmetric.nn.elmo import ACTIVATIONS, BiLM, Elmo, Shape
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 _TABLE = "char_embed"
-_ADDED = (0.0, 1.0, 0.0, 0.0)  # what TensorFlow adds to the bias of the gates, in our order
-_SECONDS = 30  # without an answer
+_ADDED = (0.0, 1.0, 0.0, 0.0)  # TensorFlow's constant addend to the bias of each gate, in our order
+_SECONDS = 30  # download timeout
 
 
 def read(
     options: str, weights: str, *, dropout: float = 0.0, stateful: bool = False, do_layer_norm: bool = False
 ) -> Elmo:
-    """The ELMo of two files; its mixture of layers is untrained (the layers' mean).
+    """Read an ELMo; its mixture of layers is untrained (the mean of the layers).
 
     Args:
         options: options.json, a local file or an http(s) address.
-        weights: weights.hdf5, likewise. What is fetched is not kept.
-        dropout: see `Elmo`, as for the others.
+        weights: weights.hdf5, likewise. Downloads are not kept.
+        dropout: see `Elmo`.
         stateful: see `Elmo`.
         do_layer_norm: see `Elmo`.
 
     Raises:
-        InputError: a file is absent, is not what it should be or does not fit the other one, or `do_layer_norm`.
+        InputError: a file is missing or broken, the two do not belong together, or `do_layer_norm` is True.
         MissingExtra: h5py is not installed.
     """
     with _local(options) as path:
@@ -61,12 +61,12 @@ def shape(options: Mapping[str, Any], *, characters: int, file: str | Path | Non
     """The architecture that options.json describes.
 
     Args:
-        options: what the file holds.
-        characters: rows of the table of characters; the published options and weights do not agree on it.
-        file: for messages.
+        options: the content of the file.
+        characters: rows of the character embedding; the published options and weights disagree on it.
+        file: named in messages.
 
     Raises:
-        InputError: an option is absent, or one that we do not have.
+        InputError: an option is missing or not supported.
     """
 
     def option(name: str) -> Any:
@@ -130,10 +130,10 @@ def _filter(item: object) -> bool:
 
 
 def parameters(arrays: Mapping[str, np.ndarray], shape: Shape, *, file: str | Path | None = None) -> dict[str, Tensor]:
-    """The parameters of `BiLM` out of the arrays of weights.hdf5.
+    """The parameters of `BiLM` from the arrays of weights.hdf5.
 
     Raises:
-        InputError: an array is absent or has another shape than the options say.
+        InputError: an array is missing, or its shape does not match the options.
     """
 
     def array(name: str, *size: int) -> np.ndarray:
@@ -174,7 +174,7 @@ def parameters(arrays: Mapping[str, np.ndarray], shape: Shape, *, file: str | Pa
 
 
 def arrays_of(bilm: BiLM) -> dict[str, np.ndarray]:
-    """The arrays of weights.hdf5 that hold these parameters: what `parameters` reads, the other way round."""
+    """The arrays of weights.hdf5 for these parameters, the inverse of `parameters`."""
     shape = bilm.shape
     own = {name: tensor.float().cpu().numpy() for name, tensor in bilm.state_dict().items()}
     made = {_TABLE: own["words.embedding.weight"][1:]}
@@ -199,12 +199,12 @@ def arrays_of(bilm: BiLM) -> dict[str, np.ndarray]:
 
 
 def write(folder: Path, bilm: BiLM, options: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Write options.json and weights.hdf5 into `folder`, each whole or not at all; `read` takes them.
+    """Write options.json and weights.hdf5 into `folder`, each completely or not at all; `read` reads them.
 
     Args:
-        folder: it is there.
-        bilm: what was trained.
-        options: those of which `shape` made the shape of `bilm`.
+        folder: an existing folder.
+        bilm: the trained language model.
+        options: the options of which `shape` made the architecture of `bilm`.
 
     Raises:
         MissingExtra: h5py is not installed.
@@ -229,7 +229,7 @@ def hdf5(why: str) -> Any:
     """The module h5py.
 
     Raises:
-        MissingExtra: it is not installed; `why` says what needs it.
+        MissingExtra: it is not installed; `why` names what needs it.
     """
     try:
         import h5py
@@ -239,13 +239,13 @@ def hdf5(why: str) -> Any:
 
 
 def _gates(columns: np.ndarray) -> np.ndarray:
-    """The file's order of gates (input, candidate, forget, output) made ours; TensorFlow adds 1 to forget itself."""
+    """The file's order of gates (input, candidate, forget, output) in ours, with TensorFlow's forget bias added."""
     let_in, candidate, keep, let_out = np.split(columns, 4, axis=-1)
     return np.concatenate([let_in, keep, let_out, candidate], axis=-1)
 
 
 def _columns(gates: np.ndarray) -> np.ndarray:
-    """Our order of gates made the file's; what TensorFlow adds to forget is not touched."""
+    """Our order of gates in the file's; the forget bias is not changed."""
     let_in, keep, let_out, candidate = np.split(gates, 4, axis=-1)
     return np.concatenate([let_in, candidate, keep, let_out], axis=-1)
 
@@ -278,7 +278,7 @@ def _arrays(path: Path, name: str) -> dict[str, np.ndarray]:
 
 @contextmanager
 def _local(name: str) -> Iterator[Path]:
-    """A local file, or one that is fetched and deleted afterwards."""
+    """A local file, or a download that is deleted afterwards."""
     if not name.startswith(("http://", "https://")):
         path = Path(name)
         if not path.is_file():
@@ -292,6 +292,6 @@ def _local(name: str) -> Iterator[Path]:
                 copyfileobj(answer, file)
         except OSError as error:
             raise InputError(
-                f"cannot fetch it ({error}): fetch it by hand and give the local file", file=name
+                f"cannot be downloaded ({error}); download it by hand and give the local file", file=name
             ) from error
         yield path

@@ -1,4 +1,4 @@
-"""Word vectors in text files: GloVe's (a word and its numbers a line) and word2vec's (the same under a header).
+"""Word vectors in text files: GloVe (a word and its numbers per line) and word2vec (the same after a header).
 
 Pennington, Socher and Manning 2014, GloVe, https://aclanthology.org/D14-1162; Mikolov et al. 2013, word2vec.
 """
@@ -16,10 +16,10 @@ from pronmetric.text.lines import open_bytes, raw_lines
 
 
 class Found(NamedTuple):
-    """The vectors of the words that were looked for.
+    """The vectors of the requested words.
 
-    vectors: float32 (width,) of each word that the file has. lines: of the file, without its header. repeated: of them,
-    those of a word looked for that had a vector before; they are left out.
+    vectors: float32 (width,) of each requested word in the file. lines: of the file, without its header. repeated:
+    lines of a requested word that already has a vector; they are ignored.
     """
 
     vectors: dict[str, np.ndarray]
@@ -30,13 +30,13 @@ class Found(NamedTuple):
 def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
     """The vectors of the `wanted` words, each of `width` numbers, from a text file, plain or gzip.
 
-    A word may hold blanks, as some of the published files' do; of a word that comes twice the first vector counts.
+    A word may contain spaces, as in some published files; if a word occurs twice, its first vector counts.
 
     Raises:
-        InputError: no such file, broken gzip, a line of another number of numbers, something that is no number where
-            one should be, fewer or more lines than a word2vec header tells, or none of the words.
+        InputError: no such file, broken gzip, a line with another number of values, a value that is not a number,
+            fewer or more lines than in a word2vec header, or no vector for any of the words.
     """
-    keys = {word.encode(): word for word in wanted}  # words of the file are not decoded: some are no UTF-8
+    keys = {word.encode(): word for word in wanted}  # the file's words are not decoded: some are not valid UTF-8
     vectors: dict[str, np.ndarray] = {}
     told, lines, repeated = None, 0, 0
     for number, line in _lines(path):
@@ -56,14 +56,14 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
             else:
                 vectors[key] = _vector(numbers, path, number)
     if told is not None and told != lines:
-        raise InputError(f"expected {told} words, as its first line says, got {lines}: fetch it again", file=path)
+        raise InputError(f"expected {told} words, as its first line says, got {lines}; download it again", file=path)
     if not vectors:
         raise InputError(f"none of the {len(keys)} words has a vector in it: give vectors of English words", file=path)
     return Found(vectors, lines, repeated)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not empty, with their numbers, without the blank that word2vec leaves at their ends."""
+    """Non-empty lines with their numbers, without the trailing space that word2vec writes."""
     with open_bytes(path) as stream:
         for number, line in enumerate(raw_lines(stream, file=path, kept=False), start=1):
             if stripped := line.rstrip(b" \r\n"):
@@ -71,16 +71,16 @@ def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
-    """What word2vec's first line tells, the numbers of words and of their vectors' numbers; None where it is no header.
+    """The numbers of words and dimensions in a word2vec header; None if the line is not a header.
 
-    A vector of one number, after a word of digits, would look the same; there are none.
+    A one-dimensional vector of a word of digits would look the same; no such file is in use.
     """
     fields = line.split(b" ")
     return (int(fields[0]), int(fields[1])) if len(fields) == 2 and all(f.isdigit() for f in fields) else None
 
 
 def _with_blanks(line: bytes, width: int, path: str | Path, number: int) -> tuple[bytes, bytes]:
-    """Word and numbers of a line with more blanks than numbers; an error where they are too few or too many."""
+    """Word and numbers of a line whose word contains spaces; an error if the number of values is wrong."""
     fields = line.split(b" ")
     word = fields[: max(0, len(fields) - width)]
     if not word or (len(word) > 1 and _is_number(word[-1])):
@@ -98,7 +98,7 @@ def _is_number(field: bytes) -> bool:
 
 def _wrong_width(found: int, width: int, path: str | Path, line: int) -> InputError:
     return InputError(
-        f"expected a word and {width} numbers, got {found}: give encoder.width={found} if all lines have so many, "
+        f"expected a word and {width} numbers, got {found}: give encoder.width={found} if all lines have as many, "
         "else a text file of GloVe or word2vec",
         file=path,
         line=line,

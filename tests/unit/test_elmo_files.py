@@ -168,5 +168,5 @@ def test_files_behind_an_address(
     fetched = elmo_files.read(f"{address}/options.json", f"{address}/weights.hdf5").state_dict()
     assert local.keys() == fetched.keys()
     assert all((local[name] == fetched[name]).all() for name in local)
-    with pytest.raises(InputError, match=r"/none\.json: cannot fetch it \(.*404.*\): fetch it by hand"):
+    with pytest.raises(InputError, match=r"/none\.json: cannot be downloaded \(.*404.*\); download it by hand"):
         elmo_files.read(f"{address}/none.json", paths[1])
