@@ -1,1 +1,1 @@
-"""Figures of how good a metric is: accuracy, agreement, calibration, significance; numpy only."""
+"""Evaluation of metrics: accuracy, agreement, calibration, correlation, significance; numpy and scipy only."""

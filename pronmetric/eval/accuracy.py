@@ -16,8 +16,8 @@ from pronmetric.eval.resampling import DRAWS, Estimate, cluster_bootstrap
 class Accuracy:
     """Share of pairs won by the better text, in [0, 1], higher is better.
 
-    low, high: 95 % interval, or None with fewer than two clusters. Equal scores and null scores are
-    wrong, and counted apart: pairs = right + lost + equal + null.
+    low, high: 95 % interval, or None with fewer than two clusters. Equal scores and missing scores are
+    wrong, and are counted separately: pairs = right + lost + equal + null.
     """
 
     accuracy: float
@@ -31,10 +31,10 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class CountSplit:
-    """Accuracy where both texts have as many scored pronouns, and where they have not.
+    """Accuracy on pairs with equally many scored pronouns in both texts, and on the other pairs.
 
-    fewer_won: share of the unequal pairs won by the text with fewer pronouns, with its interval; far
-    from one half together with a high accuracy, it says that pronouns win by being absent (or present).
+    fewer_won: share of the unequal pairs won by the text with fewer pronouns, with its interval. A share far
+    from one half together with a high accuracy shows that the number of pronouns alone decides pairs.
     A part without pairs is None.
     """
 
@@ -45,7 +45,7 @@ class CountSplit:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often pairs of this reference and wrong form are not won: `wrong` of `pairs`."""
+    """The number of pairs of this reference and wrong form that are not won: `wrong` of `pairs`."""
 
     reference: str
     system: str
@@ -55,7 +55,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """What became of each pair: exactly one of right, lost, equal (scores) and null (a score missing)."""
+    """The outcome of each pair: exactly one of right, lost, equal (scores) and null (a score is missing)."""
 
     right: NDArray[np.bool_]
     lost: NDArray[np.bool_]
@@ -63,12 +63,12 @@ class Decisions:
     null: NDArray[np.bool_]
 
     def where(self, mask: NDArray[np.bool_]) -> Decisions:
-        """The decisions of the pairs that `mask` picks."""
+        """The decisions of the pairs that `mask` selects."""
         return Decisions(self.right[mask], self.lost[mask], self.equal[mask], self.null[mask])
 
 
 def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Decisions:
-    """Judge each pair by its two scores, the better text's first; None or NaN is a text without a score.
+    """Decide each pair by its two scores, the better text's first; None or NaN is a text without a score.
 
     >>> decide([0.9, 0.2, 0.5, None], [0.1, 0.3, 0.5, 0.4]).right.tolist()
     [True, False, False, False]
@@ -80,7 +80,7 @@ def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Dec
 
 
 def accuracy(decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0) -> Accuracy:
-    """Pair accuracy; `clusters` names what is resampled for the interval (reference sentence, document)."""
+    """Pair accuracy; `clusters` is each pair's unit of resampling for the interval (reference sentence, document)."""
     share = cluster_bootstrap(decisions.right, clusters, draws=draws, seed=seed)
     return Accuracy(
         accuracy=share.value,
@@ -110,7 +110,7 @@ def accuracy_by_count(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> CountSplit:
-    """Pair accuracy by whether the two texts have equally many scored pronouns (first the better text's counts)."""
+    """Pair accuracy for texts with equal and unequal numbers of scored pronouns (`a`: of the better text)."""
     a, b = np.array(better_counts, dtype=int), np.array(worse_counts, dtype=int)
     if len(a) != len(b) or len(a) != len(decisions.right):
         raise PronmetricError(
@@ -127,7 +127,7 @@ def accuracy_by_count(
 
 
 def confusions(references: Sequence[str], systems: Sequence[str], decisions: Decisions) -> list[Confusion]:
-    """The (reference form, wrong form) pairs, those most often not won first."""
+    """The (reference form, wrong form) pairs, most errors first."""
     counts: dict[tuple[str, str], list[int]] = {}
     for reference, system, right in zip(references, systems, decisions.right, strict=True):
         count = counts.setdefault((reference, system), [0, 0])

@@ -1,8 +1,8 @@
-"""Gwet's AC1: how far raters agree beyond chance, with its standard error and interval.
+"""Gwet's AC1: agreement of raters beyond chance, with its standard error and interval.
 
 Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement",
-British Journal of Mathematical and Statistical Psychology 61; several raters, missing ratings allowed,
-items (not raters) taken as the sample.
+British Journal of Mathematical and Statistical Psychology 61; for several raters, with missing ratings;
+items (not raters) are the sample.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pronmetric.eval.resampling import DRAWS, LEVEL, draw_counts, number_cluster
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """AC1 in [-1, 1], higher is better; 1 is full agreement, 0 what chance gives.
+    """AC1 in [-1, 1], higher is better; 1 is full agreement, 0 is chance.
 
     error, low, high: standard error and interval, None with one category or one item. The upper end is
-    cut at 1. items: those with a rating; rated_twice: those with two or more, on which agreement rests.
+    clipped to 1. items: those with a rating; rated_twice: those with two or more, which determine agreement.
     """
 
     ac1: float
@@ -40,9 +40,9 @@ class Agreement:
 def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = LEVEL) -> Agreement:
     """Agreement of ratings (items, categories): how many raters put the item into the category.
 
-    declared=True counts every column as a category, also one that nobody used (which changes AC1);
-    declared=False only those that were used. Items without a rating are dropped; those with one count
-    for chance, not for agreement. Raises PronmetricError where no item has two ratings.
+    declared=True counts every column as a category, even if nobody used it (which changes AC1);
+    declared=False counts only used ones. Items without a rating are dropped; those with one count
+    for chance, not for agreement. Raises PronmetricError if no item has two ratings.
 
     >>> round(gwet_ac1([[2, 0], [2, 0], [1, 1]]).ac1, 4)
     0.5385
@@ -79,8 +79,8 @@ def gwet_ac1(ratings: ArrayLike, *, declared: bool = True, level: float = LEVEL)
 def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
     """Agreement of two raters from their square table: row = the first's category, column = the second's.
 
-    The same AC1 as from the single ratings. The standard error is that of Gwet's formula for such a
-    table, which divides the variance by N where the one for single ratings divides by N - 1.
+    AC1 is the same as from the single ratings. The standard error is that of Gwet's formula for such a
+    table, which divides the variance by N; the one for single ratings divides by N - 1.
 
     >>> a = gwet_ac1_table([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
     >>> round(a.ac1, 5), round(a.error, 5)
@@ -95,15 +95,15 @@ def gwet_ac1_table(table: ArrayLike, *, level: float = LEVEL) -> Agreement:
 
 
 def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
-    """The agreement that the files of Jwalapuram et al. 2019 give as AC1: chance is not summed over the items.
+    """The AC1 figures published by Jwalapuram et al. 2019, whose chance agreement is not summed over the items.
 
     Relative to Gwet's AC1: there a category's share pi_k is its mean share over all N items. The published figures
-    behave as if the share of one single item had been divided by N, the other items being forgotten: pi_k =
-    r_ik / (r_i N), with i the last item here, as a sum would give that is overwritten instead of added to. (The file
-    holds no single ratings, so that which item it was cannot be known; that it was one item can.) The shares then sum
-    to 1 / N, chance is too low or too high by how the items differ, and the figure depends on the order of the items.
-    Every column is a category: the study has three (reference, tie, system). No standard error goes with it: none was
-    published, and Gwet's is that of another quantity.
+    are consistent with the share of a single item divided by N, the other items being lost: pi_k = r_ik / (r_i N),
+    with i the last item here, as if a sum were overwritten instead of accumulated. (The file holds no single ratings,
+    so that it cannot be known which item was used, only that it was one.) The shares then sum to 1 / N, chance
+    agreement is too low or too high, and the figure depends on the order of the items. Every column is a category: the
+    study has three (reference, tie, system). There is no standard error: none was published, and Gwet's is that of
+    another quantity.
 
     >>> round(gwet_ac1_published([[5, 0, 0], [4, 0, 1], [5, 0, 0]]).ac1, 4)  # the file's line his -> its, 14 : 0 : 1
     0.85
@@ -122,10 +122,10 @@ def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
 def clustered_interval(
     ratings: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
 ) -> tuple[float, float] | None:
-    """Percentile interval of AC1, whole clusters of items (documents) being drawn with replacement.
+    """Percentile interval of AC1, resampling whole clusters of items (documents).
 
-    ratings: (items, categories), with the cluster of each. None with fewer than two clusters, one category, or where
-    hardly a draw has an item with two ratings.
+    ratings: (items, categories), with the cluster of each item. None with fewer than two clusters, one category, or if
+    almost no resample has an item with two ratings.
     """
     r = checked_ratings(ratings)
     if len(r) != len(clusters):
@@ -154,7 +154,7 @@ def clustered_interval(
 
 
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
-    """Ratings (items, categories) of two raters from their square table: row = the first, column = the second.
+    """Ratings (items, categories) of two raters from their square table; row: first rater, column: second.
 
     >>> confusion_ratings([[1, 0], [2, 0]]).tolist()
     [[2, 0], [1, 1], [1, 1]]
@@ -182,10 +182,10 @@ def student_quantile(probability: float, freedom: int) -> float:
 
 
 def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:
-    """The counts as a table of numbers; a PronmetricError where it is no table, or holds anything but whole numbers."""
+    """The counts as an array; PronmetricError if they are not a table of whole numbers."""
     r = np.asarray(counts, dtype=float)
     if r.ndim != 2 or not r.size:
-        raise PronmetricError(f"ratings are a table of items and categories, got the shape {r.shape}")
+        raise PronmetricError(f"expected a table of ratings (items, categories), got the shape {r.shape}")
     if not np.isfinite(r).all() or (r < 0).any() or (r != np.floor(r)).any():
-        raise PronmetricError("ratings are whole numbers from 0 up: how many raters chose the category")
+        raise PronmetricError("expected ratings that are whole numbers from 0: how many raters chose each category")
     return r

@@ -1,4 +1,4 @@
-"""Calibration: does a probability of 0.9 come true nine times in ten?"""
+"""Calibration: do events of probability 0.9 happen nine times in ten?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BINS = 15
 class Bin:
     """One bin of a reliability table: `count` probabilities from `low` to `high`.
 
-    probability: their mean. frequency: the share of them whose label is true.
+    probability: their mean. frequency: the share of positive labels.
     """
 
     low: float
@@ -39,10 +39,10 @@ class Platt:
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> list[Bin]:
-    """Bins of (as nearly as can be) equal mass, from the lowest probabilities to the highest.
+    """Bins of approximately equal mass, in order of increasing probability.
 
-    Where equal probabilities fall into two bins, each bin counts their mean label, so that the order of
-    the input never matters. Fewer values than bins give one bin a value.
+    Equal probabilities that fall into two bins are given their mean label in each, so that the order of
+    the input does not matter. With fewer values than bins, each bin has one value.
     """
     p, y = _checked(probabilities, labels)
     if bins < 1:
@@ -59,7 +59,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
     """Mean over equal-mass bins of |frequency - probability|, weighted by count; in [0, 1], lower is better.
 
-    labels: 1 where what the probability claims is true. Naeini et al., AAAI 2015, with the equal-mass
+    labels: 1 if the event occurred, else 0. Naeini et al., AAAI 2015, with the equal-mass
     bins of Nguyen and O'Connor, EMNLP 2015.
 
     >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 1, 1], bins=2), 6)
@@ -81,8 +81,8 @@ def fit_platt(
 ) -> Platt:
     """Fit scale (and bias) to the labels by maximum likelihood, with Newton's method.
 
-    bias=False fits a temperature alone. `ridge` holds the fit at (1, 0) with a weight a label that only
-    matters where the labels are separable and the likelihood has no maximum. Platt 1999; Guo et al., ICML 2017.
+    bias=False fits only a temperature. `ridge` is a small penalty per label towards (1, 0), which only
+    matters if the labels are separable and the likelihood has no maximum. Platt 1999; Guo et al., ICML 2017.
     """
     z, y = _checked(logits, labels, probabilities=False)
     features = np.stack([z, np.ones_like(z)], axis=1)[:, : 2 if bias else 1]
@@ -109,7 +109,7 @@ def fit_platt(
 
 
 def logit(probabilities: ArrayLike, *, floor: float = 1e-12) -> NDArray[np.float64]:
-    """The logits of probabilities, which are first kept `floor` away from 0 and 1."""
+    """The logits of probabilities, clipped to [`floor`, 1 - `floor`]."""
     p = np.asarray(probabilities, dtype=float)
     if not ((p >= 0) & (p <= 1)).all():
         raise PronmetricError("expected probabilities in [0, 1]")

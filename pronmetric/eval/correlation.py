@@ -1,12 +1,12 @@
-"""How far a metric's scores of systems agree with people's scores of the same systems; numpy only.
+"""Correlation of a metric's system scores with human scores of the same systems; numpy only.
 
 Pearson's r, Spearman's rho (average ranks), Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), each with a
-percentile interval of the bootstrap. What is drawn with replacement: by `correlate` the systems, which says what other
-systems might have given; by `correlate_segments` the segments, the same for all systems, which says what another text
-might have given for these very systems. Both sides: higher is better.
+percentile bootstrap interval. `correlate` resamples systems: the interval shows the variation over other systems.
+`correlate_segments` resamples segments, the same for all systems: the interval shows the variation over other texts,
+for these systems. Higher is better for both kinds of scores.
 
-Relative to Kocmi et al.: two systems to which people gave the same score have no order to be found; such pairs are left
-out of pairwise accuracy. Equal scores of the metric on another pair are wrong.
+Relative to Kocmi et al.: pairs of systems with the same human score have no order and are left out of pairwise
+accuracy. On other pairs, equal scores of the metric are wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Draw = Callable[[np.random.Generator, int], tuple[_Array, _Array]]
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A figure and its interval; None where it is undefined, as for equal scores of all systems."""
+    """A figure and its interval; None if undefined, as for equal scores of all systems."""
 
     value: float | None
     low: float | None
@@ -49,9 +49,9 @@ class Correlation:
 class Correlations:
     """Four figures of agreement, the first three in [-1, 1], pairwise accuracy in [0, 1]; higher is better.
 
-    systems: those compared. left_out: those without a score on one side. resampled: "systems" or "segments", of which
-    there are `units`. No figure has an interval with fewer than `MINIMUM` units. With two systems the first three
-    are 1 or -1 whatever the scores.
+    systems: those compared. left_out: those without a metric score or human score. resampled: "systems" or "segments";
+    there are `units` of them. No figure has an interval with fewer than `MINIMUM` units. With two systems the first
+    three figures are 1 or -1 whatever the scores.
     """
 
     pearson: Correlation
@@ -65,7 +65,7 @@ class Correlations:
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
-    """Pearson's r along the last axis; NaN where one side is constant.
+    """Pearson's r along the last axis; NaN if one side is constant.
 
     >>> float(pearson([1.0, 2.0, 4.0], [2.0, 4.0, 8.0]))
     1.0
@@ -75,12 +75,12 @@ def pearson(x: ArrayLike, y: ArrayLike) -> _Array:
         return np.full(np.broadcast_shapes(x.shape, y.shape)[:-1], np.nan)
     dx, dy = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     norm = np.sqrt((dx**2).sum(axis=-1) * (dy**2).sum(axis=-1))
-    constant = (np.ptp(x, axis=-1) == 0) | (np.ptp(y, axis=-1) == 0)  # rounding may leave them a variance
+    constant = (np.ptp(x, axis=-1) == 0) | (np.ptp(y, axis=-1) == 0)  # rounding may give them a variance above 0
     return np.clip(divide((dx * dy).sum(axis=-1), np.where(constant, 0, norm)), -1, 1)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> _Array:
-    """Spearman's rho along the last axis: Pearson's r of the ranks, of which equal values share the average.
+    """Spearman's rho along the last axis: Pearson's r of the ranks; equal values have their average rank.
 
     >>> float(spearman([1.0, 2.0, 4.0], [10.0, 11.0, 50.0]))
     1.0
@@ -89,7 +89,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> _Array:
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> _Array:
-    """Kendall's tau-b along the last axis; NaN where one side is constant.
+    """Kendall's tau-b along the last axis; NaN if one side is constant.
 
     >>> round(float(kendall([1.0, 2.0, 3.0], [1.0, 3.0, 2.0])), 4)
     0.3333
@@ -100,7 +100,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> _Array:
 
 
 def pairwise(metric: ArrayLike, human: ArrayLike) -> _Array:
-    """Share of the pairs that people ordered which the metric orders alike; NaN where they ordered none, or with NaN.
+    """Share of pairs with different human scores that the metric orders alike; NaN without such a pair, or with NaN.
 
     >>> round(float(pairwise([0.1, 0.3, 0.2], [1.0, 2.0, 3.0])), 4)
     0.6667
@@ -121,9 +121,9 @@ def correlate(
     level: float = LEVEL,
     seed: int,
 ) -> Correlations:
-    """Correlate two scores of each system, and draw systems for the intervals.
+    """Correlate the metric and human scores of systems; intervals resample systems.
 
-    A draw that leaves a figure undefined, such as one system many times, is left out of that figure's interval.
+    A resample in which a figure is undefined, such as one system many times, is left out of its interval.
 
     Raises:
         PronmetricError: fewer than two systems have a score on both sides, or a score is infinite.
@@ -147,26 +147,26 @@ def correlate_segments(
     level: float = LEVEL,
     seed: int,
 ) -> Correlations:
-    """Correlate systems whose scores are means over segments, and draw segments for the intervals.
+    """Correlate systems whose scores are means over segments; intervals resample segments.
 
-    `metric` holds the sum and the number of scores in each segment (1 of 1, or several pronouns; 0 of 0 where there is
-    none), and a system's score is the sum of its sums over the sum of its numbers. `human` holds the same for the
-    same segments, or one score a system, which then stays in each draw.
+    `metric` holds the sum and the number of scores in each segment (number 1 for a segment score, several for pronoun
+    scores, 0 for none); a system's score is the total sum over the total number. `human` holds the same for the same
+    segments, or one score per system, which is then constant over the resamples.
 
-    A draw in which some system has no score at all is left out of the intervals.
-    Each draw adds its own noise to that of the text, so that the intervals lie a little low; one near 1 may end below
-    the figure itself.
+    A resample in which a system has no score at all is left out of the intervals.
+    Resampling adds noise to that of the text, so that the intervals are slightly too low; one near 1 may end below the
+    figure itself.
 
     Raises:
         PronmetricError: fewer than two systems have a score on both sides, a score is infinite, or the systems have
-            other numbers of segments.
+            different numbers of segments.
     """
     systems, left_out = _common(metric, human)
     a = [metric[system] for system in systems]
     b = [human[system] for system in systems]
     lengths = {len(part) for side in (*a, *b) if isinstance(side, Totals) for part in side}
     if len(lengths) != 1:
-        raise PronmetricError(f"expected the same segments for each system, got {sorted(lengths)} of them")
+        raise PronmetricError(f"expected the same segments for each system, got {sorted(lengths)} segments")
     (segments,) = lengths
     x, y = _Side(a), _Side(b)
     all_once = np.ones((1, segments))
@@ -189,7 +189,7 @@ def correlate_segments(
 
 
 class _Side:
-    """The scores of all systems on one side, given how often each segment was drawn."""
+    """The scores of all systems on one side, given the number of times each segment was drawn."""
 
     def __init__(self, systems: Sequence[Totals | float | None]) -> None:
         totals = [system for system in systems if isinstance(system, Totals)]
@@ -198,7 +198,7 @@ class _Side:
         self._counts = np.array([system.counts for system in totals], dtype=float)
 
     def scores(self, times: _Array) -> _Array:
-        """For each row of `times` (draws, segments) the score of each system."""
+        """The score of each system for each row of `times` (resamples, segments)."""
         if self._fixed is not None:
             return np.broadcast_to(self._fixed, (len(times), len(self._fixed)))
         return divide(times @ self._sums.T, times @ self._counts.T)
@@ -215,7 +215,7 @@ def _figures(
     level: float,
     seed: int,
 ) -> list[Correlation]:
-    """Each figure with its interval; `width` numbers are drawn beside the pairs of systems."""
+    """Each figure with its interval; `width` numbers are drawn in addition to the pairs of systems."""
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise PronmetricError("an infinite score has no correlation; give finite ones, None where there is none")
     values = [float(figure(x, y)) for figure in _FIGURES]
@@ -247,7 +247,7 @@ def _finite(values: ArrayLike) -> _Array:
 
 
 def _orders(values: ArrayLike) -> _Array:
-    """(..., n) -> (..., n, n): 1 where the first of two is greater, -1 where it is less, 0 where they are equal."""
+    """(..., n) -> (..., n, n): 1 if the first of two is greater, -1 if it is less, 0 if they are equal."""
     values = _finite(values)
     return np.sign(values[..., :, None] - values[..., None, :])
 

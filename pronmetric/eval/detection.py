@@ -1,4 +1,4 @@
-"""Detection of wrong pronouns by low scores of single pronouns.
+"""Detection of wrong pronouns by their low scores.
 
 Wrong pronouns are the positive class. A pronoun is flagged if its score is below the threshold. A pronoun without a
 score is never flagged and is ranked as the least suspicious.
@@ -71,7 +71,7 @@ def detect(
         if value is None:
             return None
         drawn = (of(labels, values, each) for each in _weights(clusters, draws, seed))
-        found = [one for one in drawn if one is not None]  # a resample may hold nothing wrong
+        found = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
         return Estimate(value, *percentile_interval(found)) if len(found) > 1 else Estimate(value, None, None)
 
     return Detection(
@@ -90,7 +90,7 @@ def detect(
 def detect_by(
     groups: Sequence[str], wrong: Sequence[bool], scores: Sequence[float | None], *, threshold: float = THRESHOLD
 ) -> dict[str, Detection]:
-    """The same for each group (pronoun, system ...), without intervals, in alphabetical order."""
+    """Detection in each group (pronoun, system ...), in alphabetical order, without intervals."""
     parts = {group: [i for i, name in enumerate(groups) if name == group] for group in sorted(set(groups))}
     return {
         group: detect([wrong[i] for i in part], [scores[i] for i in part], threshold=threshold)

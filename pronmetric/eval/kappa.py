@@ -1,4 +1,4 @@
-"""Agreement of raters besides AC1: raw agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal)."""
+"""Other measures of agreement than AC1: raw agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha (nominal)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pronmetric.eval.agreement import checked_ratings
 class Coefficient:
     """Agreement beyond chance, (observed - chance) / (1 - chance), at most 1, higher is better.
 
-    estimate: None where chance alone gives full agreement (one category), 0 / 0. items: those that count.
+    estimate: None if chance agreement is 1 (one category), 0 / 0. items: the number that count.
     """
 
     estimate: float | None
@@ -41,7 +41,8 @@ def raw_agreement(ratings: ArrayLike) -> float:
 def cohen_kappa(table: ArrayLike) -> Coefficient:
     """Cohen's kappa of two raters from their square table: row = the first's category, column = the second's.
 
-    Cohen 1960, "A coefficient of agreement for nominal scales". Chance is the product of the two raters' own shares.
+    Cohen 1960, "A coefficient of agreement for nominal scales". Chance agreement is computed from
+    the product of the two raters' shares.
 
     >>> cohen_kappa([[2, 0], [1, 1]]).estimate
     0.5
@@ -58,10 +59,11 @@ def cohen_kappa(table: ArrayLike) -> Coefficient:
 
 
 def fleiss_kappa(ratings: ArrayLike) -> Coefficient:
-    """Fleiss' kappa of ratings (items, categories); Scott's pi where there are two raters.
+    """Fleiss' kappa of ratings (items, categories); Scott's pi for two raters.
 
-    Fleiss 1971, "Measuring nominal scale agreement among many raters"; with missing ratings as Gwet's Handbook has it:
-    observed agreement rests on the items with two ratings or more, chance on all that have one (mean of their shares).
+    Fleiss 1971, "Measuring nominal scale agreement among many raters"; with missing ratings as in Gwet's Handbook:
+    observed agreement is over items with two ratings or more, chance agreement over all items with a rating (mean of
+    their shares).
 
     >>> fleiss_kappa([[2, 0], [0, 2], [1, 1]]).estimate
     0.3333333333333333
@@ -74,10 +76,10 @@ def fleiss_kappa(ratings: ArrayLike) -> Coefficient:
 
 
 def krippendorff_alpha(ratings: ArrayLike) -> Coefficient:
-    """Krippendorff's alpha for nominal categories, of ratings (items, categories); missing ratings are allowed.
+    """Krippendorff's alpha for nominal categories, from ratings (items, categories), some of which may be missing.
 
-    Krippendorff 2004, "Content Analysis", chapter 11: one minus observed over expected disagreement in the coincidence
-    matrix, in which each item counts by its number of ratings; an item with fewer than two does not count at all.
+    Krippendorff 2004, "Content Analysis", chapter 11: one minus the ratio of observed to expected disagreement in the
+    coincidence matrix, in which each item is weighted by its number of ratings; items with fewer than two are ignored.
 
     >>> krippendorff_alpha([[2, 0], [0, 2], [1, 1], [1, 0]]).estimate
     0.4444444444444444

@@ -1,8 +1,8 @@
-"""Kendall's tau with ties, and pairwise accuracy with calibrated ties, over groups of scores; numpy only.
+"""Kendall's tau with ties, and pairwise accuracy with calibrated ties, in groups of scores; numpy only.
 
-Each pair of scores of a group is one of five: concordant (both sides order it alike), discordant, tied by people only,
-by the metric only, or by both. With C, D, H, M and B for their numbers and N for all pairs (Deutsch et al. 2023, "Ties
-Matter", whose names, and those of mt-metrics-eval's `KendallVariants`, stand in brackets):
+Each pair of scores in a group is concordant (same order on both sides), discordant, tied in the human scores only, tied
+in the metric only, or tied in both. C, D, H, M and B are the numbers of these pairs and N that of all pairs (Deutsch et
+al. 2023, "Ties Matter"; the names in mt-metrics-eval's `KendallVariants` are in brackets):
 
 - tau_b = (C - D) / sqrt((C + D + H) (C + D + M)) ("b");
 - tau_c = 2 (C - D) / (n^2 (k - 1) / k), n scores, k the smaller number of different values on a side ("c");
@@ -10,12 +10,11 @@ Matter", whose names, and those of mt-metrics-eval's `KendallVariants`, stand in
 - tau_eq = (C + B - D - H - M) / N ("23");
 - acc_eq = (C + B) / N ("acc23").
 
-A metric that hardly ever gives one score twice cannot tie, where people often do. `calibrate` finds the threshold up to
-which two of its scores count as tied, so that the mean of acc_eq over the groups is greatest ("KendallWithTiesOpt").
-The figure is thus that of a threshold chosen on the very data that is measured, as in the paper.
+A metric rarely gives two outputs exactly the same score, whereas human scores are often tied. `calibrate` finds the tie
+threshold for the metric's score differences that maximises the mean of acc_eq over the groups ("KendallWithTiesOpt").
+As in the paper, this threshold is chosen on the same data on which the figure is measured.
 
-Groups are rows: `metric` and `human` are (groups, scores), NaN where there is no score on either side. Higher is better
-on both sides.
+Groups are rows: `metric` and `human` are (groups, scores), NaN for a missing score. Higher is better on both sides.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import divide
 
 VARIANTS = ("b", "c", "10", "23", "acc23")
-PAIRS = 4_000_000  # above this number of pairs the threshold is sought on that many, drawn at random
-_NARROW = 64  # groups up to this size are compared all at once, pair by pair
-_BLOCK = 1_000_000  # numbers held at a time
+PAIRS = 4_000_000  # with more pairs the threshold is searched on a random sample of this size
+_NARROW = 64  # groups up to this size are processed together, pair by pair
+_BLOCK = 1_000_000  # numbers in memory at a time
 _DIGITS = 12  # mean accuracies that differ by less are equal
 
 _Array = NDArray[np.float64]
@@ -40,7 +39,7 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How many pairs of each group, (groups,) each, are concordant, discordant, or tied on one side or on both."""
+    """Numbers of pairs in each group, (groups,) each: concordant, discordant, tied on one side or on both."""
 
     concordant: _Array
     discordant: _Array
@@ -50,15 +49,15 @@ class Pairs:
 
     @property
     def all(self) -> _Array:
-        """The pairs of each group."""
+        """The number of pairs in each group."""
         return self.concordant + self.discordant + self.human_ties + self.metric_ties + self.both_ties
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Accuracy of each group, (groups,) in [0, 1], NaN without a pair, and the threshold at which their mean is best.
+    """Accuracy of each group, (groups,) in [0, 1], NaN without a pair, and the threshold that maximises their mean.
 
-    pairs: how many there are. sought: on how many of them the threshold was sought.
+    pairs: their number. sought: the number of pairs on which the threshold was searched.
     """
 
     accuracy: _Array
@@ -68,7 +67,7 @@ class Calibrated:
 
 
 def paired(metric: ArrayLike, human: ArrayLike) -> tuple[_Array, _Array]:
-    """Both sides as (groups, scores), NaN wherever one of them has none; one row of scores is one group.
+    """Both sides as (groups, scores), NaN wherever one of them is missing; a single row is one group.
 
     Raises:
         PronmetricError: another shape, or an infinite score.
@@ -83,7 +82,7 @@ def paired(metric: ArrayLike, human: ArrayLike) -> tuple[_Array, _Array]:
 
 
 def pairs(metric: ArrayLike, human: ArrayLike, *, threshold: float = 0.0) -> Pairs:
-    """Count the pairs of each group; two scores of the metric that differ by `threshold` or less are tied.
+    """Count the pairs of each group; metric scores that differ by at most `threshold` are tied.
 
     >>> found = pairs([1.0, 2.0, 2.0], [1.0, 1.0, 3.0])
     >>> found.concordant, found.human_ties, found.metric_ties
@@ -100,15 +99,15 @@ def pairs(metric: ArrayLike, human: ArrayLike, *, threshold: float = 0.0) -> Pai
 
 
 def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: float = 0.0) -> _Array:
-    """A variant of tau of each group, (groups,); NaN where it is undefined: no pair, or one side is constant.
+    """A variant of tau for each group, (groups,); NaN if undefined: no pair, or one side is constant.
 
-    In [-1, 1], with variant "acc23" in [0, 1]. "10", "23" and "acc23" are defined for a constant metric too.
+    In [-1, 1], variant "acc23" in [0, 1]. "10", "23" and "acc23" are defined for a constant metric too.
 
     >>> [round(float(tau([1.0, 2.0, 3.0], [1.0, 1.0, 3.0], variant=v)[0]), 3) for v in ("b", "10", "acc23")]
     [0.816, 1.0, 0.667]
 
     Raises:
-        PronmetricError: another variant, "c" with a threshold, or what `paired` raises for.
+        PronmetricError: unknown variant, "c" with a threshold, or as for `paired`.
     """
     if variant not in VARIANTS:
         raise PronmetricError(f"expected one of {', '.join(VARIANTS)} as the variant, got {variant!r}")
@@ -130,18 +129,18 @@ def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: f
 
 
 def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: int = 0) -> Calibrated:
-    """Accuracy with ties ("acc23") of each group at the threshold, one for all groups, that makes their mean greatest.
+    """Accuracy with ties ("acc23") of each group at the common threshold that maximises their mean.
 
-    Candidates are 0 and each difference of two of the metric's scores in a group; of equally good ones the smallest.
-    With more than `limit` pairs the candidates are those of as many pairs, drawn with `seed`; the accuracies are of all
-    pairs nevertheless.
+    Candidates are 0 and all differences of two metric scores in a group; the smallest of equally good ones is chosen.
+    With more than `limit` pairs the candidates come from a sample of that many, drawn with `seed`; the accuracies are
+    always over all pairs.
 
     >>> found = calibrate([1.0, 1.1, 3.0], [1.0, 1.0, 3.0])
     >>> float(found.accuracy[0]), round(found.threshold, 4)
     (1.0, 0.1)
 
     Raises:
-        PronmetricError: no group has two scores, or what `paired` raises for.
+        PronmetricError: no group has two scores, or as for `paired`.
     """
     x, y = paired(metric, human)
     sizes = (~np.isnan(x)).sum(axis=1)
@@ -162,10 +161,10 @@ def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: 
 def only_right(
     first: ArrayLike, second: ArrayLike, human: ArrayLike, thresholds: tuple[float, float]
 ) -> tuple[_Array, _Array, _Array]:
-    """Of each group, (groups,) each: pairs that the first metric alone gets right, the second alone, and all pairs.
+    """For each group, (groups,) each: pairs that only the first metric gets right, that only the second does, and all.
 
-    Right is what is concordant, or tied on both sides, at the metric's own threshold. Pairs count where all three have
-    both scores.
+    A metric is right on a concordant pair, and on one tied on both sides, at its own threshold. Pairs count if all
+    three have both scores.
     """
     a, y = paired(first, human)
     b, y = paired(second, y)
@@ -187,16 +186,16 @@ def _right(dx: _Array, dy: _Array, threshold: float) -> NDArray[np.bool_]:
 
 
 def _best(differences: _Array, gains: _Array) -> float:
-    """The smallest threshold at which the sum of the gains of all differences up to it is greatest, from 0."""
+    """The smallest threshold from 0 that maximises the total gain of the differences up to it."""
     values, group = np.unique(differences, return_inverse=True)
     sums = np.round(np.cumsum(np.bincount(group, weights=gains, minlength=len(values))), _DIGITS)
     best = int(np.argmax(sums))
-    base = sums[0] if values[0] == 0 else 0.0  # at threshold 0 equal scores are tied already
+    base = sums[0] if values[0] == 0 else 0.0  # equal scores are tied at threshold 0
     return float(values[best]) if sums[best] > base else 0.0
 
 
 def _gain(dx: _Array, dy: _Array, weight: ArrayLike) -> _Array:
-    """What the mean accuracy gains where pairs become tied: people's ties become right, ordered pairs wrong."""
+    """The gain in mean accuracy if a pair becomes tied: human ties become right, ordered pairs wrong."""
     return np.where(dy == 0, weight, np.where(dx * dy > 0, np.negative(weight), 0.0))
 
 
@@ -221,7 +220,7 @@ def _gains(x: _Array, y: _Array, groups: int) -> Iterator[tuple[_Array, _Array]]
 def _drawn_gains(
     x: _Array, y: _Array, groups: int, share: float, rng: np.random.Generator
 ) -> Iterator[tuple[_Array, _Array]]:
-    """Difference and gain of pairs drawn with replacement, from each group its share of them."""
+    """Difference and gain of pairs drawn with replacement, in proportion to the size of each group."""
     for a, b in zip(x, y, strict=True):
         a, b = a[~np.isnan(a)], b[~np.isnan(b)]
         if len(a) < 2:
@@ -234,7 +233,7 @@ def _drawn_gains(
 
 
 def _narrow(x: _Array, y: _Array, threshold: float) -> _Array:
-    """(5, groups) counts of all pairs of small groups."""
+    """The five counts (5, groups) of small groups."""
     i, j = np.triu_indices(x.shape[1], 1)
     counts = np.zeros((5, len(x)))
     step = max(1, _BLOCK // max(1, len(i)))
@@ -245,7 +244,7 @@ def _narrow(x: _Array, y: _Array, threshold: float) -> _Array:
 
 
 def _block_counts(a: _Array, b: _Array, threshold: float) -> list[float]:
-    """The five counts of one large group, some rows of its pairs at a time."""
+    """The five counts of one large group, in blocks of rows."""
     counts = np.zeros(5)
     for dx, dy in _differences(a, b):
         counts += _kinds(dx, dy, threshold)
@@ -253,7 +252,7 @@ def _block_counts(a: _Array, b: _Array, threshold: float) -> list[float]:
 
 
 def _differences(a: _Array, b: _Array) -> Iterator[tuple[_Array, _Array]]:
-    """Differences of all pairs on both sides, flat, a block at a time."""
+    """Differences of all pairs on both sides, flattened, in blocks."""
     start = 0
     while start < len(a) - 1:
         stop = min(len(a) - 1, start + max(1, _BLOCK // (len(a) - start)))
@@ -264,7 +263,7 @@ def _differences(a: _Array, b: _Array) -> Iterator[tuple[_Array, _Array]]:
 
 
 def _kinds(dx: _Array, dy: _Array, threshold: float) -> _Array:
-    """(5, ...) counts along the last axis; NaN is no pair."""
+    """(5, ...) counts along the last axis; NaN: no pair."""
     there = ~np.isnan(dx)
     metric, human = np.abs(dx) <= threshold, dy == 0
     alike = np.sign(dx) == np.sign(dy)
@@ -288,7 +287,7 @@ def _tied(values: NDArray[np.intp]) -> float:
 
 
 def _inversions(ranks: NDArray[np.intp]) -> float:
-    """How many pairs stand in falling order; bit by bit, in groups of equal higher bits, each in its first order."""
+    """The number of inversions, counted bit by bit in groups of equal higher bits, each in its original order."""
     found = 0.0
     for bit in range(int(ranks.max(initial=0)).bit_length()):
         order = np.argsort(ranks >> (bit + 1), kind="stable")
@@ -302,7 +301,7 @@ def _inversions(ranks: NDArray[np.intp]) -> float:
 
 def _classes(values: _Array) -> NDArray[np.intp]:
     """The number of different scores in each group."""
-    ordered = np.sort(values, axis=1)  # NaN comes last
+    ordered = np.sort(values, axis=1)  # NaN is last
     new = np.ones_like(ordered, dtype=bool)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     return (new & ~np.isnan(ordered)).sum(axis=1)

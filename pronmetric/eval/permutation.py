@@ -1,16 +1,16 @@
-"""Which of two metrics agrees better with people: the permutation tests that mt-metrics-eval runs; numpy only.
+"""Permutation tests of which of two metrics agrees better with human scores, as in mt-metrics-eval; numpy only.
 
-`swap_scores` is PERM-BOTH of Deutsch et al. 2021: each score of the one metric changes places with the other's score
-of the same output with probability one half, and the difference of the two figures is taken anew. Scores are
-standardised first, so that metrics on different scales can be mixed. At the system level the outputs are the systems.
+`swap_scores` is PERM-BOTH of Deutsch et al. 2021: the two metrics' scores of an output are swapped with probability one
+half, and the difference of the two figures is computed again. Scores are standardised first, so that metrics on
+different scales can be mixed. At the system level the outputs are the systems.
 
-`swap_pairs` (Deutsch et al. 2023) is for accuracy with calibrated ties, where the two metrics have thresholds of their
-own: each pair's verdict changes places. Only the pairs that one metric alone gets right matter, and the number of them
-that stay is binomial in each group, so that it is drawn as such.
+`swap_pairs` (Deutsch et al. 2023) is for accuracy with calibrated ties, where each metric has its own threshold: the
+verdicts on a pair are swapped. Only pairs that exactly one metric gets right matter. The number of those that are not
+swapped is binomial in each group and is drawn directly.
 
-p values are one-sided, the share of permutations whose difference is as large as the observed one, and count the
-observed one among them, (hits + 1) / (permutations + 1), so that none is 0 (mt-metrics-eval: hits / permutations; it
-may also stop early, here all are drawn).
+p values are one-sided: the share of permutations whose difference is at least the observed one. The observed one counts
+as a permutation, (hits + 1) / (permutations + 1), so that p is never 0 (mt-metrics-eval: hits / permutations, and it
+may stop early).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pronmetric.eval.kendall import calibrate, only_right
 from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, grouped, mean_figure
 
 RESAMPLES = 1000
-PAIRWISE = ("tau_eq", ACC_EQ)  # figures whose pairs are swapped
+PAIRWISE = ("tau_eq", ACC_EQ)  # figures for which pairs are swapped
 
 _Array = NDArray[np.float64]
 _Statistic = Callable[[_Array, _Array], float]
@@ -37,7 +37,7 @@ _Statistic = Callable[[_Array, _Array], float]
 class Test:
     """Difference of two metrics' figures, first minus second, and p values of "the first (second) is better".
 
-    All None where a figure is undefined.
+    All are None if a figure is undefined.
     """
 
     difference: float | None
@@ -47,7 +47,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """p[a][b]: of "metric a agrees better with people than metric b"; None on the diagonal and where undefined."""
+    """p[a][b]: of "metric a agrees better with people than metric b"; None on the diagonal and if undefined."""
 
     metrics: tuple[str, ...]
     p: tuple[tuple[float | None, ...], ...]
@@ -65,18 +65,18 @@ def swap_scores(
     resamples: int = RESAMPLES,
     seed: int,
 ) -> Test:
-    """PERM-BOTH on scores of any one shape, NaN at the same places in all three; `statistic(metric, human)`.
+    """PERM-BOTH on scores of the same shape with NaN in the same positions; `statistic(metric, human)` is the figure.
 
     A permutation that leaves the statistic undefined (NaN) is not counted.
 
     Raises:
-        PronmetricError: different shapes, or NaN at different places.
+        PronmetricError: different shapes, or NaN in different positions.
     """
     a, b, y = (np.asarray(scores, dtype=float) for scores in (first, second, human))
     if not a.shape == b.shape == y.shape:
         raise PronmetricError(f"expected scores of the same outputs, got the shapes {a.shape}, {b.shape} and {y.shape}")
     if not ((np.isnan(a) == np.isnan(y)).all() and (np.isnan(b) == np.isnan(y)).all()):
-        raise PronmetricError("expected the same scores to be missing in both metrics and of people; see `common`")
+        raise PronmetricError("expected the same missing scores in both metrics and the human scores; see `common`")
     a, b = _standard(a), _standard(b)
     observed = statistic(a, y) - statistic(b, y)
     if np.isnan(observed):
@@ -98,7 +98,7 @@ def swap_pairs(
     resamples: int = RESAMPLES,
     seed: int,
 ) -> Test:
-    """Permutation of pairs' verdicts for the mean accuracy with ties of groups, each side (groups, scores)."""
+    """Permutation of the verdicts on pairs, for the mean accuracy with ties of groups; each side (groups, scores)."""
     ours, theirs, number = only_right(first, second, human, thresholds)
     there = number > 0
     if not there.any():
@@ -120,13 +120,13 @@ def segment_matrix(
     resamples: int = RESAMPLES,
     seed: int,
 ) -> Matrix:
-    """One-sided p values of each two metrics, (systems, segments) with NaN at the same places (`common` sees to it).
+    """One-sided p values of all pairs of metrics, (systems, segments) with NaN in the same positions (see `common`).
 
-    figure: of `segment_correlation.FIGURES`, or "acc_eq". The pairs of those of `PAIRWISE` are swapped, "tau_eq" at
-    threshold 0; of the others the scores.
+    figure: of `segment_correlation.FIGURES`, or "acc_eq". For those in `PAIRWISE` the verdicts on pairs are swapped
+    ("tau_eq" at threshold 0), for the others the scores.
 
     Raises:
-        PronmetricError: another figure or average, or NaN at different places.
+        PronmetricError: unknown figure or average, or NaN in different positions.
     """
     sides = {name: grouped(scores, average) for name, scores in metrics.items()}
     y = grouped(human, average)
@@ -147,7 +147,7 @@ def segment_matrix(
 
 
 def matrix(metrics: Sequence[str], test: Callable[[str, str], Test]) -> Matrix:
-    """The p values of each two metrics, each two tested once."""
+    """The p values of all pairs of metrics, each pair tested once."""
     p: dict[tuple[str, str], float | None] = {}
     for a, b in combinations(metrics, 2):
         found = test(a, b)

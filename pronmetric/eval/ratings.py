@@ -1,4 +1,4 @@
-"""Who put what into which category: items x raters with gaps, and every figure of agreement on it."""
+"""Ratings of items by raters, with missing ratings, and all measures of agreement on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """codes[item, rater] is the index of the category, or -1 where the rater did not rate the item."""
+    """codes[item, rater] is the index of the category, or -1 if the rater did not rate the item."""
 
     raters: tuple[str, ...]
     categories: tuple[str, ...]
@@ -35,10 +35,10 @@ class Ratings:
         categories: Iterable[str] | None = None,
         order: Iterable[Hashable] = (),
     ) -> Ratings:
-        """From each rater's {item: category}, None being no rating.
+        """From each rater's {item: category}; None is no rating.
 
-        order: items that come first, in this order; the others follow as they first appear. categories: those that
-        count even if nobody used them; used ones that are not among them are added in alphabetical order.
+        order: items that come first, in this order; the others follow in order of first appearance. categories: those
+        that count even if unused; other used categories are added in alphabetical order.
         """
         answers = {rater: {i: str(c) for i, c in own.items() if c is not None} for rater, own in ratings.items()}
         names = list(dict.fromkeys(categories or ()))
@@ -53,7 +53,7 @@ class Ratings:
         return cls(tuple(answers), tuple(names), codes)
 
     def without(self, category: str) -> Ratings:
-        """The same without that category: its ratings become missing, and it is no longer a category."""
+        """The ratings without that category: its ratings become missing."""
         if category not in self.categories:
             return self
         gone = self.categories.index(category)
@@ -61,12 +61,12 @@ class Ratings:
         return Ratings(self.raters, self.categories[:gone] + self.categories[gone + 1 :], codes)
 
     def only(self, raters: Collection[str]) -> Ratings:
-        """The ratings of some of the raters, in their order here."""
+        """The ratings of some of the raters, in the given order."""
         kept = [i for i, rater in enumerate(self.raters) if rater in raters]
         return Ratings(tuple(self.raters[i] for i in kept), self.categories, self.codes[:, kept])
 
     def where_all_rated(self) -> Ratings:
-        """The same with the items left unrated that not every rater rated; they keep their places."""
+        """The ratings with all items unrated that not every rater rated; the number of items is unchanged."""
         complete = (self.codes != _MISSING).all(axis=1, keepdims=True)
         return Ratings(self.raters, self.categories, np.where(complete, self.codes, _MISSING))
 
@@ -75,7 +75,7 @@ class Ratings:
         return (self.codes[:, :, None] == np.arange(max(1, len(self.categories)))).sum(axis=1)
 
     def table(self, first: int, second: int) -> NDArray[np.int64]:
-        """The square table of two raters (row = the first's category), of the items that both rated."""
+        """The square table of two raters (row = the first's category), for the items that both rated."""
         a, b = self.codes[:, first], self.codes[:, second]
         both = (a != _MISSING) & (b != _MISSING)
         cells = np.zeros((len(self.categories),) * 2, dtype=np.int64)
@@ -83,7 +83,7 @@ class Ratings:
         return cells
 
     def complete(self) -> bool:
-        """Whether each rater rated each item that anybody rated."""
+        """Whether every rater rated every item that has a rating."""
         rated = self.codes != _MISSING
         return bool(rated[rated.any(axis=1)].all())
 
@@ -94,11 +94,11 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True)
 class Agreements:
-    """Every figure of one set of ratings.
+    """All measures of agreement of one set of ratings.
 
-    ac1: Gwet's, or the published variant. formula: which standard error ac1 has, "table" or "ratings" (see
-    `agreement`), None where it has none. cohen: of the two raters; of more, the mean over the pairs of raters that
-    share items (Light's kappa), None where no pair has one. by_pair: Cohen's kappa of each such pair.
+    ac1: Gwet's, or the published variant. formula: of the standard error of ac1, "table" or "ratings" (see
+    `agreement`), None if it has none. cohen: for two raters; for more, the mean over the pairs of raters that
+    share items (Light's kappa), None if no pair has one. by_pair: Cohen's kappa of each such pair.
     """
 
     raters: tuple[str, ...]
@@ -113,13 +113,13 @@ class Agreements:
 
 
 def agreement(ratings: Ratings, *, variant: Variant = "gwet", formula: Formula = "auto") -> Agreements:
-    """How far the raters agree, by each coefficient.
+    """The agreement of the raters, by each coefficient.
 
     AC1's standard error has two published formulas. For single ratings Gwet divides the sum of squares by N (N - 1)
-    (Gwet 2008; irrCAC's `raw`); for two raters who both rated every item, which is a square table, by N * N (Gwet's
-    Handbook; irrCAC's `table`): smaller by sqrt((N - 1) / N). With "auto" such ratings get the table's, so that a table
-    gives the same interval in whatever form it comes, all others the single ratings'; with "ratings" all get the
-    latter.
+    (Gwet 2008; irrCAC's `raw`); for two raters who both rated every item (a square table) by N * N (Gwet's Handbook;
+    irrCAC's `table`), which is smaller by sqrt((N - 1) / N). "auto" uses the table's formula for such ratings, so that
+    the interval does not depend on the input format, and that of single ratings for all others; "ratings" always uses
+    the latter.
 
     Raises:
         PronmetricError: fewer than two raters, or no item that two of them rated.

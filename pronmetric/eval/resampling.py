@@ -1,6 +1,6 @@
 """Bootstrap resampling of whole clusters (documents, segments, systems), in blocks of bounded memory.
 
-Equal seeds give equal resamples, whatever the size of a block. 0 is a seed.
+The same seed gives the same resamples, whatever the size of a block. 0 is a seed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from pronmetric.errors import PronmetricError
 
 SEED = 12345
-"""The seed that the commands and `PronounMetric` use where none is given."""
+"""The seed that the commands and `PronounMetric` use by default."""
 LEVEL = 0.95
 MINIMUM = 5
-"""Fewest clusters for which a paired interval or the interval of a correlation is given."""
+"""The least number of clusters for a paired interval or the interval of a correlation."""
 DRAWS = 2000
 BLOCK = 1_000_000
-"""How many random numbers are held at a time."""
+"""Random numbers in memory at a time."""
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
-"""(generator, number of resamples) -> (figures, resamples); it may leave out resamples without a figure."""
+"""(generator, number of resamples) -> (figures, resamples); resamples with an undefined figure may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Estimate:
 
 
 def number_clusters(clusters: Iterable[Hashable]) -> tuple[NDArray[np.intp], int]:
-    """The number of each item's cluster, from 0 in order of first appearance, and how many clusters there are.
+    """The index of each item's cluster, in order of first appearance, and the number of clusters.
 
     >>> number_clusters(["x", "y", "x"])
     (array([0, 1, 0]), 2)
@@ -47,17 +47,17 @@ def number_clusters(clusters: Iterable[Hashable]) -> tuple[NDArray[np.intp], int
 
 
 def draw_units(rng: np.random.Generator, draws: int, units: int) -> NDArray[np.int64]:
-    """Units drawn with replacement, (draws, units)."""
+    """Units drawn with replacement, (resamples, units)."""
     return rng.integers(units, size=(draws, units))
 
 
 def draw_counts(rng: np.random.Generator, draws: int, units: int) -> NDArray[np.float64]:
-    """How often each unit is drawn, (draws, units); each row sums to `units`."""
+    """The number of times each unit is drawn, (resamples, units); each row sums to `units`."""
     return rng.multinomial(units, np.full(units, 1 / units), size=draws).astype(float)
 
 
 def resample(draw: Draw, *, resamples: int, width: int, seed: int) -> NDArray[np.float64]:
-    """The figures of all resamples, (figures, resamples); `width` numbers are held for each resample."""
+    """The figures of all resamples, (figures, resamples); `width` numbers are in memory for each resample."""
     rng = np.random.default_rng(seed)
     step = max(1, BLOCK // width)
     blocks = [draw(rng, min(step, resamples - start)) for start in range(0, resamples, step)]
@@ -65,13 +65,13 @@ def resample(draw: Draw, *, resamples: int, width: int, seed: int) -> NDArray[np
 
 
 def percentile_interval(values: NDArray[np.float64] | Sequence[float], level: float = LEVEL) -> tuple[float, float]:
-    """The central share `level` of the resampled values."""
+    """The central interval that contains a share `level` of the resampled values."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def divide(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64]:
-    """The quotients, NaN where the denominator is not above 0."""
+    """The quotients, NaN if the denominator is not above 0."""
     below = np.asarray(denominators, dtype=float)
     return np.divide(numerators, below, out=np.full(below.shape, np.nan), where=below > 0)
 
@@ -81,10 +81,10 @@ def cluster_bootstrap(
 ) -> Estimate:
     """Mean of `values` and its percentile interval over resamples of whole clusters.
 
-    Give the differences of two conditions on the same items for a paired interval of their difference.
+    For a paired interval, give the differences of two conditions on the same items.
 
     Raises:
-        PronmetricError: no value, a value that is not finite, or another number of clusters than of values.
+        PronmetricError: no value, a value that is not finite, or different numbers of clusters and values.
     """
     values = np.asarray(values, dtype=float)
     if len(values) != len(clusters) or not len(values):

@@ -1,14 +1,14 @@
-"""How far a metric's scores of segments agree with people's, with the averages of mt-metrics-eval; numpy only.
+"""Correlation of a metric's segment scores with human scores, averaged as in mt-metrics-eval; numpy only.
 
-Scores are (systems, segments), NaN where there is none. What is correlated, by `average`:
+Scores are (systems, segments), NaN if missing. What is correlated depends on `average`:
 
 - "none": all scores as one list;
 - "sys": the segments of each system, then the mean over systems;
 - "item": the systems' scores of each segment, then the mean over segments.
 
 Pearson's r, Spearman's rho (average ranks), the variants of Kendall's tau and the accuracy with calibrated ties of
-`pronmetric.eval.kendall`. A group in which a figure is undefined (one side is constant) is left out of that figure's
-mean, as in mt-metrics-eval, and counted. Higher is better on both sides.
+`pronmetric.eval.kendall`. Groups in which a figure is undefined (one side is constant) are left out of its mean, as in
+mt-metrics-eval, and counted. Higher is better on both sides.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.kendall import Calibrated, calibrate, paired, tau
 
 AVERAGES = NONE, SYS, ITEM = ("none", "sys", "item")
-_NARROW = 64  # groups up to this size are ranked all at once
+_NARROW = 64  # groups up to this size are ranked together
 
 _Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of a figure over groups, None where no group has it; over how many, and of how many it is undefined."""
+    """The mean of a figure over groups, None if no group has it; the numbers of groups with and without it."""
 
     value: float | None
     groups: int
@@ -40,11 +40,11 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class SegmentFigures:
-    """All figures of a metric, by the names of `FIGURES` and "acc_eq", and what they are of.
+    """All figures of a metric, by the names in `FIGURES` and "acc_eq"; numbers of groups and scores.
 
-    scores: on both sides, in groups of two or more. groups: those. small: groups with one score, which has no pair.
-    threshold: up to which two scores of the metric are tied in "acc_eq". pairs: of scores, in all groups. sought: on
-    how many of them the threshold was sought.
+    scores: with a human score, in groups of two or more. groups: number of those. small: groups with one score, which
+    have no pair. threshold: tie threshold of the metric in "acc_eq". pairs: of scores, in all groups. sought: number
+    of pairs on which the threshold was searched.
     """
 
     figures: dict[str, Mean]
@@ -67,7 +67,7 @@ def grouped(scores: ArrayLike, average: str) -> _Array:
 
 
 def common(scores: Mapping[str, ArrayLike]) -> dict[str, _Array]:
-    """The same matrices with NaN wherever one of them has none.
+    """The matrices with NaN wherever one of them is missing.
 
     Raises:
         PronmetricError: they have different shapes.
@@ -81,7 +81,7 @@ def common(scores: Mapping[str, ArrayLike]) -> dict[str, _Array]:
 
 
 def pearson_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
-    """Pearson's r of each row, (groups,); NaN where a side is constant or there are fewer than two scores.
+    """Pearson's r of each row, (groups,); NaN if a side is constant or there are fewer than two scores.
 
     >>> pearson_rows([[1.0, 2.0, np.nan], [1.0, 1.0, 1.0]], [[2.0, 3.0, 4.0], [1.0, 2.0, 3.0]])
     array([ 1., nan])
@@ -92,13 +92,13 @@ def pearson_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
     dx, dy = (np.where(there, side, 0.0) for side in (x, y))
     dx, dy = (np.where(there, side - side.sum(axis=1, keepdims=True) / number, 0.0) for side in (dx, dy))
     norm = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
-    norm = np.where(_constant(x, there) | _constant(y, there), 0.0, norm)  # rounding may leave them a variance
+    norm = np.where(_constant(x, there) | _constant(y, there), 0.0, norm)  # rounding may give them a variance above 0
     r = np.divide((dx * dy).sum(axis=1), norm, out=np.full(len(x), np.nan), where=norm > 0)
     return np.asarray(np.clip(r, -1, 1))
 
 
 def spearman_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
-    """Spearman's rho of each row: Pearson's r of the ranks, of which equal scores share the average."""
+    """Spearman's rho of each row: Pearson's r of the ranks; equal scores have their average rank."""
     x, y = paired(metric, human)
     return pearson_rows(_ranks(x), _ranks(y))
 
@@ -115,9 +115,9 @@ ACC_EQ = "acc_eq"
 
 
 def segment_figures(metric: ArrayLike, human: ArrayLike, *, average: str, seed: int = 0) -> SegmentFigures:
-    """All figures of a metric's (systems, segments) against people's.
+    """All figures of a metric's scores and the human scores, each (systems, segments).
 
-    `seed` draws the pairs on which a threshold is sought where there are too many (`kendall.PAIRS`).
+    `seed`: of the sample of pairs on which the threshold is searched if there are more than `kendall.PAIRS`.
 
     Raises:
         PronmetricError: different shapes, an infinite score, no group with two scores on both sides.
@@ -151,7 +151,7 @@ def mean(values: _Array) -> Mean:
 
 
 def mean_figure(figure: str) -> Callable[[_Array, _Array], float]:
-    """A figure of `FIGURES` as the mean over the rows that have it; NaN where none has."""
+    """A figure of `FIGURES` as the mean over the rows that have it; NaN if none has."""
     rows = FIGURES[figure]
 
     def statistic(metric: _Array, human: _Array) -> float:

@@ -1,4 +1,4 @@
-"""Foreign contexts: each item stands in the context of an item of another document."""
+"""Shuffled contexts: each item has the context of an item of another document."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0) -> list[T]:
-    """Give each item the context of an item of another group (document), each context to one item.
+    """Assign each item the context of an item of another group (document), and each context to one item.
 
-    Contrasts of the same item (sentence) get the same foreign context. Raises PronmetricError where one
+    Contrasts of the same item (sentence) get the same shuffled context. Raises PronmetricError if one
     group holds more than half of the items.
     """
     first = {item: number for number, item in reversed(list(enumerate(items)))}
@@ -31,6 +31,6 @@ def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequen
     rank = dict(zip(sizes, rng.permutation(len(sizes)), strict=True))
     numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
     order = sorted(numbers, key=lambda number: rank[groups[number]])
-    donors = order[largest:] + order[:largest]  # a shift by the largest group leaves every group
+    donors = order[largest:] + order[:largest]  # a shift by the largest group's size leaves no item in its group
     given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
     return [given[item] for item in items]

@@ -1,16 +1,16 @@
-"""How sure a system score or a difference of two is: resampling of documents, numpy only.
+"""Significance of system scores and of their differences, by resampling documents; numpy only.
 
 A system's score is a ratio, the sum of its pronouns' scores over their number, so that whole units (documents, or
-segments where documents are unknown) are resampled with both their sums and their counts. Units without a
-pronoun say nothing and are left out.
+segments if documents are unknown) are resampled with both their sums and their counts. Units without a
+pronoun are left out.
 
 Koehn 2004 (paired bootstrap), Riezler and Maxwell 2005 (approximate randomisation), Holm 1979. p values are
 two-sided and count the observed sample among the resamples, (hits + 1) / (resamples + 1), so none is 0.
 
-The interval and the p value of the paired bootstrap are one test: the resamples' distances from their own mean say how
-large a difference chance alone gives. p is the share of distances that reach the difference, and the interval is the
-difference plus and minus the distance that a share 1 - level of them reach (Hall 1988, symmetric bootstrap interval).
-So the interval excludes 0 exactly where p < 1 - level.
+The interval and the p value of the paired bootstrap belong to the same test: the distribution of the resamples'
+distances from their mean estimates the differences due to chance. p is the share of distances that are at least the
+observed difference; the interval is the difference plus and minus the distance that a share 1 - level of them reach
+(Hall 1988, symmetric bootstrap interval). So the interval excludes 0 exactly if p < 1 - level.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from pronmetric.eval.resampling import (
 )
 
 RESAMPLES = 1000
-FEWEST = 20  # resamples of which a share below 0.05 can be seen
-_DIGITS = 12  # two differences that agree so far are equal
+FEWEST = 20  # resamples needed for p < 0.05
+_DIGITS = 12  # differences that agree to so many decimals are equal
 
 
 class Totals(NamedTuple):
@@ -45,17 +45,16 @@ class Totals(NamedTuple):
     counts: NDArray[np.float64]
 
     def mean(self) -> float:
-        """Mean over all pronouns; NaN where there is none."""
+        """Mean over all pronouns; NaN if there is none."""
         return float(divide(self.sums.sum(), self.counts.sum()))
 
 
 class Bootstrap(NamedTuple):
     """Paired bootstrap of A minus B.
 
-    difference: of the means over all pronouns. low, high: its symmetric interval. p: two-sided, of the resamples
-    shifted to mean 0; below 1 - level exactly where the interval excludes 0. The three are None with fewer than
-    `MINIMUM` units, of which resamples say too little. a_better: share of resamples in which A is ahead (a tie counts
-    one half).
+    difference: of the means over all pronouns. low, high: its symmetric interval. p: two-sided, from the resamples
+    shifted to mean 0; below 1 - level exactly if the interval excludes 0. The three are None with fewer than
+    `MINIMUM` units, too few for resampling. a_better: share of resamples in which A is ahead (a tie counts one half).
     """
 
     difference: float
@@ -66,7 +65,7 @@ class Bootstrap(NamedTuple):
 
 
 def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None = None) -> Totals:
-    """Totals of segments, or of the units that `units` names for each segment, in order of first appearance.
+    """Totals of segments, or of their `units` (one for each segment), in order of first appearance.
 
     >>> totals([1.0, 0.5, 0.0], [1, 1, 2], ["x", "y", "x"])
     Totals(sums=array([1. , 0.5]), counts=array([3., 1.]))
@@ -98,12 +97,12 @@ def interval(
 def paired_bootstrap(
     a: Totals, b: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
 ) -> Bootstrap | None:
-    """Draw units with replacement, the same for A and B; None with fewer than two units that have a pronoun.
+    """Paired bootstrap over units, the same for A and B; None with fewer than two units that have a pronoun.
 
     Swapping A and B changes the sign of the difference and mirrors the interval; p stays.
 
     Raises:
-        PronmetricError: the systems have different units; so few resamples that p could never be below 1 - level.
+        PronmetricError: the systems have different units, or there are too few resamples for p < 1 - level.
     """
     a, b = _paired(a, b)
     _hits_allowed(resamples, level)
@@ -127,9 +126,9 @@ def paired_bootstrap(
 
 
 def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int) -> float | None:
-    """Two-sided p value of the difference: each unit's outputs change sides with probability one half.
+    """Two-sided p value of the difference: the outputs of each unit are swapped with probability one half.
 
-    None with fewer than two units that have a pronoun, or where one side has no pronoun at all.
+    None with fewer than two units that have a pronoun, or if one side has no pronoun at all.
     """
     a, b = _paired(a, b)
     observed = a.mean() - b.mean()
@@ -148,7 +147,7 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment: the family-wise error stays below alpha where adjusted p < alpha.
+    """Holm's step-down adjustment: rejecting where the adjusted p < alpha keeps the family-wise error below alpha.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -179,7 +178,7 @@ def _paired(a: Totals, b: Totals) -> tuple[Totals, Totals]:
 
 def _check(system: Totals) -> None:
     if not (np.isfinite(system.sums).all() and np.isfinite(system.counts).all() and (system.counts >= 0).all()):
-        raise PronmetricError("expected finite sums and numbers from 0 of each unit; leave out what has no score")
+        raise PronmetricError("expected a finite sum and a count from 0 for each unit; leave out units without a score")
 
 
 def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[np.float64]:
@@ -193,7 +192,7 @@ def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[
 
 
 def _p(drawn: NDArray[np.float64], observed: float) -> float:
-    hits = int(np.sum(drawn.round(_DIGITS) >= round(observed, _DIGITS)))  # equal but for rounding is as extreme
+    hits = int(np.sum(drawn.round(_DIGITS) >= round(observed, _DIGITS)))  # equal up to rounding counts
     return (hits + 1) / (len(drawn) + 1)
 
 

@@ -113,7 +113,7 @@ def test_ratings_are_counts(ratings: list[list[float]]) -> None:
 
 
 def test_shapes() -> None:
-    with pytest.raises(PronmetricError, match="table of items"):
+    with pytest.raises(PronmetricError, match="table of ratings"):
         gwet_ac1([1, 2])
     with pytest.raises(PronmetricError, match="square"):
         gwet_ac1_table([[1, 2, 3], [4, 5, 6]])
