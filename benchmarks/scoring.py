@@ -196,7 +196,7 @@ def weights_hash(model: str | Path) -> str:
     """First 8 hex digits of the SHA-256 of a checkpoint's weights, as `checkpoint.load` tells it."""
     path = Path(model) / "model.safetensors"
     if not path.is_file():
-        raise InputError("no checkpoint: expected model.safetensors in it", file=Path(model))
+        raise InputError("not a checkpoint: expected model.safetensors in it", file=Path(model))
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:8]
 

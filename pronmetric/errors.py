@@ -1,4 +1,4 @@
-"""The few exceptions of our own: each message names what came, where, and the cure."""
+"""The package's exceptions; messages name what was expected, what was found, where, and the cure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 class PronmetricError(Exception):
-    """A fault of the input or the set-up: the command line prints it in one line and exits 1."""
+    """An error of the input or the set-up; the command line prints it in one line and exits with 1."""
 
 
 class InputError(PronmetricError):
-    """Bad input, with the file and line (1-based) where it stands."""
+    """Invalid input, with its file and line (1-based)."""
 
     def __init__(self, message: str, *, file: str | Path | None = None, line: int | None = None) -> None:
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
@@ -20,7 +20,7 @@ class InputError(PronmetricError):
 
 
 class Terminated(BaseException):
-    """A signal (SIGTERM, SIGHUP) came: the stack unwinds as after Ctrl-C, so that nothing half-written stays."""
+    """A signal (SIGTERM, SIGHUP) was received; the stack unwinds as after Ctrl-C, so that partial files are removed."""
 
     def __init__(self, number: int, message: str = "") -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class Terminated(BaseException):
 
 
 class MissingExtra(PronmetricError):
-    """An optional dependency is not installed; the message says the exact `pip install`."""
+    """An optional dependency is not installed; the message gives the exact `pip install` command."""
 
     def __init__(self, package: str, extra: str, why: str) -> None:
         super().__init__(f'{why} needs {package}, which is not installed: pip install "pronmetric[{extra}]"')

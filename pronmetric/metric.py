@@ -1,7 +1,7 @@
 """PronounMetric: load a checkpoint, score texts in context, compare systems.
 
-Texts stream through in windows: the pronouns are found, each distinct (context, text) that has one is encoded
-once, rows of like length share a batch, and scores come out in the order in which texts went in.
+Texts are processed in windows: pronouns are found, each distinct (context, text) with a pronoun is encoded once, rows
+of similar length share a batch, and scores are returned in the order of the input.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ from pronmetric.text.words import words as split
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 PRECISION = "32"
 BATCH_SIZE = {"cpu": 32, "cuda": 1024}
-_BATCH_PIECES = 32  # pieces that one text of `batch_size` stands for
+_BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
-_REMEMBERED = 2**17  # distinct texts whose scores are kept, so that none of them is encoded again
+_REMEMBERED = 2**17  # distinct texts whose scores are cached
 
 
 Item = TypeVar("Item")
 
 
 class _Known(NamedTuple):
-    """What is remembered of a text: its segment's score and those of its pronouns."""
+    """The cached scores of a text: of the segment and of its pronouns."""
 
     segment: float
     pronouns: array[float]
 
 
 class PronounAttention(NamedTuple):
-    """What a pronoun attends to; its span is that in its text.
+    """The attention of a pronoun; its span is in the text.
 
-    weights: (words,), in [0, 1], together 1: one for each word of the context, then of the text; 0 for words that the
-    encoder had no room for. None where the head has no attention.
+    weights: (words,), in [0, 1], sum 1: one for each word of the context, then of the text; 0 for words beyond the
+    encoder's maximum length. None if the head has no attention.
     """
 
     start: int
@@ -74,11 +74,11 @@ class PronounMetric:
     """Scores the pronouns of English texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
 
     Args:
-        loaded: the checkpoint; its model is moved and cast in place.
+        loaded: the checkpoint; its model is moved and converted in place.
         place: the checkpoint's name and folder.
-        precision: "32" (None is that), "bf16" or "16". In fp32 a score is the same to 1e-5 whatever the batch, the
-            other texts and the hardware; in bf16 and fp16 it moves by up to some thousandths with them.
-        gpus: number of GPUs, 0 for the CPU; None takes one where there is one.
+        precision: "32" (also None), "bf16" or "16". In fp32 a score is the same to 1e-5 whatever the batch, the
+            other texts and the hardware; in bf16 and fp16 it may vary by some thousandths.
+        gpus: number of GPUs, 0 for the CPU; None uses one if available.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class PronounMetric:
         model: Any = loaded.model.eval().requires_grad_(False)
         dtype = PRECISIONS[self.precision]
         ready = packed.pack(model.encoder, dtype) if devices == ["cpu"] else None
-        # the head stays in fp32: it costs little and would round much
+        # the head stays in fp32: it costs little, and rounding would affect scores
         model.encoder = model.encoder.to(dtype) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
         self._replicas = [replica.to(device) for replica, device in zip(copies, devices, strict=True)]
@@ -111,9 +111,9 @@ class PronounMetric:
         allow_network: bool = False,
         storage: str | Path | None = None,
     ) -> PronounMetric:
-        """Load the shipped checkpoint, that of a folder, or that of a hub name; nothing is unpickled.
+        """Load the shipped checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
-        `storage`: the folder that keeps checkpoints of the hub; None is the hub's own cache.
+        `storage`: the folder for checkpoints from the hub; None is the hub's default cache.
 
         Raises:
             PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs.
@@ -124,7 +124,7 @@ class PronounMetric:
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
 
-        Other files that stand beside them stay behind, and so does what links in the folder lead to.
+        Other files of its folder are not copied.
         """
         if Path(folder).resolve() != self.folder.resolve():
             files.copy(self.folder, Path(folder))
@@ -135,19 +135,19 @@ class PronounMetric:
 
     @property
     def probability(self) -> bool:
-        """Whether a pronoun's score is a probability, or unbounded (heads of the paper)."""
+        """Whether pronoun scores are probabilities; the paper's heads give unbounded scores."""
         return self._replicas[0].probability
 
     @property
     def context_size(self) -> int:
-        """How many previous sentences the context had in training."""
+        """The number of context sentences in training."""
         return int(self.config["context_size"])
 
     def signature(self, *, context: str = "given", context_size: int | None = None, seed: int = SEED) -> Signature:
-        """What scores of this metric depend on.
+        """The signature: everything that scores depend on.
 
-        context: where the texts' contexts come from. context_size: how many previous sentences they are, where the
-        texts did not bring them.
+        context: the kind of context. context_size: number of context sentences, if the input did not contain the
+        contexts.
         """
         head = self.config["head"]["kind"]
         return Signature.of(
@@ -174,18 +174,18 @@ class PronounMetric:
         seed: int = SEED,
         progress: bool = False,
     ) -> Prediction:
-        """Score records `{"text": str, "context": [previous sentences]}`, which together are one system's output.
+        """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
         Args:
-            records: texts; `context` may be missing; other fields never change a score.
-            batch_size: a batch holds 32 pieces for each, so more short texts or fewer long ones. None is 32, on a GPU
+            records: texts; `context` is optional; other fields do not affect scores.
+            batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
-            docs: each record's document, what the system score's interval resamples; else records are.
+            docs: each record's document, the unit of resampling of the system score's interval; by default records.
             seed: of that resampling.
             progress: show a bar on stderr.
 
         Raises:
-            InputError: a record without a text, or with another type where text is expected.
+            InputError: a record without a text, or a value that is not text.
         """
         texts = _texts(records)
         counts = Counts()
@@ -206,19 +206,19 @@ class PronounMetric:
         seed: int = SEED,
         progress: bool = False,
     ) -> Comparison:
-        """Say for each segment which of two systems has the better pronouns, and how sure the whole is.
+        """Compare the pronouns of two systems: a decision for each segment, and the difference with its significance.
 
         Swapping `a` and `b` only changes signs.
 
         Args:
             a: records of the first system, as for `predict`.
             b: as many records of the second.
-            context: "crossed" scores each pair in the context of `a` and again in that of `b` and averages; where both
-                stand in the same context, as a reference's, that is this context. "respective" gives each its own.
-            tie: segments whose scores differ by no more are ties; "auto" is the checkpoint's threshold, which ties the
-                same share of its development pairs as were ties among the answers that the published study gives.
+            context: "crossed" scores each pair in the context of `a` and in that of `b` and averages (both are the same
+                with a common context, such as the reference's). "respective" scores each text in its own context.
+            tie: tie threshold: segments whose scores differ by no more are ties; "auto" is the checkpoint's, which ties
+                the same share of its development pairs as the share of ties in the published study.
             batch_size: as for `predict`.
-            docs: each segment's document, what is resampled; else segments are.
+            docs: each segment's document, the unit of resampling; by default segments.
             seed: of the resampling.
             progress: show a bar on stderr.
         """
@@ -255,16 +255,16 @@ class PronounMetric:
     ) -> Iterator[SegmentScore]:
         """Scores of `texts`, in order, in bounded memory; each distinct text is encoded once.
 
-        A text comes out when some thousands of them have gone in, or `texts` has ended.
+        Scores are returned after every few thousand texts.
 
         Args:
             texts: the texts, with their contexts.
             batch_size: as for `predict`.
-            counts: is added to.
-            advance: is called after each batch with the number of texts done since the last call; these add up to the
-                number of texts, in proportion to the pieces encoded.
-            length_batching: texts of like length share a batch; otherwise texts that follow one another do.
-            cache: a text that came before is not encoded again.
+            counts: updated.
+            advance: called after each batch with the number of texts finished since the last call, estimated from the
+                pieces encoded; the total is the number of texts.
+            length_batching: batches hold texts of similar length; if False, consecutive texts.
+            cache: repeated texts are not encoded again.
         """
         batch_size = BATCH_SIZE[self._device.type] if batch_size is None else batch_size
         if batch_size < 1:
@@ -313,11 +313,11 @@ class PronounMetric:
         counts: Counts | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> Iterator[tuple[PronounAlternatives, ...]]:
-        """For each of `texts`, in order, its pronouns, and how probable each other form of the slot is in their place.
+        """For each of `texts`, in order, its pronouns with the probabilities of alternative forms.
 
-        See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time, and the source is not seen.
-        `below` takes only pronouns of a lower probability; `advance` is called with the number of texts done since the
-        last call; the rest is as for `stream`.
+        See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time, and the source is not read.
+        Only pronouns with a probability below `below` are listed; `advance` is called with the number of texts finished
+        since the last call; other arguments as for `stream`.
 
         Raises:
             PronmetricError: the checkpoint's head gives no probabilities.
@@ -335,9 +335,9 @@ class PronounMetric:
     def attention(
         self, texts: Iterable[Text], *, batch_size: int | None = None
     ) -> Iterator[tuple[PronounAttention, ...]]:
-        """For each of `texts`, in order, what its pronouns attend to (the paper's Figures 5 and 6), in bounded memory.
+        """For each of `texts`, in order, the attention of its pronouns (as in the paper's Figures 5 and 6).
 
-        One attention is shown, that of the head, over word states that have seen the whole run of text.
+        This is the attention of the head, over contextual word states.
         """
         pieces = (BATCH_SIZE[self._device.type] if batch_size is None else batch_size) * _BATCH_PIECES
         source = iter(texts)
@@ -356,7 +356,7 @@ class PronounMetric:
             seen = out is not None
             for row, values in zip(batch, () if out is None else out, strict=out is not None):
                 for pronoun, word, value in zip(row.pronouns, row.pronoun_word, values, strict=False):
-                    first = before[row.example] + found[row.example][pronoun].word - word  # of the row, in the whole
+                    first = before[row.example] + found[row.example][pronoun].word - word  # first word of the row
                     here = weights[row.example][pronoun, first : first + len(value)]
                     here[:] = value[: len(here)]  # the rest is padding
         for spans, each in zip(found, weights, strict=True):
@@ -370,7 +370,7 @@ class PronounMetric:
         tell: Callable[[float], None],
         by_length: bool,
     ) -> list[_Known]:
-        """What there is to know of each example, which has a pronoun or more; `tell` is told the share that is done."""
+        """Score examples, each with at least one pronoun; `tell` is called with the finished share."""
         rows = self._collator.encode(examples)
         first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
         counts.encoded += len(examples)
@@ -395,7 +395,7 @@ class PronounMetric:
         ]
 
     def _judge(self, raw: np.ndarray, real: np.ndarray) -> tuple[list[float], list[list[float]]]:
-        """Segment scores by the head's own rule, and pronoun scores, from raw ones (texts, pronouns)."""
+        """Segment scores, aggregated as defined by the head, and pronoun scores, from raw scores (texts, pronouns)."""
         head: Any = self._replicas[0].head
         with torch.inference_mode():
             u = torch.from_numpy(raw).to(self._device)
@@ -403,13 +403,13 @@ class PronounMetric:
             return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
 
     def _segment(self, found: Sequence[Occurrence], known: _Known) -> SegmentScore:
-        """The score of a text with its pronouns where they stand."""
+        """The score of a text with its pronouns and their positions."""
         each = zip(found, known.pronouns, strict=True)
         scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
         return SegmentScore(known.segment, tuple(scores))
 
     def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
-        """Raw scores (batch, pronouns) of each batch; of several GPUs, the one that is free takes the next."""
+        """Raw scores (batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
         if len(self._replicas) == 1:
             yield from (_scores(self._replicas[0], self._collator, batch) for batch in batches)
             return
@@ -436,7 +436,7 @@ def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -
 
 @torch.inference_mode()
 def _attended(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray | None:
-    """Attention weights (batch, pronouns, words); None of a head that has none."""
+    """Attention weights (batch, pronouns, words); None if the head has no attention."""
     device = next(model.parameters()).device
     weights: Tensor | None = model(collator.pad(rows).to(device)).weights
     return None if weights is None else weights.float().cpu().numpy()
@@ -456,9 +456,9 @@ def _texts(records: Iterable[Mapping[str, Any]]) -> list[Text]:
 
 
 def _devices(gpus: int | None) -> list[str]:
-    """The devices to run on; None is one GPU where there is one, else the CPU."""
+    """The devices to run on; None: one GPU if available, else the CPU."""
     there = torch.cuda.device_count()
     wanted = min(1, there) if gpus is None else gpus
     if wanted > there:
-        raise PronmetricError(f"{wanted} GPUs were asked for, {there} are there; give --gpus {there}")
+        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")
     return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]

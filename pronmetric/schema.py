@@ -1,6 +1,6 @@
-"""Frozen records that walk through the project; no behaviour stands here.
+"""Frozen records that are passed between packages; no behaviour.
 
-Offsets are code points into the text they belong to, half open. `seg` is the 1-based number of a
+Offsets are half-open spans of code points in the text they belong to. `seg` is the 1-based number of a
 segment in its test set. Names follow mt-metrics-eval: src, ref, hyp, doc, seg, lp, system.
 """
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 SCHEMA_VERSION = 1
 
-# How the state of a word is made from the states of its pieces: their mean, or the first.
+# A word's state is the mean of the states of its pieces, or the first.
 WORD_STATES = ("mean", "first")
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment of a test set: its source (may be absent), references and system outputs by name."""
+    """One segment of a test set: its source (may be missing), references and system outputs by name."""
 
     seg: int
     src: str | None
@@ -27,9 +27,9 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Consecutive segments of one document; `exact` is False where the files give no boundaries.
+    """Consecutive segments of one document; `exact` is False if the files give no document boundaries.
 
-    `origin` is the language the text was written in, where the files tell.
+    `origin` is the original language of the text, if known.
     """
 
     testset: str
@@ -50,9 +50,9 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A pronoun in use in the reference that the system rendered otherwise.
+    """A pronoun in use in the reference that the system translated differently.
 
-    kind: "pronoun" (against another pronoun in use), "word" (against another word) or "nothing"
+    kind: "pronoun" (aligned with another pronoun in use), "word" (with another word) or "nothing"
     (unaligned; then hyp_start == hyp_end == -1 and hyp_form == "").
     Forms are lower-cased; starts and ends are offsets into the reference and the system output.
     """
@@ -70,13 +70,13 @@ class Mismatch:
 class Pair:
     """Two texts of one segment, the first of which has the better pronouns.
 
-    kind: "system" (reference against a system output, R vs S) or "noisy" (reference against the
-    reference with one pronoun of the system's, R vs R').
+    kind: "system" (reference and system output, R vs S) or "noisy" (reference and the
+    reference with one pronoun replaced by the system's, R vs R').
     better, worse: the two texts. context: the previous reference sentences, oldest first (common
     context). system_context: the system's own previous sentences (respective context of `worse`).
     mismatches: offsets are into `better` and the *system output*; for kind "noisy" there is exactly one,
     and its hyp offsets are into `worse`.
-    agrees: False where the verb beside the replaced pronoun no longer agrees ("they is").
+    agrees: False if the verb next to the replaced pronoun does not agree with it ("they is").
     """
 
     id: str

@@ -1,6 +1,6 @@
-"""Typed settings of the Hydra verbs: read from a composed config, or refused in one line that names the key.
+"""Typed settings of the Hydra verbs: read from a composed config; errors are one line that names the key.
 
-What a key expects is written once, as the field's type: the messages are made from the model's JSON schema.
+The allowed values of a key are defined once, by the field's type; messages are made from the JSON schema.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pronmetric.errors import InputError
 
 
 class Record(BaseModel):
-    """A frozen group of settings: each key has its type and range, and there are no others."""
+    """A frozen group of settings: each key has a type and a range; other keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -22,7 +22,7 @@ class Record(BaseModel):
 class Settings(Record):
     """The settings of a verb.
 
-    FREE: keys of mappings that take any further key. REFUSED: keys that a user may look for, and why there are none.
+    FREE: keys of mappings with arbitrary keys. REFUSED: keys that a user may expect, and why they do not exist.
     """
 
     FREE: ClassVar[Sequence[str]] = ()
@@ -30,7 +30,7 @@ class Settings(Record):
 
     @classmethod
     def read(cls, config: Mapping[str, Any]) -> Self:
-        """The settings in a resolved config.
+        """Read the settings from a resolved config.
 
         Raises:
             InputError: a key that is missing, unknown, or of the wrong type or range.
@@ -41,12 +41,12 @@ class Settings(Record):
             raise InputError(_told(error.errors()[0], cls.model_json_schema())) from None
 
     def unread(self) -> Iterator[tuple[str, str]]:
-        """The keys that these settings leave without effect, each with the reason and the cure."""
+        """The keys that have no effect with these settings, each with the reason and the cure."""
         yield from ()
 
 
 def _named(value: object) -> object:
-    """A name made of digits, which a config reads as a number."""
+    """A name of digits, which a config reads as a number, as a string."""
     return str(value) if type(value) is int else value
 
 
@@ -62,7 +62,7 @@ Fraction = Annotated[float, Field(ge=0, lt=1)]
 
 
 def _told(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """One line on an error of pydantic: the key, what came, what is expected."""
+    """One line for an error of pydantic: the key, its value, what is expected."""
     definitions = schema.get("$defs", {})
     name, place = "", schema
     for part in error["loc"]:
@@ -102,7 +102,7 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapp
 
 
 def _below(schema: Mapping[str, Any], part: str | int) -> Mapping[str, Any] | None:
-    """The schema of a key or an item; None where there is none."""
+    """The schema of a key or an item; None if there is none."""
     if part in schema.get("properties", {}):
         return schema["properties"][part]
     further = schema.get("items") if isinstance(part, int) else schema.get("additionalProperties")
@@ -148,7 +148,7 @@ def _either(words: Sequence[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as YAML writes it, as far as one line goes."""
+    """A value as YAML, cut to one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     text = " ".join(str(value).split()) if isinstance(value, str) else repr(value)

@@ -1,4 +1,4 @@
-"""What produced a score: ordered fields in one line, as sacreBLEU's signatures."""
+"""Signatures of scores: ordered fields in one line, like those of sacreBLEU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESERVED = re.compile(r"[%|\s\x00-\x1f]")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Ordered fields that name everything a score depends on; two scores compare only where these are equal.
+    """Ordered fields with everything that a score depends on; scores with different signatures are not comparable.
 
     >>> str(Signature.of(model="default", weights="ab12cd34", context="common"))
     'model:default|weights:ab12cd34|context:common'
@@ -21,7 +21,7 @@ class Signature:
     fields: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
-        """Refuse a field without a plain name, and one that stands twice."""
+        """Refuse an invalid or repeated field name."""
         names = [name for name, _ in self.fields]
         bad = [name for name in names if not re.fullmatch(r"[a-z_]+", name)]
         if bad or len(set(names)) != len(names):
@@ -33,7 +33,7 @@ class Signature:
         return cls(tuple((name, str(value)) for name, value in fields.items()))
 
     def plus(self, **fields: object) -> Signature:
-        """This signature with further fields at its end.
+        """This signature with further fields appended.
 
         >>> str(Signature.of(model="default").plus(tie=0.01))
         'model:default|tie:0.01'
@@ -45,7 +45,7 @@ class Signature:
         """Read what `str` wrote.
 
         Raises:
-            ValueError: a field without a colon, or a name that stands twice.
+            ValueError: a field without a colon, or a repeated name.
         """
         fields = []
         for field in line.strip().split("|"):
@@ -64,7 +64,7 @@ class Signature:
         return dict(self.fields)[name]
 
     def differences(self, other: Signature) -> Mapping[str, tuple[str | None, str | None]]:
-        """The fields in which two signatures differ, with both values; empty where their scores compare."""
+        """The fields in which two signatures differ, with both values; empty if their scores are comparable."""
         mine, theirs = dict(self.fields), dict(other.fields)
         names = dict.fromkeys([*mine, *theirs])
         return {n: (mine.get(n), theirs.get(n)) for n in names if mine.get(n) != theirs.get(n)}

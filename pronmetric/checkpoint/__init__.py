@@ -1,1 +1,1 @@
-"""Checkpoints: their files, their configuration, and where they are found."""
+"""Checkpoints: their files, their configuration, and how they are found."""

@@ -1,4 +1,4 @@
-"""A checkpoint's config.yaml: read, checked key by key, and what of it changes a score. No torch."""
+"""A checkpoint's config.yaml: read, checked key by key, and reduced to the keys that affect scores. No torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pronmetric.text.context import CONTEXT_SIZE
 FORMAT = 1
 TIE = "tie"
 CONTEXTS = ("none", "respective", "common")
-SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # how each head scores a segment
+SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # aggregation of pronoun scores
 KINDS = ("huggingface", "glove", "elmo")
 KEYS = (
     "encoder",
@@ -30,12 +30,12 @@ KEYS = (
     "context",
     "context_size",
 )
-_ADDED: Mapping[str, Any] = {"context_size": CONTEXT_SIZE}  # keys that older checkpoints lack, and what they mean there
-_MOST_BYTES = 2**24  # of the file
-_MOST_VALUES = 2**20  # of the file, with what its aliases repeat
-_LARGEST = 2**20  # of a size in the encoder's architecture
+_ADDED: Mapping[str, Any] = {"context_size": CONTEXT_SIZE}  # keys that older checkpoints lack, with their values
+_MOST_BYTES = 2**24  # file size
+_MOST_VALUES = 2**20  # values in the file, with expanded aliases
+_LARGEST = 2**20  # greatest size in the encoder's architecture
 _LARGEST_POSITION = 2**24
-# Of a Hugging Face architecture, what changes no score: how it was trained, and notes of the library that wrote it.
+# Keys of a Hugging Face architecture that do not affect scores: training settings and metadata.
 _NO_SCORE = frozenset(
     {
         "architectures",
@@ -56,11 +56,11 @@ _NO_SCORE = frozenset(
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The config of a checkpoint, complete: a key that older checkpoints lack has the value that it means there.
+    """The config of a checkpoint, complete: keys that older checkpoints lack are added.
 
     Raises:
-        InputError: with file and key, where the file is no YAML mapping, a key is missing, or a value is none that
-            the key may have.
+        InputError: with file and key, if the file is not a YAML mapping, a key is missing, or a value is not
+            allowed for its key.
     """
     try:
         if path.stat().st_size > _MOST_BYTES:
@@ -68,7 +68,7 @@ def read(path: Path) -> dict[str, Any]:
         config: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError, OSError) as error:
         why = str(error).split("\n")[0]
-        raise InputError(f"broken checkpoint config ({why}); fetch the checkpoint again", file=path) from error
+        raise InputError(f"broken checkpoint config ({why}); download the checkpoint again", file=path) from error
     if not isinstance(config, dict) or not all(isinstance(key, str) for key in config):
         _refuse(path, "the file", "a mapping of keys", config)
     _plain(config, path)
@@ -76,7 +76,7 @@ def read(path: Path) -> dict[str, Any]:
     for key in KEYS:
         if key not in config and key not in _ADDED:
             raise InputError(
-                f"broken checkpoint config: the key {key} is missing; fetch the checkpoint again", file=path
+                f"broken checkpoint config: the key {key} is missing; download the checkpoint again", file=path
             )
     config = {key: config[key] if key in config else _ADDED[key] for key in KEYS} | config
     _encoder(config["encoder"], path)
@@ -100,7 +100,7 @@ def tie_threshold(config: Mapping[str, Any], *, name: str) -> float:
     """The tie threshold of the checkpoint `name` (key `tie`): segments whose scores differ by no more are ties.
 
     Raises:
-        PronmetricError: it has none, or none that is a number from 0.
+        PronmetricError: it has none, or one that is not a number from 0.
     """
     if TIE not in config:
         raise PronmetricError(
@@ -116,7 +116,7 @@ def tie_threshold(config: Mapping[str, Any], *, name: str) -> float:
 
 
 def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a complete config changes a score, whatever the order of its keys and pronouns."""
+    """The part of a complete config that affects scores, independent of the order of keys and pronouns."""
     told = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
     encoder = {key: value for key, value in config["encoder"].items() if key not in _NO_SCORE}
     head = {"kind": config["head"]["kind"]}
@@ -145,7 +145,7 @@ def _head(head: object, path: Path) -> None:
     dropout = head.get("dropout")
     _check(_number(dropout) and 0 <= dropout < 1, path, "head.dropout", "a number from 0 to below 1", dropout)  # type: ignore[operator]
     _whole(head.get("slots"), path, "head.slots", least=0, most=_LARGEST)
-    # of checkpoints before version 0.2, where it was never true
+    # written by versions before 0.2, always false
     known = {"kind", "dropout", "slots"} | ({"correction"} if head.get("correction") is False else set())
     for key in head.keys() - known:
         _refuse(path, f"head.{key}", "no such key", head[key])
@@ -162,7 +162,7 @@ def _pronouns(forms: object, path: Path) -> None:
 
 
 def _plain(config: Mapping[str, Any], path: Path) -> None:
-    """Refuse what no setting is: numbers that are not finite, and aliases that grow without end."""
+    """Refuse values that are not settings: numbers that are not finite, and recursive aliases."""
     seen = 0
 
     def check(key: str, value: object) -> None:
@@ -176,7 +176,7 @@ def _plain(config: Mapping[str, Any], path: Path) -> None:
     try:
         _walk(config, "", check)
     except RecursionError:
-        _refuse(path, "the file", "values that do not hold themselves", "an endless one")
+        _refuse(path, "the file", "values that do not contain themselves", "a recursive alias")
 
 
 def _walk(value: object, key: str, check: Callable[[str, object], None]) -> None:
@@ -214,6 +214,6 @@ def _refuse(path: Path, key: str, expected: str, got: object) -> NoReturn:
     cure = (
         "install the pronmetric that wrote it"
         if key == "format"
-        else "restore the value, or fetch the checkpoint again"
+        else "restore the value, or download the checkpoint again"
     )
     raise InputError(f"{key}: expected {expected}, got {told}; {cure}", file=path)

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: config.yaml, model.safetensors, and the tokenizer or vocabulary; nothing unpickles."""
+"""Checkpoints on disk: config.yaml, model.safetensors, and the tokenizer or vocabulary; no pickle files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
     "glove": BiLSTM.from_config,
     "elmo": Elmo.from_config,
 }
-# The files of a checkpoint beside config and weights; by kind of encoder, the first one must be there.
+# The files of a checkpoint besides config and weights, by kind of encoder; the first one is required.
 TOKENIZER = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -50,21 +50,22 @@ TOKENIZER = (
     "sentencepiece.bpe.model",
 )
 TEXTS: Mapping[str, tuple[str, ...]] = {"huggingface": TOKENIZER, "glove": (VOCABULARY,), "elmo": ()}
-# What transformers notes in tokenizer_config.json of the call that read the tokenizer; it cuts no text.
+# Keys of tokenizer_config.json that record how the tokenizer was loaded; they do not affect tokenization.
 _NOTES = frozenset({"is_local", "local_files_only", "name_or_path", "tokenizer_file", "transformers_version"})
-_SPARE = 4  # parameters that an architecture may register for each tensor of its weights: shared ones count twice
+_SPARE = 4  # allowed ratio of parameters to stored tensors: shared ones count twice
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A scorer with what it needs to read text.
+    """A scorer with its tokenizer and configuration.
 
-    pieces: how texts are cut for its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
-    architecture; without a `kind` a Hugging Face dict), `head` (kind, dropout, slots), `word_state`,
-    `segment`, `max_pieces`, `separator` (whether one stands between context and text), `pronouns` (the inventory),
-    `context` (that it was trained in), `context_size` (sentences of it), maybe `tie` (its tie threshold),
-    `training` (what the card tells; of it `confusion` says which pronoun pairs training met). hash: the first 8 hex
-    digits of the weights' SHA-256. settings: the same of the tokenizer and of all in `config` that changes a score.
+    pieces: the tokenizer of its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
+    architecture; a Hugging Face dict if there is no `kind`), `head` (kind, dropout, slots), `word_state`,
+    `segment`, `max_pieces`, `separator` (whether a separator follows the context), `pronouns` (the inventory),
+    `context` (the kind of context in training), `context_size` (number of context sentences), optionally `tie` (its tie
+    threshold), `training` (the content of the card; `confusion` holds the pronoun pairs seen in training). hash: the
+    first 8 hex digits of the weights' SHA-256. settings: the same of the tokenizer and of the config's keys that affect
+    scores.
     """
 
     model: PronounScorer
@@ -85,7 +86,7 @@ def encoder_kind(config: Mapping[str, Any]) -> str:
 
 
 def build(config: Mapping[str, Any]) -> PronounScorer:
-    """A scorer with random weights, as `config` describes it."""
+    """A scorer of the architecture in `config`, with random weights."""
     kind = encoder_kind(config)
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
@@ -102,10 +103,10 @@ def load(folder: str | Path) -> Checkpoint:
     """Read a checkpoint; the model comes in fp32, in evaluation mode.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
-    architecture, without memory for either, then the weights' values, then the tokenizer against the encoder.
+    architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
 
     Raises:
-        InputError: `folder` is no checkpoint, or a part of it does not fit; with the file, and what it expected.
+        InputError: with the file, if `folder` is not a checkpoint or its parts do not fit together.
     """
     folder = Path(folder)
     _need(folder, CONFIG, WEIGHTS)
@@ -133,12 +134,12 @@ def _need(folder: Path, *names: str) -> None:
     for name in names:
         if not (folder / name).is_file():
             raise InputError(
-                f"no checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
+                f"not a checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
             )
 
 
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The tensors of a file, of which only the header is read."""
+    """The shapes of the tensors in a file, from its header."""
     with safe_open(path, framework="pt") as file:
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
 
@@ -149,7 +150,7 @@ class _TooLarge(Exception):
 
 @contextmanager
 def _at_most(parameters: int) -> Iterator[None]:
-    """Stop the making of modules that together have more parameters."""
+    """Raise `_TooLarge` if the modules made in this context have more parameters in total."""
     made = 0
 
     def count(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
@@ -166,7 +167,7 @@ def _at_most(parameters: int) -> Iterator[None]:
 
 
 def _planned(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str, tuple[int, ...]]:
-    """The tensors that an architecture has; none of them is made."""
+    """The shapes of the tensors of an architecture, without allocating them."""
     try:
         with _at_most(_SPARE * tensors + 16), torch.device("meta"):
             return {name: tuple(tensor.shape) for name, tensor in build(config).state_dict().items()}
@@ -175,10 +176,10 @@ def _planned(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str
         largest = max(sizes, key=lambda key: ("layer" in key and sizes[key] > tensors, sizes[key]), default="")
         raise InputError(
             f"encoder.{largest}: expected an architecture of {tensors} tensors, which {WEIGHTS} has, got a much larger "
-            f"one (encoder.{largest} is {sizes.get(largest)}); restore the value, or fetch the checkpoint again",
+            f"one (encoder.{largest} is {sizes.get(largest)}); restore the value, or download the checkpoint again",
             file=path,
         ) from error
-    except Exception as error:  # transformers has many ways to say that an architecture is none
+    except Exception as error:  # transformers raises many kinds of errors for an invalid architecture
         raise _broken("config", path, error) from error
 
 
@@ -197,13 +198,13 @@ def _refuse_values(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     for name, expected in model.state_dict().items():
         value = weights[name]
         if value.is_floating_point() != expected.is_floating_point():
-            raise ValueError(f"{name}: expected numbers of kind {expected.dtype}, got {value.dtype}")
+            raise ValueError(f"{name}: expected numbers of type {expected.dtype}, got {value.dtype}")
         if value.is_floating_point() and not value.isfinite().all():
             raise ValueError(f"{name}: expected finite numbers, got {int((~value.isfinite()).sum())} that are not")
 
 
 def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
-    """How texts are cut for the encoder that `config` describes."""
+    """The tokenizer of the encoder in `config`."""
     kind, encoder = encoder_kind(config), config["encoder"]
     if kind == "elmo":
         return Characters()
@@ -224,7 +225,7 @@ def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
 
 
 def _settings(folder: Path, config: Mapping[str, Any]) -> str:
-    """The first 8 hex digits of a hash over the tokenizer's files and what of `config` changes a score."""
+    """The first 8 hex digits of a hash of the tokenizer's files and the keys of `config` that affect scores."""
     digest = hashlib.sha256(_canonical(checkpoint_config.of_scores(config)))
     for name in TEXTS[encoder_kind(config)]:
         path = folder / name
@@ -243,7 +244,7 @@ def _canonical(value: object) -> bytes:
 
 def _broken(part: str, path: Path, error: Exception) -> InputError:
     why = repr(error) if isinstance(error, KeyError) else str(error).split("\n")[0]
-    return InputError(f"broken checkpoint {part} ({why}); fetch the checkpoint again", file=path)
+    return InputError(f"broken checkpoint {part} ({why}); download the checkpoint again", file=path)
 
 
 def save(
@@ -256,11 +257,11 @@ def save(
 ) -> str:
     """Write a checkpoint and return its hash; `half` stores the weights in half precision.
 
-    `folder` appears whole or not at all. What stands there already is replaced file by file, the rest of it stays.
+    `folder` is written completely or not at all. In an existing folder only the checkpoint's files are replaced.
 
     Raises:
-        PronmetricError: a weight that is not finite, or not once it is stored, or the weights cannot be written, on a
-            full disk for one.
+        PronmetricError: a weight is not finite, or not in the stored precision, or the weights cannot be written (for
+            instance because the disk is full).
     """
     folder = Path(folder)
     kind = torch.float16 if half else torch.float32
@@ -271,7 +272,7 @@ def save(
     try:
         _refuse_values(model, weights)
     except ValueError as error:
-        cure = "; half=false stores larger numbers" if half else ""
+        cure = "; half=false can store larger numbers" if half else ""
         raise PronmetricError(f"no checkpoint is written: {error}{cure}") from error
     with _whole(folder) as part:
         write_config(part, config)
@@ -284,7 +285,7 @@ def save(
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy the files of a checkpoint and its card, no others; of a link (the hub's cache has some) what it leads to."""
+    """Copy the files of a checkpoint and its card, no others; symbolic links, as in the hub's cache, are followed."""
     with _whole(to) as part:
         for name in (CONFIG, WEIGHTS, CARD, *chain.from_iterable(TEXTS.values())):
             if (folder / name).is_file():
@@ -293,10 +294,10 @@ def copy(folder: Path, to: Path) -> None:
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """A hidden folder beside `folder`, which it becomes when all went well; else it vanishes."""
+    """A hidden temporary folder, renamed to `folder` on success and deleted on failure."""
     folder = folder.resolve()
     part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a killed process
+    shutil.rmtree(part, ignore_errors=True)  # left by a killed process
     part.mkdir(parents=True)
     try:
         yield part

@@ -1,4 +1,4 @@
-"""Where a checkpoint is: the shipped one, a folder, or a Hugging Face hub name. No torch."""
+"""Locates a checkpoint: the shipped one, a folder, or a Hugging Face hub name. No torch."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def locate(
 ) -> Location:
     """Find the checkpoint `model`: None is the shipped default; else a shipped name, a folder or a hub name.
 
-    A hub name is read from the local cache (the folder `storage`, None is the hub's own), and fetched only where
-    `allow_network` is given.
+    A hub name is read from the local cache (the folder `storage`; None is the hub's default), and downloaded only if
+    `allow_network` is True.
 
     Raises:
-        PronmetricError: there is no such checkpoint, or the folder is none.
+        PronmetricError: there is no such checkpoint, or the folder is not one.
     """
     name = DEFAULT if model is None else str(model)
     shelf = Path(str(files("pronmetric.checkpoints")))
@@ -45,19 +45,19 @@ def locate(
 
 
 def of_hub(model: str | Path | None) -> bool:
-    """Whether this is a name of the Hugging Face hub, OWNER/NAME, and no folder here."""
+    """Whether this is a name on the Hugging Face hub, OWNER/NAME, and not a local folder."""
     name = "" if model is None else str(model)
     return re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None and not Path(name).exists()
 
 
 def refuse_taken(folder: Path) -> None:
-    """Refuse to write a checkpoint where a file or a folder that is not empty stands.
+    """Refuse to write a checkpoint to an existing file or non-empty folder.
 
     Raises:
         InputError: with the path.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise InputError("stands there already: give another folder", file=folder)
+        raise InputError("already exists; give another folder", file=folder)
 
 
 def _checked(folder: Path) -> Path:
@@ -65,7 +65,7 @@ def _checked(folder: Path) -> Path:
     missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
     if missing:
         raise PronmetricError(
-            f"{folder}: no checkpoint: expected a folder with {' and '.join(missing)}, as `pronmetric train` writes it"
+            f"{folder}: not a checkpoint: expected a folder with {' and '.join(missing)}, as written by `train`"
         )
     return folder
 
@@ -82,6 +82,6 @@ def _fetch(name: str, *, allow_network: bool, storage: str | Path | None) -> Pat
                 allow_patterns=["*.yaml", "*.json", "*.txt", "*.md", "*.model", "*.safetensors"],
             )
         )
-    except Exception as error:  # the hub's client raises a dozen kinds
-        why = f"fetching it failed ({error})" if allow_network else "allow the network (--allow_network) to fetch it"
+    except Exception as error:  # the hub's client raises many kinds of errors
+        why = f"downloading it failed ({error})" if allow_network else "allow downloading it with --allow_network"
         raise PronmetricError(f"no folder {name!r}, and the hub's {name!r} is not in the local cache: {why}") from error

@@ -1,1 +1,1 @@
-"""Output: files that appear whole or not at all, tables, progress, and names made safe to print."""
+"""Output: files that are written completely or not at all, tables, progress, and text made safe to print."""

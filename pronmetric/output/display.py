@@ -1,4 +1,4 @@
-"""How text of others (file names, names of systems) is shown in a terminal: no character of it moves the cursor."""
+"""Untrusted text (file names, system names) made safe for a terminal: no control characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def visible(text: str) -> str:
-    r"""The text in one line, its control characters, line ends and marks of direction as escape codes.
+    r"""The text in one line, with control characters, line ends and direction marks as escape codes.
 
     >>> print(visible("a\tb\x1b[31m"))
     a\tb\x1b[31m

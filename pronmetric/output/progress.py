@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar on a terminal, elsewhere a plain line now and then."""
+"""Progress of long work on stderr: a bar on a terminal, otherwise occasional plain lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE_WITHOUT_TOTAL = "{desc}: {n_fmt} {unit}, {elapsed} elapsed{postfix}"
 
 
 class _Lines(tqdm):
-    """Lines instead of a bar; the last one gives the final count. tqdm's `gui` writes nothing of its own."""
+    """Lines instead of a bar; the last one gives the final count. With `gui`, tqdm itself writes nothing."""
 
     def display(self, *_: Any, **__: Any) -> None:
         """Write a line."""
@@ -37,14 +37,14 @@ def progress(
     unit: str,
     done: int = 0,
 ) -> tqdm:
-    """A `tqdm` over `items`, or one to `update`, that says in a log file what a bar says on a terminal.
+    """A `tqdm` over `items`, or one to `update`; plain lines replace the bar if stderr is not a terminal.
 
     Args:
-        items: what is worked through; None for a count that `update` raises.
+        items: the items to iterate over; None if progress is reported by `update`.
         label: of the work.
-        total: how many there are; None where it is not known.
-        unit: what is counted, in the plural.
-        done: how many were done before; the time left is estimated from the recent rate of the others.
+        total: number of items; None if unknown.
+        unit: of the count, in the plural.
+        done: number of items finished before; the time left is estimated from the recent rate.
     """
     common: dict[str, Any] = {"desc": label, "total": total, "unit": unit, "initial": done, "smoothing": 0.1}
     if sys.stderr.isatty():

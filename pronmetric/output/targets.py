@@ -1,4 +1,4 @@
-"""What a command writes: paths that are checked before any work, and files that appear whole or not at all."""
+"""Output files: paths are checked before any work, and files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def check(
     read: Iterable[str | Path | None],
     folders: Iterable[str | Path | None] = (),
 ) -> None:
-    """Refuse, before any work, an output that would destroy an input or another output, or can't be written.
+    """Refuse, before any work, outputs that would overwrite an input or another output, or cannot be written.
 
-    Two names are the same file where links, `..` or the file system's case make them so. What stands in an input folder
-    is input too. A device or a pipe may be named as often as one likes. None is a file that was not asked for.
+    Links, `..` and a case-insensitive file system are taken into account. Files in an input folder are inputs. Devices
+    and pipes may be given several times. None is an output that was not requested.
 
     Args:
-        files: files to write; stdout is one more where it is redirected to a file.
-        read: files and folders to read; "-" is stdin, a name without a file is passed over.
+        files: files to write; stdout is added if it is redirected to a file.
+        read: files and folders to read; "-" is stdin; names without a file are ignored.
         folders: folders to write, which need not exist.
 
     Raises:
@@ -51,35 +51,35 @@ def check(
         if _is_special(path):
             continue
         if (same := taken.get(_identity(path))) is not None:
-            raise InputError(f"would be overwritten: it is {same} too; name another file to write", file=name)
+            raise InputError(f"would be overwritten: it is {same} too; give another file to write", file=name)
         if path.exists() and (inside := next((place for place in places if _is_below(path, place)), None)):
-            message = f"would be overwritten: it stands in the input folder {inside}; name another file to write"
+            message = f"would be overwritten: it is in the input folder {inside}; give another file to write"
             raise InputError(message, file=name)
         taken[_identity(path)] = f"the output {name}"
     for folder in map(Path, (folder for folder in folders if folder is not None)):
         if (same := taken.get(_identity(folder))) is not None:
-            raise InputError(f"would be overwritten: it is {same} too; name another folder to write", file=folder)
+            raise InputError(f"would be overwritten: it is {same} too; give another folder to write", file=folder)
         if folder.exists() and not folder.is_dir():
-            raise InputError("is a file; name a folder to write", file=folder)
+            raise InputError("is a file; give a folder to write", file=folder)
         _check_place(next(place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
         taken[_identity(folder)] = f"the output {folder}"
 
 
 def _check_file(path: Path) -> None:
     if path.is_dir():
-        raise InputError("is a folder; name a file to write", file=path)
+        raise InputError("is a folder; give a file to write", file=path)
     if _is_special(path):
         return
     if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
-        raise InputError("is read-only; name another file to write, or allow writing to it", file=path)
+        raise InputError("is read-only; give another file to write, or make it writable", file=path)
     place = Path(os.path.realpath(path)).parent
     if not place.is_dir():
-        raise InputError(f"the folder {path.parent} is not there; make it first", file=path)
+        raise InputError(f"the folder {path.parent} does not exist; create it first", file=path)
     _check_place(place, path)
 
 
 def _check_place(place: Path, target: Path) -> None:
-    """Make a nameless file in the folder: permissions alone miss a read-only or full disk."""
+    """Create an unnamed file in the folder: permissions alone do not reveal a read-only or full disk."""
     try:
         with tempfile.TemporaryFile(dir=place):
             pass
@@ -88,7 +88,7 @@ def _check_place(place: Path, target: Path) -> None:
 
 
 def _identity(path: str | Path) -> _Identity:
-    """What two names of the same file share: the file's number where it exists, else folder and name."""
+    """The identity of a file, equal for two names of the same file: its inode if it exists, else folder and name."""
     with suppress(OSError):
         found = os.stat(path)
         return found.st_dev, found.st_ino
@@ -102,13 +102,13 @@ def _identity(path: str | Path) -> _Identity:
 
 
 def _folds_case(folder: Path) -> bool:
-    """Whether names that differ in case alone are the same file there, tested with the folder's own name."""
+    """Whether file names in the folder are case-insensitive, tested with the folder's own name."""
     swapped = folder.with_name(folder.name.swapcase())
     return swapped.name != folder.name and swapped.exists() and os.path.samefile(swapped, folder)
 
 
 def _redirected(handle: int) -> _Identity | None:
-    """The file that stdin (0) or stdout (1) is; None for a terminal, a pipe, a device or a closed one."""
+    """The file to which stdin (0) or stdout (1) is redirected; None for a terminal, pipe, device or if closed."""
     try:
         found = os.fstat(handle)
     except OSError:
@@ -126,7 +126,7 @@ def _is_below(path: Path, folder: str) -> bool:
 
 
 class _Named(io.FileIO):
-    """A raw file whose faults name the file that was asked for."""
+    """A raw file whose errors name the requested file."""
 
     def __init__(self, handle: int, target: str) -> None:
         super().__init__(handle, "w")
@@ -141,10 +141,10 @@ class _Named(io.FileIO):
 
 
 class AtomicFile:
-    """A UTF-8 file that appears under its name only when the block ends well; else nothing is left of it.
+    """A UTF-8 file that appears under its name only if the block succeeds; otherwise it is removed.
 
-    Bytes go to its `.buffer`. A symbolic link stays, and the file that it names is written; a device or a pipe is
-    written to directly.
+    `.buffer` takes bytes. If the path is a symbolic link, its target is written; devices and pipes are written to
+    directly.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -152,7 +152,7 @@ class AtomicFile:
         self._partial: Path | None = None
 
     def __enter__(self) -> io.TextIOWrapper:
-        """A file next to the target."""
+        """Open a temporary file next to the target."""
         if _is_special(self.path):
             handle = os.open(self.path, os.O_WRONLY)
         else:
@@ -164,11 +164,11 @@ class AtomicFile:
         return self._file
 
     def flush(self) -> None:
-        """Write what is buffered, so that a full disk shows now."""
+        """Write buffered data, so that errors such as a full disk are raised now."""
         self._file.flush()
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Take the target's place, or vanish."""
+        """Rename to the target, or remove the temporary file."""
         try:
             if kind is not None:
                 with suppress(OSError):
@@ -187,19 +187,19 @@ class AtomicFile:
 
 
 class AtomicFiles(ExitStack):
-    """Several such files, which appear together: a full disk leaves none of them."""
+    """Several atomic files that appear together or, after an error, not at all."""
 
     def __init__(self) -> None:
         super().__init__()
         self._files: list[AtomicFile] = []
 
     def open(self, path: str | Path) -> io.TextIOWrapper:
-        """One more file."""
+        """Open one more file."""
         self._files.append(AtomicFile(path))
         return self.enter_context(self._files[-1])
 
     def __exit__(self, *error: Any) -> bool:
-        """Put the files in their places, all of them or none."""
+        """Rename all files to their targets, or none."""
         try:
             if error[0] is None:
                 for file in self._files:

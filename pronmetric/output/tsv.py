@@ -1,8 +1,8 @@
-r"""Tab-separated tables: how a cell is written, and how it is read back.
+r"""Tab-separated tables: writing and reading cells.
 
 Tabs, line ends and backslashes inside a text are written `\t`, `\n`, `\r` and `\\`. A text that a spreadsheet would
-take for a formula (it begins with `=`, `+`, `-` or `@` and is no number) gets an apostrophe before it, and so does a
-text that begins with an apostrophe before one of these or before another apostrophe. Numbers stay as they are.
+take for a formula (it begins with `=`, `+`, `-` or `@` and is not a number) is preceded by an apostrophe, and so is a
+text that begins with an apostrophe followed by one of these or by another apostrophe. Numbers are unchanged.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 from pronmetric.errors import InputError
 from pronmetric.text.lines import iter_lines
 
-DIGITS = 5  # those that hold in fp32 whatever the batch and the hardware
+DIGITS = 5  # decimals that are reproducible in fp32 whatever the batch and the hardware
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
 _TABLE = str.maketrans(_ESCAPES)
 _PLAIN = {escaped: plain for plain, escaped in _ESCAPES.items()}
 _ESCAPED = re.compile(r"\\[tnr\\]")
 _HARMLESS = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|-")
-_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # the last four are full-width forms, which spreadsheets take for the same
+_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # the last four are full-width forms, which spreadsheets treat alike
 
 
 def cell(value: object) -> str:
-    r"""One cell: a text escaped, a float with five decimals, None as nothing.
+    r"""One cell: a text escaped, a float with five decimals, None as an empty cell.
 
     >>> [cell(value) for value in ("=1+1", "it's\ta", -0.5, "-0.5", None)]
     ["'=1+1", "it's\\ta", '-0.50000', '-0.5', '']
@@ -55,10 +55,10 @@ def text(written: str) -> str:
 
 
 def read(path: str | Path) -> Iterator[dict[str, str]]:
-    """The rows of a table that `score`, `compare` or `report` wrote, each by the names in its first line.
+    """The rows of a table that `score`, `compare` or `report` wrote, by the column names of its first line.
 
     Raises:
-        InputError: no such file, an empty one, a row with another number of cells than the first line.
+        InputError: no such file, an empty one, a row with a different number of cells than the first line.
     """
     lines = iter_lines(path)
     head = next(lines, None)

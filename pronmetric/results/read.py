@@ -28,13 +28,13 @@ def read(path: str) -> Result:
     """The result in a file.
 
     Raises:
-        InputError: no such file, broken JSON, or JSON that no `score` or `compare` wrote; says what is amiss where.
+        InputError: no such file, broken JSON, or JSON that is not from `score` or `compare`.
     """
     return _Reader(path).result(strict_json.read(path, _HOW, bytes_of_names=True))
 
 
 class _Reader:
-    """Takes parsed JSON apart; each complaint names the file and the place in it."""
+    """Converts parsed JSON; errors name the file and the place in it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -69,7 +69,7 @@ class _Reader:
         if "|references:" in signature and any("by_reference" in item for item in items if isinstance(item, dict)):
             notes.append(
                 "scores are means over the contexts of several references; the first reference is shown, and attention "
-                "and alternatives stand in its context"
+                "and alternatives are computed in its context"
             )
         if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
             notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
@@ -92,7 +92,7 @@ class _Reader:
             outputs = []
             for (where, entry), system in zip(row, systems, strict=True):
                 if "text" not in entry:
-                    self._refuse(f"{where}: holds no text, as after score --jsonl; make it with -t or -d")
+                    self._refuse(f"{where}: has no text (written by score --jsonl); score with -t or -d")
                 self._expect(entry, {"system": system.name, "segment": number}, where)
                 context = self._get(entry, "context", str, where)
                 outputs.append(self._output(entry, self._get(entry, "text", str, where), context, where))
@@ -106,7 +106,7 @@ class _Reader:
         given = self._list(top, "pairs", "the file")
         count = next((n for n in range(2, len(given) + 2) if n * (n - 1) // 2 == len(given)), 0)
         if not count:
-            self._refuse(f'"pairs" has {len(given)} entries, which are not all pairs of any number of systems')
+            self._refuse(f'"pairs" has {len(given)} entries, which is not the number of pairs of any number of systems')
         places = list(combinations(range(count), 2))
         entries = [self._typed(pair, dict, f'"pairs", entry {i}') for i, pair in enumerate(given)]
         sides = {
@@ -147,7 +147,7 @@ class _Reader:
             self._refuse(f'"signature" names no context; {_HOW}')
 
     def _rows(self, items: Sequence[Any], size: int, of: str) -> Iterator[list[tuple[str, Mapping[str, Any]]]]:
-        """Entries of "segments", those of a segment together, each with where it stands."""
+        """Entries of "segments", grouped by segment, each with its place in the file."""
         if not size or len(items) % size:
             self._refuse(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
         told: list[tuple[str, Mapping[str, Any]]] = [
@@ -168,7 +168,7 @@ class _Reader:
         if stray := [p.text for p in pronouns if p.start not in starts]:
             self._refuse(f"{where}: the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
-            self._refuse(f"{where}: expected a score where there are pronouns and only there")
+            self._refuse(f"{where}: expected a score if and only if there are pronouns")
         return Output(text, context, score, pronouns)
 
     def _pronoun(self, value: Any, text: str, where: str) -> Pronoun:
@@ -180,7 +180,7 @@ class _Reader:
         start, end = self._get(entry, "start", int, where), self._get(entry, "end", int, where)
         written = self._get(entry, "text", str, where)
         if not 0 <= start < end <= len(text) or text[start:end] != written:
-            self._refuse(f"{where}: {written!r} does not stand at {start} to {end} of its text")
+            self._refuse(f"{where}: {written!r} is not at {start} to {end} of its text")
         return Pronoun(written, start, end, score)
 
     def _system(self, value: Any, where: str) -> System:
@@ -253,7 +253,7 @@ def _finite(value: object) -> bool:
 
 
 def _whole(text: str) -> str:
-    """Bytes of file names that are no UTF-8, and halves of surrogate pairs, as one question mark each."""
+    """The text with invalid bytes of file names and lone surrogates replaced by question marks."""
     return _SURROGATE.sub("\ufffd", text)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-FEW = 10  # resampled units below which an interval is rough
+FEW = 10  # with fewer resampled units an interval is unreliable
 
 
 class Pronoun(NamedTuple):
-    """A scored pronoun; its span counts code points of its output's text. score: higher is better."""
+    """A scored pronoun; its span is in code points of the output's text. score: higher is better."""
 
     text: str
     start: int
@@ -20,7 +20,7 @@ class Pronoun(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a system made of a segment, what stood before it, its score (None without a pronoun) and pronouns."""
+    """A system's output for a segment, with its context, score (None without a pronoun) and pronouns."""
 
     text: str
     context: str
@@ -29,7 +29,7 @@ class Output(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """One segment of all systems, its outputs in their order. doc, source, reference: None where not given."""
+    """One segment, with its outputs in the order of the systems. doc, source, reference: None if not given."""
 
     number: int
     doc: str | None
@@ -39,9 +39,9 @@ class Segment(NamedTuple):
 
 
 class System(NamedTuple):
-    """A system: its score in [0, 100] (with an unbounded head any number) and the 95 % interval of that.
+    """A system: its score in [0, 100] (unbounded with an unbounded head) and its 95 % interval.
 
-    also: its older scores by their names, where `score --also` gave some.
+    also: its baseline scores by name, from `score --also`.
     """
 
     name: str
@@ -54,9 +54,9 @@ class System(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two systems by their place: difference of their scores, above 0 where `a` is better, and how sure it is.
+    """Two systems (indices): the difference of their scores, above 0 if `a` is better, and its significance.
 
-    p_bootstrap, p_randomisation: after Holm. units: documents or segments that were resampled; None where not given.
+    p_bootstrap, p_randomisation: Holm-adjusted. units: documents or segments resampled; None if not given.
     """
 
     a: int
@@ -73,9 +73,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A whole result. pairs: only of `compare`. tie: scores that differ by no more are equal.
+    """A result. pairs: only for `compare`. tie: the tie threshold.
 
-    probability: whether pronoun scores are probabilities. notes: what a reader must know of how it was put together.
+    probability: whether pronoun scores are probabilities. notes: notes for the reader.
     """
 
     systems: tuple[System, ...]

@@ -36,7 +36,7 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
-            another type, or a string holds what no text does (a NUL, half a surrogate pair).
+            another type, or a string has a NUL or a lone surrogate.
     """
     if not isinstance(record, Mapping):
         expected = 'an object {"text": ..., "context": [...]}'
@@ -56,11 +56,11 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
 
 
 def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: int | None = None) -> None:
-    """Raise InputError where `value` holds a NUL or half a surrogate pair (JSON can spell both)."""
+    """Raise InputError if `value` has a NUL or a lone surrogate (JSON can encode both)."""
     if "\0" in value:
         raise InputError(f'"{name}" holds a NUL character; remove it', file=file, line=line)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise InputError(f'"{name}" holds half a surrogate pair; write whole characters', file=file, line=line)
+        raise InputError(f'"{name}" has a lone surrogate; write complete characters', file=file, line=line)
 
 
 class History:

@@ -1,7 +1,7 @@
-"""JSON by the letter of RFC 8259, in and out: one way to read a value, one way to write it.
+"""Strict JSON (RFC 8259): reading and writing.
 
-Refused are NaN and infinity (a number such as 1e999, too large for a float, is infinity), a key twice in an object, and
-half a surrogate pair, which no file in UTF-8 can hold.
+NaN, infinity (also numbers that overflow a float, such as 1e999), duplicate keys in an object and lone surrogates, for
+which UTF-8 has no code, are refused.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse(text: str, *, bytes_of_names: bool = False) -> Any:
-    """The value that a JSON text holds; `bytes_of_names` allows the halves of pairs that `dump` writes.
+    """The value that a JSON text holds; `bytes_of_names` allows the lone surrogates that `dump` writes.
 
     Raises:
-        ValueError: what is wrong; the caller knows file, line and cure.
+        ValueError: invalid JSON; the caller adds file, line and cure.
     """
     try:
         value = json.loads(
@@ -40,7 +40,7 @@ def read(path: str | Path, expected: str, *, bytes_of_names: bool = False) -> An
     """The value in a JSON file; `expected` describes the expected content in errors.
 
     Raises:
-        InputError: the file cannot be read, is too large, or holds no JSON.
+        InputError: the file cannot be read, is too large, or does not hold JSON.
     """
     try:
         return parse(read_text(path), bytes_of_names=bytes_of_names)
@@ -49,7 +49,7 @@ def read(path: str | Path, expected: str, *, bytes_of_names: bool = False) -> An
 
 
 def dump(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
-    r"""The JSON text of a value, with every character as it is, but bytes of file names that are no UTF-8 as `\udcXX`.
+    r"""The JSON text of a value, without escapes of non-ASCII text; invalid bytes of file names become `\udcXX`.
 
     Raises:
         ValueError: the value holds NaN or infinity.
@@ -67,11 +67,11 @@ def _refuse_surrogates(value: Any, name: str) -> None:
         for item in value:
             _refuse_surrogates(item, name)
     elif isinstance(value, str) and _SURROGATE.search(value):
-        raise ValueError(f"{name} holds half a surrogate pair; write whole characters")
+        raise ValueError(f"{name} has a lone surrogate; write complete characters")
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number; write null where there is none")
+    raise ValueError(f"{name} is not valid JSON; write null for a missing number")
 
 
 def _finite(text: str) -> float:
@@ -81,8 +81,8 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 4000:  # Python's own limit, of 4300 digits, can be set to another
-        raise ValueError(f"expected a number of fewer digits than {len(text)}")
+    if len(text) > 4000:  # Python's own limit (4300 digits) is configurable
+        raise ValueError(f"expected a number with at most 4000 digits, got {len(text)}")
     return int(text)
 
 
@@ -90,6 +90,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f'the key "{key}" stands there twice')
+            raise ValueError(f'duplicate key "{key}"')
         found[key] = value
     return found

@@ -124,7 +124,7 @@ def test_bad_input(files: Path, content: bytes | None, message: str) -> None:
     [
         (["--table", "a"], "a: not a table"),
         (["--table", "nowhere"], "nowhere: no such file"),
-        (["--save-table", "no/where"], "no/where: the folder no is not there"),
+        (["--save-table", "no/where"], "no/where: the folder no does not exist"),
         (["--save-table", "."], "is a folder"),
         (["--train-on", "a", "nowhere"], "nowhere: no such file"),
     ],

@@ -263,7 +263,7 @@ BAD = {
         "counting_multiword_in_matrix: expected true or false, got '2'",
     ),
     "length": ("apt.ini", "matrix: 4", "matrix: 0", "apt.ini:32: [output] max_length_matrix: expected a whole number"),
-    "folder": ("apt.ini", "output_file = out", "output_file = no/out", "no/out.score: the folder no is not there"),
+    "folder": ("apt.ini", "output_file = out", "output_file = no/out", "no/out.score: the folder no does not exist"),
     "lines": ("ref", "oui\n", "", "ref: 4 lines, but src has 5: expected as many in both"),
     "link lines": ("src-tgt", "0-1 1-1\n", "", "src-tgt: 4 lines, but src has 5: expected as many in both"),
     "link": ("src-ref", "0-0 2-2", "0-0 2_2", "src-ref:4: expected links i-j separated by spaces, found '2_2'"),

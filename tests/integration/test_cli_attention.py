@@ -114,7 +114,7 @@ def test_faults(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["attention", "She left.\0"]) == 1
     assert "NUL" in capsys.readouterr().err
     assert main(["attention", "She left.", "--model", str(tmp_path)]) == 1
-    assert "no checkpoint" in capsys.readouterr().err
+    assert "not a checkpoint" in capsys.readouterr().err
     file = tmp_path / "system.txt"
     file.write_text("She left.\n", encoding="utf-8")
     assert main(["attention", str(file)]) == 1

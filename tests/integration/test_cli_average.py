@@ -94,7 +94,7 @@ def test_faults_and_wrong_flags(
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "file").touch()
     assert main(["average", *names, *data, "-o", str(tmp_path / "used")]) == 1
-    assert "stands there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     shares = (["1"], ["1", "-2"], ["1", "0"], ["1", "x"])
     for wrong in ([names[0], *data], *([*names, *data, "--shares", *each] for each in shares)):
         with pytest.raises(SystemExit, match="2"):
@@ -113,7 +113,7 @@ def test_what_stands_at_the_output_stays(
         assert main(["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(output)]) == 1
         notes = capsys.readouterr().err
         assert notes.count("\n") == 1 and notes.startswith(f"pronmetric: error: {output}: ")
-        with pytest.raises(InputError, match="stands there already"):
+        with pytest.raises(InputError, match="already exists"):
             average(two, output, data=tiny_prepared, half=True, seed=1)
     assert file.read_text() == "mine" and before == {path.name: path.read_bytes() for path in two[0].iterdir()}
 

@@ -74,13 +74,13 @@ BAD = {
     "one system": (["compare", "-t", A], "expected two or more systems to compare, got only system-a.txt"),
     "no checkpoint": (
         ["score", "-t", A, "--model", "folder"],
-        "folder: no checkpoint: expected a folder with config.yaml",
+        "folder: not a checkpoint: expected a folder with config.yaml",
     ),
     "half a checkpoint": (["compare", "-t", A, A, "--model", "halfway"], "expected a folder with model.safetensors"),
     "unknown checkpoint": (["score", "-t", A, "--model", "nix"], "no checkpoint 'nix'"),
-    "hub without network": (["score", "-t", A, "--model", "no/such-metric"], "allow the network (--allow_network)"),
-    "file as checkpoint": (["score", "-t", A, "--model", REF], "ref.txt: no checkpoint"),
-    "output folder missing": (["score", "-t", A, "--to_json", "nix/out.json"], "the folder nix is not there"),
+    "hub without network": (["score", "-t", A, "--model", "no/such-metric"], "downloading it with --allow_network"),
+    "file as checkpoint": (["score", "-t", A, "--model", REF], "ref.txt: not a checkpoint"),
+    "output folder missing": (["score", "-t", A, "--to_json", "nix/out.json"], "the folder nix does not exist"),
     "output is a folder": (["compare", "-t", A, A, "--to_tsv", "folder"], "folder: is a folder"),
     "output is an input": (["score", "-t", A, "--to_json", A], "system-a.txt: would be overwritten"),
     "outputs are one": (["score", "-t", A, "--to_json", "o", "--to_tsv", "./o"], "./o: would be overwritten"),
@@ -97,10 +97,10 @@ BAD = {
     "text no string": (["score", "--jsonl", "text-number.jsonl"], '"text" must be a string, got a number'),
     "context a string": (["score", "--jsonl", "context-string.jsonl"], '"context" must be a list of strings'),
     "context of numbers": (["score", "--jsonl", "context-numbers.jsonl"], '"context" must be a list of strings'),
-    "NaN": (["score", "--jsonl", "nan.jsonl"], "nan.jsonl:1: broken JSON (NaN is no number"),
-    "half a surrogate pair": (
+    "NaN": (["score", "--jsonl", "nan.jsonl"], "nan.jsonl:1: broken JSON (NaN is not valid JSON"),
+    "lone surrogate": (
         ["score", "--jsonl", "surrogate.jsonl"],
-        "surrogate.jsonl:1: broken JSON (\"text\" holds half a surrogate pair",
+        "surrogate.jsonl:1: broken JSON (\"text\" has a lone surrogate",
     ),
     "escaped NUL": (["score", "--jsonl", "escaped-nul.jsonl"], "escaped-nul.jsonl:1: \"text\" holds a NUL"),
     "too deep": (["score", "--jsonl", "deep.jsonl"], "deep.jsonl:1: broken JSON"),
@@ -224,7 +224,7 @@ def test_a_damaged_checkpoint_is_refused(
 def test_too_many_gpus(tiny_checkpoint: Callable[..., Path], sample: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "-t", str(sample / A), "--model", str(tiny_checkpoint()), "--gpus", "99"]) == 1
     out, err = capsys.readouterr()
-    assert out == "" and "99 GPUs were asked for" in err and err.count("\n") == 1
+    assert out == "" and "99 GPUs were requested" in err and err.count("\n") == 1
 
 
 def test_a_fault_after_thousands_of_records_of_a_pipe_leaves_no_file(

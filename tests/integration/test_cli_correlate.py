@@ -246,7 +246,7 @@ BAD = {
     "drawing segments": (["metric", "people", "--resample", "segments"], "metric: holds no segments, which --resample"),
     "writing segments": (["metric", "people", "--to_seg_score", "x"], "metric: holds no segments, which --to_seg"),
     "overwriting": (["metric", "people", "--to_json", "metric"], "metric: would be overwritten"),
-    "no folder": (["metric", "people", "--to_sys_score", "no/where"], "no/where: the folder no is not there"),
+    "no folder": (["metric", "people", "--to_sys_score", "no/where"], "no/where: the folder no does not exist"),
     "one name twice": (["twofiles.json", "people"], "twofiles.json: duplicate system A (of there/A.txt)"),
     "latin-1": (["latin", "people"], "latin:1: byte 0xfc"),
 }

@@ -221,8 +221,8 @@ BAD = [
     ([*TWO, "-o", "system-a.txt"], "system-a.txt: would be overwritten"),
     ([*TWO, "--scores", "n37", "n37", "--weight", "0.5", "-o", "n37"], "n37: would be overwritten"),
     ([*TWO, "-o", "x", "--to_json", "x"], "x: would be overwritten"),
-    ([*TWO, "-o", "nix/x"], "the folder nix is not there"),
-    ([*TWO, "--model", "folder"], "folder: no checkpoint"),
+    ([*TWO, "-o", "nix/x"], "the folder nix does not exist"),
+    ([*TWO, "--model", "folder"], "folder: not a checkpoint"),
 ]
 
 

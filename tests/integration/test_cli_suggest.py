@@ -188,7 +188,7 @@ BAD = [
     (["--jsonl", "context.jsonl"], '"context" must be a list of strings'),
     (["-t", "nix.txt"], "nix.txt: no such file"),
     (["-t", "system-a.txt", "-r", "short.txt"], "system-a.txt has 37, short.txt has 1"),
-    (["--jsonl", "good.jsonl", "--model", "folder"], "folder: no checkpoint"),
+    (["--jsonl", "good.jsonl", "--model", "folder"], "folder: not a checkpoint"),
 ]
 
 

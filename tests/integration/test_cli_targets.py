@@ -185,7 +185,7 @@ def test_a_target_that_cannot_be_written_is_seen_first(
     Path("folder").mkdir()
     assert "old: is read-only" in refused(argv(verb, call, flag, "old"), capsys)
     assert "folder: is a folder" in refused(argv(verb, call, flag, "folder"), capsys)
-    assert "the folder no is not there" in refused(argv(verb, call, flag, "no/new"), capsys)
+    assert "the folder no does not exist" in refused(argv(verb, call, flag, "no/new"), capsys)
 
 
 @pytest.mark.parametrize("flag", ["out=", "-o"])

@@ -324,7 +324,7 @@ def test_bad_records_and_settings_are_refused(metric: PronounMetric, tiny_checkp
         metric.predict([{"text": "She."}], batch_size=0)
     with pytest.raises(PronmetricError, match="expected precision 32, bf16, 16"):
         PronounMetric.from_pretrained(tiny_checkpoint(), precision="8")
-    with pytest.raises(PronmetricError, match="99 GPUs were asked for"):
+    with pytest.raises(PronmetricError, match="99 GPUs were requested"):
         PronounMetric.from_pretrained(tiny_checkpoint(), gpus=99)
 
 

@@ -94,7 +94,7 @@ def test_a_vocabulary_that_is_another_is_refused(tiny_checkpoint: Checkpoints, t
         with pytest.raises(InputError, match=f"broken checkpoint tokenizer .*{said}"):
             checkpoint.load(folder)
     vocabulary.unlink()
-    with pytest.raises(InputError, match=r"no checkpoint: expected vocabulary\.txt in it"):
+    with pytest.raises(InputError, match=r"not a checkpoint: expected vocabulary\.txt in it"):
         checkpoint.load(folder)
 
 
@@ -120,7 +120,7 @@ def rename_a_weight(folder: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
-    "no folder": (shutil.rmtree, "", "no checkpoint: expected config.yaml in it"),
+    "no folder": (shutil.rmtree, "", "not a checkpoint: expected config.yaml in it"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "", "expected model.safetensors in it"),
     "no YAML": (lambda f: (f / "config.yaml").write_text("a: [1"), "config.yaml", "broken checkpoint config"),
     "no UTF-8": (lambda f: (f / "config.yaml").write_bytes(b"a: \xff"), "config.yaml", "broken checkpoint config"),

@@ -90,7 +90,7 @@ def test_a_value_that_no_setting_has_is_refused_at_once(folder: Path, name: str)
     with pytest.raises(InputError) as error:
         files.load(folder)
     assert str(error.value).startswith(f"{folder / 'config.yaml'}: {message}") and "\n" not in str(error.value)
-    assert "fetch the checkpoint again" in str(error.value)
+    assert "download the checkpoint again" in str(error.value)
 
 
 @pytest.mark.parametrize(("encoder", "key"), [("glove", "layers"), ("elmo", "layers"), ("elmo", "highway")])
@@ -116,7 +116,7 @@ def test_aliases_that_grow_without_end_are_refused(folder: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
     config = (folder / "config.yaml").read_text(encoding="utf-8")
-    for more, message in (("\n".join(lines), "expected at most 1,048,576 values"), ("a: &a [*a]", "an endless one")):
+    for more, message in (("\n".join(lines), "expected at most 1,048,576 values"), ("a: &a [*a]", "a recursive alias")):
         (folder / "config.yaml").write_text(f"{config}\n{more}\n", encoding="utf-8")
         with pytest.raises(InputError, match=message):
             files.load(folder)
@@ -139,7 +139,7 @@ WEIGHTS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], object], str]] = {
     ),
     "whole numbers": (
         lambda w: w.update({"head.logit.bias": torch.zeros(1, dtype=torch.int64)}),
-        "head.logit.bias: expected numbers of kind torch.float32, got torch.int64",
+        "head.logit.bias: expected numbers of type torch.float32, got torch.int64",
     ),
 }
 
@@ -163,7 +163,7 @@ def test_a_header_that_promises_too_much_is_refused(folder: Path) -> None:
 
 def test_a_folder_without_its_tokenizer_is_refused(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"no checkpoint: expected tokenizer\.json in it"):
+    with pytest.raises(InputError, match=r"not a checkpoint: expected tokenizer\.json in it"):
         files.load(folder)
 
 
@@ -310,7 +310,7 @@ def test_a_link_is_read_only_where_it_leads_to_a_file(folder: Path, tmp_path: Pa
     for target in ("/dev/zero", tmp_path / "nowhere", tmp_path):
         (folder / name).unlink()
         (folder / name).symlink_to(target)
-        with pytest.raises(InputError, match=f"no checkpoint: expected {name} in it"):
+        with pytest.raises(InputError, match=f"not a checkpoint: expected {name} in it"):
             files.load(folder)
 
 
