@@ -161,7 +161,11 @@ def test_wrong_input_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert report(broken, "-o", tmp_path / "r.html") == 1
         err = capsys.readouterr().err
         assert err.startswith(f"pronmetric: error: {broken}: ") and err.count("\n") == 1
-    for target, said in ((broken, "would be overwritten"), (tmp_path, "is a folder"), (tmp_path / "no/r", "does not exist")):
+    for target, said in (
+        (broken, "would be overwritten"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "no/r", "does not exist"),
+    ):
         assert report(broken, "-o", target, "--format", "html") == 1
         assert said in capsys.readouterr().err
     assert report(RESULT, "-o", tmp_path / "r.html", "--model", tmp_path / "nothing") == 1
