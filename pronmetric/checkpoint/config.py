@@ -16,6 +16,7 @@ from pronmetric.text.context import CONTEXT_SIZE
 
 FORMAT = 1
 TIE = "tie"
+PAIR_HEAD = "pair_head"  # absent in checkpoints without one
 CONTEXTS = ("none", "respective", "common")
 SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # aggregation of pronoun scores
 KINDS = ("huggingface", "glove", "elmo")
@@ -83,6 +84,7 @@ def read(path: Path) -> dict[str, Any]:
     _head(config["head"], path)
     head = config["head"]["kind"]
     _check(config["segment"] == SEGMENT[head], path, "segment", f"{SEGMENT[head]} with head {head}", config["segment"])
+    _pair_head(config.get(PAIR_HEAD), path)
     _one_of(config["word_state"], WORD_STATES, path, "word_state")
     _one_of(config["context"], CONTEXTS, path, "context")
     _whole(config["max_pieces"], path, "max_pieces", least=1, most=_LARGEST)
@@ -115,6 +117,11 @@ def tie_threshold(config: Mapping[str, Any], *, name: str) -> float:
     return float(threshold)
 
 
+def has_pair_head(config: Mapping[str, Any]) -> bool:
+    """Whether the checkpoint compares texts by a pair head."""
+    return config.get(PAIR_HEAD) is not None
+
+
 def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a complete config that affects scores, independent of the order of keys and pronouns."""
     told = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
@@ -122,7 +129,8 @@ def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
     head = {"kind": config["head"]["kind"]}
     if head["kind"] == "paper":
         head["slots"] = config["head"]["slots"]
-    return {**told, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
+    pair = {PAIR_HEAD: config[PAIR_HEAD]["heads"]} if has_pair_head(config) else {}
+    return {**told, **pair, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
 
 
 def _encoder(encoder: object, path: Path) -> None:
@@ -149,6 +157,18 @@ def _head(head: object, path: Path) -> None:
     known = {"kind", "dropout", "slots"} | ({"correction"} if head.get("correction") is False else set())
     for key in head.keys() - known:
         _refuse(path, f"head.{key}", "no such key", head[key])
+
+
+def _pair_head(head: object, path: Path) -> None:
+    if head is None:
+        return
+    fits = isinstance(head, dict) and head.keys() == {"heads", "dropout"}
+    _check(fits, path, PAIR_HEAD, "a mapping of heads and dropout", head)
+    assert isinstance(head, dict)
+    _whole(head["heads"], path, f"{PAIR_HEAD}.heads", least=1, most=_LARGEST)
+    dropout = head["dropout"]
+    fits = _number(dropout) and 0 <= dropout < 1
+    _check(fits, path, f"{PAIR_HEAD}.dropout", "a number from 0 to below 1", dropout)
 
 
 def _pronouns(forms: object, path: Path) -> None:

@@ -28,6 +28,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 
 FORMAT, KEYS = checkpoint_config.FORMAT, checkpoint_config.KEYS
@@ -63,9 +64,9 @@ class Checkpoint:
     architecture; a Hugging Face dict if there is no `kind`), `head` (kind, dropout, slots), `word_state`,
     `segment`, `max_pieces`, `separator` (whether a separator follows the context), `pronouns` (the inventory),
     `context` (the kind of context in training), `context_size` (number of context sentences), optionally `tie` (its tie
-    threshold), `training` (the content of the card; `confusion` holds the pronoun pairs seen in training). hash: the
-    first 8 hex digits of the weights' SHA-256. settings: the same of the tokenizer and of the config's keys that affect
-    scores.
+    threshold) and `pair_head` (heads, dropout), `training` (the content of the card; `confusion` holds the pronoun
+    pairs seen in training). hash: the first 8 hex digits of the weights' SHA-256. settings: the same of the tokenizer
+    and of the config's keys that affect scores.
     """
 
     model: PronounScorer
@@ -91,11 +92,12 @@ def build(config: Mapping[str, Any]) -> PronounScorer:
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
     encoder: Encoder = ENCODERS[kind](config["encoder"])
-    head = config["head"]
+    head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
     return PronounScorer(
         encoder,
         make_head(head["kind"], encoder.width, dropout=head["dropout"], slots=head["slots"]),
         word_state=config["word_state"],
+        pair_head=None if pair is None else PairHead(encoder.width, heads=pair["heads"], dropout=pair["dropout"]),
     )
 
 

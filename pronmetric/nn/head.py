@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from pronmetric.errors import InputError
 from pronmetric.nn.attention import attend
 
 
@@ -16,12 +17,13 @@ class HeadOutput(NamedTuple):
 
     scores: a logit (`LogitHead`) or an unbounded score; padded slots hold 0. segment: one number per row, in
     the head's own unit; NaN for a row without pronouns. weights: attention over the words; None if
-    the head has no attention.
+    the head has no attention. preferences: the scores of `PairHead`; None without one.
     """
 
     scores: Float[Tensor, "batch pronouns"]
     segment: Float[Tensor, " batch"]
     weights: Float[Tensor, "batch pronouns words"] | None
+    preferences: Float[Tensor, "batch pronouns"] | None = None
 
 
 def gather(
@@ -143,4 +145,55 @@ class AverageHead(nn.Module):
         self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
     ) -> Float[Tensor, " batch"]:
         """A segment's score, the mean of its pronouns' scores; NaN if there is none."""
+        return mean(scores, real)
+
+
+class PairHead(nn.Module):
+    """Which of two texts has the better pronouns: an unbounded score u of each pronoun, whose mean compares texts.
+
+    B = LayerNorm(P + attention(P, K)), then a network of two layers. A pronoun attends to all words of its context and
+    sentence, so that u also depends on how the sentence reads around it. Relative to the paper's eq. 2 to 5: the
+    attention has several heads with projections, a hidden layer comes before z, and y is the mean of u over the
+    pronouns, where the paper has a sum weighted by slot: a text gains nothing by fewer pronouns or by its length.
+    """
+
+    def __init__(self, width: int, *, heads: int, dropout: float) -> None:
+        super().__init__()
+        if width % heads:
+            raise InputError(f"head.pair.heads={heads}: expected a divisor of the encoder's width {width}")
+        self.heads = heads
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width)
+        self.hidden = nn.Linear(width, width)
+        self.z = nn.Linear(width, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch words width"],
+        mask: Bool[Tensor, "batch words"],
+        at: Int[Tensor, "batch pronouns"],
+        real: Bool[Tensor, "batch pronouns"],
+    ) -> Float[Tensor, "batch pronouns"]:
+        """Unbounded scores u, higher is better; padded slots hold 0."""
+        pronouns = gather(states, at)  # (batch, pronouns, width)
+        maps = (self.query(pronouns), self.key(states), self.value(states))
+        query, key, value = (self._split(each) for each in maps)  # (batch * heads, pronouns or words, width / heads)
+        attended, _ = attend(query, key, value, mask.repeat_interleave(self.heads, 0))
+        attended = attended.unflatten(0, (-1, self.heads)).transpose(1, 2).flatten(2)  # (batch, pronouns, width)
+        b = self.norm(pronouns + self.out(attended))
+        hidden = self.dropout(nn.functional.gelu(self.hidden(b)))
+        return self.z(hidden).squeeze(-1).float().masked_fill(~real, 0.0)
+
+    def _split(self, states: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch_heads n part"]:
+        """Each head's part of the states, as a row of its own."""
+        return states.unflatten(2, (self.heads, -1)).transpose(1, 2).flatten(0, 1)
+
+    def segment(
+        self, scores: Float[Tensor, "batch pronouns"], real: Bool[Tensor, "batch pronouns"]
+    ) -> Float[Tensor, " batch"]:
+        """A segment's preference, the mean of its pronouns'; NaN where there is none."""
         return mean(scores, real)

@@ -5,6 +5,7 @@ Masked items are ignored. If all are masked the loss is 0, but still a function 
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
@@ -12,18 +13,42 @@ from torch.nn import functional
 _TINY = 1e-9  # added to the attention, which may underflow to 0, before the logarithm
 
 
-def margin(better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, margin: float) -> Float[Tensor, ""]:
-    """Mean of max(0, margin - better + worse) (Jwalapuram et al. 2019, section 4, eq. 6); NaN pairs are left out."""
-    gap = better - worse
-    gap = gap[~gap.isnan()]
-    return (margin - gap).clamp(min=0).mean() if len(gap) else gap.sum()
+def margin(
+    better: Float[Tensor, " pairs"],
+    worse: Float[Tensor, " pairs"],
+    *,
+    margin: float,
+    tie: Bool[Tensor, " pairs"] | None = None,
+) -> Float[Tensor, ""]:
+    """Mean of max(0, margin - better + worse) (Jwalapuram et al. 2019, section 4, eq. 6); NaN pairs are left out.
+
+    tie: pairs neither of which is better. Their margin is 0 in both directions: |better - worse|.
+    """
+    gap, tie = _gaps(better, worse, tie)
+    each = torch.where(tie, gap.abs(), (margin - gap).clamp(min=0))
+    return each.mean() if len(gap) else gap.sum()
 
 
-def logistic(better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"]) -> Float[Tensor, ""]:
-    """Mean of log(1 + exp(worse - better)), for scores on a logit scale; NaN pairs are left out."""
+def logistic(
+    better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, tie: Bool[Tensor, " pairs"] | None = None
+) -> Float[Tensor, ""]:
+    """Mean of log(1 + exp(worse - better)), for scores on a logit scale; NaN pairs are left out.
+
+    tie: pairs neither of which is better. They have the cross-entropy to a probability of one half.
+    """
+    gap, tie = _gaps(better, worse, tie)
+    each = functional.softplus(-gap)
+    each = torch.where(tie, (each + functional.softplus(gap)) / 2, each)
+    return each.mean() if len(gap) else gap.sum()
+
+
+def _gaps(
+    better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], tie: Bool[Tensor, " pairs"] | None
+) -> tuple[Float[Tensor, " scored"], Bool[Tensor, " scored"]]:
+    """The differences of the pairs that have both scores, and which of them are ties."""
     gap = better - worse
-    gap = gap[~gap.isnan()]
-    return functional.softplus(-gap).mean() if len(gap) else gap.sum()
+    scored = ~gap.isnan()
+    return gap[scored], torch.zeros_like(scored)[scored] if tie is None else tie[scored]
 
 
 def detection(

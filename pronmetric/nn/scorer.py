@@ -7,7 +7,7 @@ from torch import nn
 from pronmetric.data.collate import Batch
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import Encoder, word_states
-from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PaperHead
+from pronmetric.nn.head import AverageHead, HeadOutput, LogitHead, PairHead, PaperHead
 from pronmetric.schema import WORD_STATES
 
 
@@ -18,18 +18,22 @@ class PronounScorer(nn.Module):
         encoder: piece ids to piece states.
         head: word states to pronoun and segment scores.
         word_state: a word's state, the "mean" of its pieces or the "first" one.
+        pair_head: word states to preferences; None for none.
 
     Raises:
         InputError: unknown `word_state`.
     """
 
-    def __init__(self, encoder: Encoder, head: nn.Module, *, word_state: str) -> None:
+    def __init__(
+        self, encoder: Encoder, head: nn.Module, *, word_state: str, pair_head: PairHead | None = None
+    ) -> None:
         super().__init__()
         if word_state not in WORD_STATES:
             raise InputError(f"expected word_state {' or '.join(WORD_STATES)}, got {word_state!r}")
         self.encoder = encoder
         self.head = head
         self.word_state = word_state
+        self.pair_head = pair_head
 
     @property
     def probability(self) -> bool:
@@ -41,7 +45,9 @@ class PronounScorer(nn.Module):
         pieces = self.encoder(batch.ids, batch.piece_mask)  # (batch, pieces, width)
         states = word_states(pieces, batch.word, batch.word_mask.shape[1], how=self.word_state)
         states = states.to(next(self.head.parameters()).dtype)  # a bf16 encoder may have an fp32 head
-        return self.head(states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask)
+        given = states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask
+        out: HeadOutput = self.head(*given)
+        return out if self.pair_head is None else out._replace(preferences=self.pair_head(*given))
 
 
 def make_head(kind: str, width: int, *, dropout: float, slots: int) -> nn.Module:

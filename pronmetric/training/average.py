@@ -15,6 +15,7 @@ import torch
 
 import pronmetric
 from pronmetric.checkpoint import files, locate
+from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -22,7 +23,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references
 from pronmetric.training.datamodule import Labeller
-from pronmetric.training.module import accuracies, score_pairs
+from pronmetric.training.module import PREFERENCE, accuracies, score_pairs
 from pronmetric.training.run import Result
 
 FIGURES = {"noisy": "development", "study_form": "development_study"}
@@ -69,8 +70,9 @@ def average(
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
         rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
         if len(rows):
-            found = accuracies(score_pairs(scorer, labeller, rows, context=context)[0])
-            figures |= {f"development/{name}{part}": value for part, value in found.items()}
+            for by in ("", PREFERENCE) if has_pair_head(first.config) else ("",):
+                found = accuracies(score_pairs(scorer, labeller, rows, context=context, by=by)[0])
+                figures |= {f"development/{name}{by}{part}": value for part, value in found.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,
         "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
@@ -100,10 +102,10 @@ def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) ->
 
 
 def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
-    for key in files.KEYS:
-        mine, theirs = first.config[key], other.config[key]
+    for key in (*files.KEYS, PAIR_HEAD):
+        mine, theirs = first.config.get(key), other.config.get(key)
         if key == "head":
-            mine, theirs = ((head["kind"], head["slots"]) for head in (mine, theirs))
+            mine, theirs = ((part.config["head"]["kind"], part.config["head"]["slots"]) for part in (first, other))
         if mine != theirs:
             raise InputError(
                 f"its {key} differs from that of the first: only checkpoints of one kind can be averaged", file=folder

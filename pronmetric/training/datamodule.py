@@ -40,7 +40,8 @@ class Labelled:
     """A batch with labels.
 
     right: 1 as written, 0 replaced. labelled: which pronouns detection learns from. better, worse: rows of the pairs,
-    `pair`: which of the batch's pairs each is. name: the set. antecedent: which of the row's words each pronoun refers
+    `pair`: which of the batch's pairs each is, `tie` where neither is better, `system` where a system output is one.
+    name: the set. antecedent: which of the row's words each pronoun refers
     to; None where no row has annotated antecedents. adjustment: added to the logits in the detection loss; None: none.
     """
 
@@ -50,13 +51,15 @@ class Labelled:
     better: Int[Tensor, " pairs"]
     worse: Int[Tensor, " pairs"]
     pair: Int[Tensor, " pairs"]
+    tie: Bool[Tensor, " pairs"]
+    system: Bool[Tensor, " pairs"]
     name: str
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
     adjustment: Float[Tensor, "batch pronouns"] | None = None
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "labelled", "better", "worse", "pair", "antecedent", "adjustment")
+        tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system", "antecedent", "adjustment")
         moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
         return replace(self, batch=self.batch.to(device), **moved)
 
@@ -99,6 +102,7 @@ class Labeller:
                 labelled[r, slot] = item.labelled
                 added[r, slot] = odds[k] if odds else 0.0
         better, worse, pair = _pairs(rows) if pairs else ([], [], [])
+        kinds = [items[2 * number].kind for number in pair]
         return Labelled(
             batch=batch,
             right=torch.from_numpy(right),
@@ -106,6 +110,8 @@ class Labeller:
             better=torch.tensor(better, dtype=torch.long),
             worse=torch.tensor(worse, dtype=torch.long),
             pair=torch.tensor(pair, dtype=torch.long),
+            tie=torch.tensor([kind == examples.TIE for kind in kinds], dtype=torch.bool),
+            system=torch.tensor([kind == "system" for kind in kinds], dtype=torch.bool),
             name=name,
             antecedent=_antecedents(rows, items, batch),
             adjustment=torch.from_numpy(added) if self.odds is not None else None,
@@ -157,8 +163,8 @@ class TrainingSteps(Dataset[Labelled]):
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
                 row, context = self.pairs[index], self.settings.context.name
-                plain, fresh = corruption.plain, corruption.fresh
-                items += examples.pair(row, rng, context=context, plain=plain, fresh=fresh, table=table)
+                plain, fresh, tie = corruption.plain, corruption.fresh, corruption.tie
+                items += examples.pair(row, rng, context=context, plain=plain, fresh=fresh, table=table, tie=tie)
         return items
 
 

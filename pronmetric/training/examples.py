@@ -19,6 +19,9 @@ from pronmetric.training import gender_swap
 from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption
 
+TIE = "tie"
+_DEMONSTRATIVES = {"this": "that", "that": "this", "these": "those", "those": "these"}
+
 
 class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
@@ -28,6 +31,7 @@ class LabelledExample(NamedTuple):
     none is known, of any or of all.
     slots: slot and form of each third-person pronoun that is one of the likeliest of its slot, None for others; empty
         without logit adjustment.
+    kind: of a pair's texts: "system", "noisy", or "tie" where neither is better.
     """
 
     example: Example
@@ -35,6 +39,7 @@ class LabelledExample(NamedTuple):
     labelled: bool
     antecedents: tuple[tuple[int, ...], ...] = ()
     slots: tuple[tuple[str, str] | None, ...] = ()
+    kind: str = ""
 
 
 def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
@@ -181,6 +186,7 @@ def pair(
     plain: float,
     fresh: float,
     table: ConfusionTable | None,
+    tie: float = 0.0,
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
@@ -188,27 +194,33 @@ def pair(
     is known pronoun by pronoun, so that only the reference has labels.
 
     fresh: chance that the worse text is replaced by a new noisy reference: one pronoun of the better text, drawn
-    uniformly, replaced by one drawn from its counts in `table`.
+    uniformly, replaced by one drawn from its counts in `table`. tie: chance of a pair neither text of which is better
+    instead (`_tied`).
     """
-    if table is not None and rng.random() < fresh:
+    if tie and rng.random() < tie:
+        row = _tied(row, rng)
+    elif table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table)
     common = join(row["context"])
     own = join(row["system_context"])
     contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
+    if row["kind"] == TIE and context != "none":
+        contexts = (common, own)
     texts = (row["better"], row["worse"])
     if rng.random() < plain:
         contexts = (flatten(contexts[0]), flatten(contexts[1]))
         texts = (flatten(texts[0]), flatten(texts[1]))
     better = finder.find(texts[0])
     worse = finder.find(texts[1])
-    noisy = row["kind"] == "noisy"
-    at = row["mismatches"][0]["hyp_start"] if noisy else -1
+    kind = row["kind"]
+    at = row["mismatches"][0]["hyp_start"] if kind == "noisy" else -1
     return (
-        LabelledExample(Example(contexts[0], texts[0], _spans(better)), tuple(1.0 for _ in better), True),
+        LabelledExample(Example(contexts[0], texts[0], _spans(better)), tuple(1.0 for _ in better), True, kind=kind),
         LabelledExample(
             Example(contexts[1], texts[1], _spans(worse)),
             tuple(0.0 if o.start == at else 1.0 for o in worse),
-            noisy,
+            kind != "system",
+            kind=kind,
         ),
     )
 
@@ -230,6 +242,26 @@ def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: Confusi
     assert new is not None
     worse = replace(row["better"], old.start, old.end, new)
     return {**row, "kind": "noisy", "worse": worse, "mismatches": [{"hyp_start": old.start, "ref_form": old.form}]}
+
+
+def _tied(row: Mapping[str, Any], rng: np.random.Generator) -> Mapping[str, Any]:
+    """A row of kind "tie": the better text against one whose pronouns are as good.
+
+    That is, by even chance, the same text with another demonstrative of the same number (this, that), or the text with
+    the last sentence of its context before it: longer, with more pronouns. Where only one of them can be had it is
+    taken, where neither, `row` is returned.
+    """
+    better, context = row["better"], row["context"]
+    split = words(better)
+    found = [o for o in finder.find(better, split) if slot(split, o.word).startswith("demonstrative")]
+    if context and (not found or rng.random() < 0.5):
+        longer = f"{context[-1]} {better}"
+        return {**row, "kind": TIE, "worse": longer, "system_context": context[:-1]}
+    if not found:
+        return row
+    old = found[int(rng.integers(len(found)))]
+    worse = replace(better, old.start, old.end, _DEMONSTRATIVES[old.form])
+    return {**row, "kind": TIE, "worse": worse, "system_context": context}
 
 
 def _spans(found: Sequence[finder.Occurrence]) -> tuple[tuple[int, int], ...]:

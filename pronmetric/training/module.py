@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
@@ -20,6 +20,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
+PREFERENCE = "_preference"  # ends the names of figures of the pair head
 PIECES = 8192  # of a batch of pairs that are scored, padding included
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
@@ -90,27 +91,46 @@ class ScorerModule(pl.LightningModule):
         parts["detection"] = losses.detection(logits, item.right, labelled & bool(self.scorer.probability))
         if item.antecedent is not None and out.weights is not None:
             parts["antecedent"] = losses.antecedent(out.weights, item.antecedent)
+        pair_head = self.scorer.pair_head
         if len(item.better):
-            better, worse = out.segment[item.better], out.segment[item.worse]
-            if self.loss.kind == "margin":
-                parts["pair"] = losses.margin(better, worse, margin=self.loss.margin)
-            elif self.scorer.probability:  # the logit of the score
-                parts["pair"] = losses.logistic(better.logit(eps=1e-4), worse.logit(eps=1e-4))
-            else:
-                parts["pair"] = losses.logistic(better, worse)
+            # system outputs, which differ in more than pronouns, are left to the pair head
+            chosen = item.better >= 0 if pair_head is None else ~item.system
+            logit = self.loss.kind == "logistic" and self.scorer.probability  # the logit of the score
+            segment = out.segment.logit(eps=1e-4) if logit else out.segment
+            parts["pair"] = self._pair_loss(segment, item, chosen)
+        if pair_head is not None and out.preferences is not None:  # 0 without pairs, so that DDP finds its gradient
+            y = pair_head.segment(out.preferences, item.batch.pronoun_mask)
+            parts["preference"] = self._pair_loss(y, item, item.better >= 0)
         return parts
+
+    def _pair_loss(
+        self, y: Float[Tensor, " batch"], item: Labelled, chosen: Bool[Tensor, " pairs"]
+    ) -> Float[Tensor, ""]:
+        """The pair loss of the `chosen` pairs, from the scores of all rows."""
+        better, worse, tie = y[item.better[chosen]], y[item.worse[chosen]], item.tie[chosen]
+        if self.loss.kind == "margin":
+            return losses.margin(better, worse, margin=self.loss.margin, tie=tie)
+        return losses.logistic(better, worse, tie=tie)
 
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
         """Collect the scores and the numbers of pronouns of the pairs."""
-        self._found.setdefault(item.name, []).append(pair_columns(self.scorer, item))
+        for name, columns in pair_columns(self.scorer, item).items():
+            self._found.setdefault(item.name + name, []).append(columns)
 
     def on_validation_epoch_end(self) -> None:
-        """Pair accuracy of each development set (equal and null are wrong); their mean is `development/accuracy`."""
+        """Pair accuracy of each development set (equal and null are wrong), by each head.
+
+        `development/accuracy` is the mean over the sets in the run's context: of system outputs by the pair head where
+        there is one, else by the score.
+        """
         found = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
         self._found.clear()
         self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
-        accuracy = float(np.mean([parts[""] for name, parts in found.items() if not name.endswith("_none")]))
+        chosen = {name: parts[""] for name, parts in found.items() if not name.endswith(("_none", PREFERENCE))}
+        if f"system{PREFERENCE}" in found:
+            chosen["system"] = found[f"system{PREFERENCE}"][""]
+        accuracy = float(np.mean(list(chosen.values())))
         self.figures["development/accuracy"] = accuracy
         self.log("development/accuracy", accuracy, prog_bar=True, sync_dist=True)
 
@@ -140,7 +160,8 @@ class ScorerModule(pl.LightningModule):
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def _groups(self) -> list[dict[str, Any]]:
-        head = list(self.scorer.head.parameters())
+        heads = (self.scorer.head, self.scorer.pair_head)
+        head = [parameter for each in heads if each is not None for parameter in each.parameters()]
         groups = parameter_groups(head, self.optim.head_lr, self.optim.weight_decay)
         if self.optim.frozen:
             return groups
@@ -164,26 +185,37 @@ def refuse_not_finite(loss: Tensor, *, step: int) -> None:
         )
 
 
-def pair_columns(scorer: PronounScorer, item: Labelled) -> np.ndarray:
-    """Scores of the better and the worse texts of a batch's pairs, then their numbers of pronouns (4, pairs)."""
-    segment, count = scorer(item.batch).segment.float(), item.batch.pronoun_mask.sum(1)
-    columns = (segment[item.better], segment[item.worse], count[item.better], count[item.worse])
-    return np.stack([column.cpu().numpy() for column in columns])
+def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]:
+    """Scores of the better and the worse texts of a batch's pairs, then their numbers of pronouns (4, pairs).
+
+    Under "" those of the head, under `PREFERENCE` those of the pair head, if there is one.
+    """
+    out, count = scorer(item.batch), item.batch.pronoun_mask.sum(1)
+    scores = {"": out.segment}
+    if scorer.pair_head is not None:
+        scores[PREFERENCE] = scorer.pair_head.segment(out.preferences, item.batch.pronoun_mask)
+    found = {}
+    for name, score in scores.items():
+        columns = (score.float()[item.better], score.float()[item.worse], count[item.better], count[item.worse])
+        found[name] = np.stack([column.cpu().numpy() for column in columns])
+    return found
 
 
 @torch.inference_mode()
-def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> tuple[np.ndarray, np.ndarray]:
+def score_pairs(
+    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, by: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
     """`pair_columns` of all pair rows (4, pairs), and the number of each pair's row (pairs,), in order.
 
-    They are scored in batches of like length, on the scorer's device. Pairs with a text that is read in windows are
-    left out.
+    by: "" for the head's scores, `PREFERENCE` for those of the pair head. They are scored in batches of like length, on
+    the scorer's device. Pairs with a text that is read in windows are left out.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
     columns, numbers = [], []
     for number, step in enumerate(batches.steps):
         item = batches[number].to(device)
-        columns.append(pair_columns(scorer, item))
+        columns.append(pair_columns(scorer, item)[by])
         numbers += [step[pair] for pair in item.pair.tolist()]
     order = np.argsort(numbers)
     return np.concatenate(columns, axis=1)[:, order], np.array(numbers)[order]

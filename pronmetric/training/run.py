@@ -26,6 +26,7 @@ from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
+from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import encoders, tie_threshold
@@ -150,10 +151,11 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
 
 def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:
     """The keys of a checkpoint's config that scoring reads."""
+    pair = _pair_head(settings)
     return {
         "format": files.FORMAT,
         "encoder": start.encoder.config | start.pieces.config,
-        "head": {"dropout": 0.0, "slots": 0, **settings.head.model_dump()},  # the keys of all kinds
+        "head": {"dropout": 0.0, "slots": 0, **settings.head.model_dump(exclude={"pair"})},  # the keys of all kinds
         "word_state": settings.word_state,
         "segment": checkpoint_config.SEGMENT[settings.head.kind],
         "max_pieces": collator.max_pieces,
@@ -161,6 +163,7 @@ def _scoring_config(settings: Train, start: Start, collator: Collator, prepared:
         "context": settings.context.name,
         "context_size": prepared.context_size,
         "pronouns": list(prepared.forms),
+        **({} if pair is None else {checkpoint_config.PAIR_HEAD: pair}),
     }
 
 
@@ -364,8 +367,8 @@ def steps_between(every: float, length: Length) -> int:
 class _InitialModel(NamedTuple):
     """The model that a run starts from.
 
-    start: its encoder and where it comes from. new_head: whether its head has initial weights. calibrated: whether its
-    head is that of a calibrated checkpoint.
+    start: its encoder and where it comes from. new_head: whether one of its heads has initial weights. calibrated:
+    whether its head is that of a calibrated checkpoint.
     """
 
     scorer: PronounScorer
@@ -377,10 +380,10 @@ class _InitialModel(NamedTuple):
 def _initial_model(settings: Train) -> _InitialModel:
     """The model to start from.
 
-    With `init`, that checkpoint's encoder, and its head where it is one of the same kind; a head of another kind has
-    initial weights.
+    With `init`, that checkpoint's encoder, and its heads where they are of the same kind; a head of another kind, and a
+    pair head where that checkpoint has none, have initial weights.
     """
-    head, init = settings.head.model_dump(), settings.init
+    head, pair, init = settings.head.model_dump(), _pair_head(settings), settings.init
     loaded = None if init is None else files.load(init)
     if loaded is None:
         start = encoders.make(settings.encoder, data=Path(settings.data.dir))
@@ -391,14 +394,29 @@ def _initial_model(settings: Train) -> _InitialModel:
         made = make_head(
             head["kind"], start.encoder.width, dropout=head.get("dropout", 0.0), slots=head.get("slots", 0)
         )
+        pair_head = None if pair is None else PairHead(start.encoder.width, **pair)
     new_head, calibrated = True, False
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
         new_head, calibrated = False, loaded.config.get("training", {}).get("calibration") is not None
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: its encoder is used, with a new head", init)
-    scorer = PronounScorer(start.encoder, made, word_state=settings.word_state).train()
+    if pair_head is not None:
+        before = None if loaded is None else loaded.model.pair_head
+        if before is not None and before.heads == pair_head.heads:
+            pair_head.load_state_dict(before.state_dict())
+        else:
+            new_head = True
+            if loaded is not None:
+                LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
+    scorer = PronounScorer(start.encoder, made, word_state=settings.word_state, pair_head=pair_head).train()
     return _InitialModel(scorer, start, new_head, calibrated)
+
+
+def _pair_head(settings: Train) -> dict[str, Any] | None:
+    """Heads and dropout of the pair head; None without one."""
+    pair = settings.pair_head
+    return None if pair is None else {**pair.model_dump(), "dropout": settings.head.model_dump()["dropout"]}
 
 
 def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer: Trainer) -> None:

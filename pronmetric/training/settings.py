@@ -65,11 +65,18 @@ class Elmo(Record):
     max_pieces: Count
 
 
+class PairHead(Record):
+    """The head that compares two texts."""
+
+    heads: Count
+
+
 class LogitHead(Record):
     """Group head: ours."""
 
     kind: Literal["logit"]
     dropout: Fraction
+    pair: PairHead | None
 
 
 class PaperHead(Record):
@@ -116,6 +123,7 @@ class Corruption(Record):
     gender_swap: Share
     name_swap: Share
     fresh: Share
+    tie: Share
     emphasis: dict[str, Weight] | None
 
 
@@ -126,6 +134,7 @@ class Detection(Record):
     detection: Weight
     antecedent: Weight
     pair: Weight
+    preference: Weight
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     source_weight: dict[str, Positive] | None
@@ -138,6 +147,7 @@ class PairCorruption(Record):
 
     plain: Share
     fresh: Share
+    tie: Share
 
 
 class Pairs(Record):
@@ -146,6 +156,7 @@ class Pairs(Record):
     kind: Literal["pairs"]
     detection: Weight
     pair: Weight
+    preference: Weight
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     corruption: PairCorruption
 
@@ -337,8 +348,17 @@ class Train(Settings):
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:
-            for key in ("objective.pair", "objective.system_share", "objective.corruption.fresh", "loss"):
+            pairs = ("pair", "preference", "system_share", "corruption.fresh", "corruption.tie")
+            for key in (*(f"objective.{name}" for name in pairs), "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
+
+        if self.pair_head is None:
+            yield "objective.preference", "without a pair head: leave it out, or add head=two"
+
+    @property
+    def pair_head(self) -> PairHead | None:
+        """The head that compares two texts, if there is one."""
+        return self.head.pair if self.head.kind == "logit" else None
 
     def results(self) -> dict[str, Any]:
         """The settings that the weights depend on, as plain values; paths, but `init`, and the machine are left out."""

@@ -329,7 +329,7 @@ def test_training_starts_from_a_checkpoint(
 ) -> None:
     still = ["optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1", f"init={tiny_checkpoint()}"]
     source = load_file(tiny_checkpoint() / "model.safetensors")
-    assert train(tmp_path / "same", *still) == 0
+    assert train(tmp_path / "same", *still, "head=logit") == 0
     found = load_file(tmp_path / "same" / "checkpoint" / "model.safetensors")
     assert all(torch.equal(found[key], source[key]) for key in source) and caplog.text == ""
     assert config(tmp_path / "same")["training"]["init"] == checkpoint.hash_file(tiny_checkpoint() / checkpoint.WEIGHTS)
@@ -340,6 +340,24 @@ def test_training_starts_from_a_checkpoint(
     assert all(torch.equal(found[key], source[key]) for key in source if key.startswith("encoder."))
     assert isinstance(checkpoint.load(tmp_path / "other" / "checkpoint").model.head, PaperHead)
     assert "its encoder is used, with a new head" in caplog.text
+
+
+def test_two_heads_are_trained_together(train: Train, tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> None:
+    """From a checkpoint without a pair head to one with it, and further from there."""
+    given = ["half=false", "trainer.max_steps=4", "optim.head_lr=1e-2"]
+    assert train(tmp_path / "first", *given, f"init={tiny_checkpoint()}") == 0
+    losses = rows(tmp_path / "first")
+    assert any(row.get("train/preference") for row in losses) and any(row.get("train/detection") for row in losses)
+    told = config(tmp_path / "first")
+    assert told["pair_head"] == {"heads": 4, "dropout": 0.1} and told["training"]["head_seed"] == 1
+    assert {"development/system", "development/system_preference"} <= told["training"]["figures"].keys()
+    still = ["half=false", "trainer.max_steps=1", "optim.lr=0", "optim.head_lr=0"]
+    first = tmp_path / "first" / "checkpoint"
+    assert train(tmp_path / "second", *still, f"init={first}") == 0
+    before, after = (load_file(path / "model.safetensors") for path in (first, tmp_path / "second" / "checkpoint"))
+    assert any(name.startswith("pair_head.") for name in before)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert config(tmp_path / "second")["training"]["head_seed"] is None
 
 
 def test_a_source_that_only_the_preset_weighs_is_a_warning(

@@ -46,7 +46,7 @@ def corrupted(
         "must_agree": 0.0,
     }
     options |= {"emphasis": {}, "plain": 0.5, "clean": 0.1, "context": 0.6, "fitting": 0.0, "balanced": False}
-    options |= {"adjusted": False, "gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, **changes}
+    options |= {"adjusted": False, "gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, "tie": 0.0, **changes}
     row = next(antecedents.passages(DOCUMENT)) if row is None else row
     return examples.passage(
         row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), Corruption(**options)

@@ -196,3 +196,20 @@ def test_a_damaged_checkpoint_is_an_input_error(folder: Path, damage: str) -> No
         checkpoint.load(folder)
     assert message in str(error.value) and "\n" not in str(error.value)
     assert str(error.value).startswith(f"{folder / file if file else folder}: ")
+
+
+def test_a_pair_head_is_saved_and_loaded(tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> None:
+    """It changes no score of the other head, and the hash of the settings names it."""
+    before = checkpoint.load(tiny_checkpoint())
+    config = {**before.config, "pair_head": {"heads": 4, "dropout": 0.1}}
+    torch.manual_seed(3)
+    model = checkpoint.build(config)
+    model.load_state_dict(before.model.state_dict(), strict=False)
+    checkpoint.save(tmp_path / "two", model, before.pieces, config, half=False)
+    found = checkpoint.load(tmp_path / "two")
+    batch = found.collator.pad(found.collator.encode([Example("It rained.", "She left her.", [(0, 3), (9, 12)])]))
+    with torch.inference_mode():
+        one, two, saved = before.model(batch), found.model(batch), model.eval()(batch)
+    assert torch.equal(one.scores, two.scores) and one.preferences is None
+    assert torch.equal(two.preferences, saved.preferences) and (two.preferences != 0).all()
+    assert found.settings != before.settings

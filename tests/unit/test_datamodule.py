@@ -40,6 +40,7 @@ CORRUPTION: dict[str, Any] = {
     "fitting": 0.0,
     "context": 0.0,
     "fresh": 0.0,
+    "tie": 0.0,
 }
 Make = Callable[..., PronounData]
 
@@ -75,9 +76,9 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
         }
         if given["pair_share"] == 1:
             keys = {key: value for key, value in keys.items() if not key.startswith("objective.")}
-            corruption = {"plain": given["corruption"]["plain"], "fresh": given["corruption"]["fresh"]}
+            corruption = {"plain": given["corruption"]["plain"], "fresh": given["corruption"]["fresh"], "tie": 0.0}
             keys["objective"] = {"kind": "pairs", "detection": 0.0, "pair": 1.0, "corruption": corruption}
-            keys["objective"]["system_share"] = given["system_share"]
+            keys["objective"] |= {"preference": 1.0, "system_share": given["system_share"]}
         settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})
         collator = Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False)
         return PronounData(settings, collator, inventory=FORMS, required_sources=required)

@@ -26,6 +26,7 @@ CORRUPTION: dict[str, Any] = {
     "gender_swap": 0.0,
     "name_swap": 0.0,
     "fresh": 0.0,
+    "tie": 0.0,
     "rate": 0.5,
     "power": 0.5,
     "smoothing": 1.0,
@@ -210,3 +211,18 @@ def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) 
     for one, other in zip(natural, plain, strict=True):
         assert other.example == (flatten(one.example.context), flatten(one.example.text), one.example.spans)
         assert (one.right, one.labelled) == (other.right, other.labelled)
+
+
+def test_ties_are_another_demonstrative_or_a_longer_text() -> None:
+    row = {"kind": "system", "better": "She saw this.", "worse": "He saw.", "mismatches": []}
+    row |= {"context": ["One.", "They left."], "system_context": ["Uno."]}
+    found = set()
+    for seed in range(20):
+        pair = examples.pair(row, rng(seed), context="common", plain=0.0, fresh=1.0, table=None, tie=1.0)
+        assert [each.kind for each in pair] == ["tie", "tie"] and all(each.labelled for each in pair)
+        assert pair[0].example[:2] == ("One. They left.", "She saw this.") and set(pair[1].right) == {1.0}
+        found.add(pair[1].example[:2])
+    assert found == {("One. They left.", "She saw that."), ("One.", "They left. She saw this.")}
+    alone = {**row, "better": "She left.", "context": []}
+    kept = examples.pair(alone, rng(0), context="common", plain=0.0, fresh=0.0, table=None, tie=1.0)
+    assert [each.example.text for each in kept] == ["She left.", "He saw."] and kept[0].kind == "system"

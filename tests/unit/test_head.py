@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn, tensor
 
 from pronmetric.errors import InputError
-from pronmetric.nn.head import AverageHead, LogitHead, PaperHead, gather, mean
+from pronmetric.nn.head import AverageHead, LogitHead, PairHead, PaperHead, gather, mean
 from pronmetric.nn.scorer import make_head
 
 WIDTH = 6
@@ -141,3 +141,76 @@ def test_an_empty_slot_neither_attends_nor_scores_wherever_it_points() -> None:
     torch.testing.assert_close(found.scores, other.scores)
     torch.testing.assert_close(found.segment, other.segment, equal_nan=True)
     assert (other.scores[~given["real"]] == 0).all()
+
+
+def pair_head(*, heads: int = 2) -> PairHead:
+    torch.manual_seed(7)
+    return PairHead(WIDTH, heads=heads, dropout=0.0).eval()
+
+
+def test_the_pair_head_with_one_head_by_hand() -> None:
+    head, given = pair_head(heads=1), inputs()
+    states, at = given["states"][1], [1, 3]
+    with torch.no_grad():
+        found = head(**given)[1]
+        keys, values = head.key(states[:5]), head.value(states[:5])
+        for slot, word in enumerate(at):
+            weights = (head.query(states[word]) @ keys.T / math.sqrt(WIDTH)).softmax(0)
+            b = head.norm(states[word] + head.out(weights @ values))
+            torch.testing.assert_close(found[slot], head.z(nn.functional.gelu(head.hidden(b))).squeeze())
+    assert found[2:].tolist() == [0, 0]
+
+
+def test_the_heads_of_its_attention_are_independent_parts() -> None:
+    """With the keys of the second part at zero, the first part attends as before and the second evenly."""
+    head, given = pair_head(), inputs()
+    with torch.no_grad():
+        head.key.weight[3:], head.key.bias[3:] = 0, 0
+        head.out.weight[:], head.out.bias[:] = torch.eye(WIDTH), 0
+        states = given["states"][0]
+        query, key, value = head.query(states[:1]), head.key(states), head.value(states)
+        first = (query[:, :3] @ key[:, :3].T / math.sqrt(3)).softmax(-1) @ value[:, :3]
+        b = head.norm(states[0] + torch.cat([first[0], value[:, 3:].mean(0)]))
+        torch.testing.assert_close(head(**given)[0, 0], head.z(nn.functional.gelu(head.hidden(b))).squeeze())
+
+
+def test_a_preference_depends_on_the_words_around_the_pronoun() -> None:
+    head, given = pair_head(), inputs()
+    given["real"][0] = tensor([True, False, False, False])  # the pronoun is word 0
+    other = given["states"].clone()
+    other[0, 5] *= -5
+    with torch.no_grad():
+        assert (head(**given) - head(**{**given, "states": other})).abs()[0, 0] > 1e-4
+
+
+def test_a_preference_is_a_mean_so_that_dropping_a_pronoun_wins_nothing() -> None:
+    """Not a sum: where all pronouns have the same u, one, two and three of them have the same preference."""
+    head = pair_head()
+    scores, real = torch.full((3, 3), -1.5), tensor([[True, False, False], [True, True, False], [True, True, True]])
+    assert head.segment(scores.masked_fill(~real, 0.0), real).tolist() == [-1.5] * 3
+    better_dropped = head.segment(tensor([[1.0, -1.0], [-1.0, 0.0]]), tensor([[True, True], [True, False]]))
+    assert better_dropped[0] > better_dropped[1]
+
+
+def test_a_preference_does_not_grow_with_length() -> None:
+    """The same words twice over are attended to in the same proportions."""
+    head, given = pair_head(), inputs()
+    states, mask = given["states"][:1], given["mask"][:1]
+    rest = {"at": given["at"][:1], "real": given["real"][:1]}
+    with torch.no_grad():
+        once = head(states=states, mask=mask, **rest)
+        twice = head(states=torch.cat([states, states], 1), mask=torch.cat([mask, mask], 1), **rest)
+    torch.testing.assert_close(once, twice)
+
+
+def test_words_that_are_not_there_change_no_preference() -> None:
+    head, given = pair_head(), inputs()
+    other = given["states"].masked_fill(~given["mask"][:, :, None], 77.0)
+    with torch.no_grad():
+        torch.testing.assert_close(head(**given), head(**{**given, "states": other}))
+    assert head.segment(head(**given), given["real"]).isnan().tolist() == [False, False, True]
+
+
+def test_the_heads_of_the_attention_divide_the_width() -> None:
+    with pytest.raises(InputError, match=r"head\.pair\.heads=4: expected a divisor of the encoder's width 6"):
+        PairHead(WIDTH, heads=4, dropout=0.0)

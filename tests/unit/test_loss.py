@@ -78,3 +78,17 @@ def test_where_all_is_masked_the_loss_is_zero_and_can_go_back() -> None:
     sum(losses, start=torch.zeros(())).backward()
     for leaf in (scores, logits, weights):
         assert leaf.grad is not None and (leaf.grad == 0).all()
+
+
+def test_ties_have_margin_0_in_both_directions() -> None:
+    better, worse = tensor([0.5, 0.2, 0.9]), tensor([0.2, 0.5, 0.1])
+    found = loss.margin(better, worse, margin=0.1, tie=tensor([True, True, False]))
+    assert value(found) == pytest.approx((0.3 + 0.3 + 0.0) / 3)
+
+
+def test_a_logistic_tie_is_least_where_the_scores_are_equal() -> None:
+    tie = tensor([True])
+    assert value(loss.logistic(tensor([2.0]), tensor([2.0]), tie=tie)) == pytest.approx(math.log(2))
+    expected = (math.log1p(math.exp(-1)) + math.log1p(math.exp(1))) / 2
+    for better, worse in ((1.0, 2.0), (2.0, 1.0)):
+        assert value(loss.logistic(tensor([better]), tensor([worse]), tie=tie)) == pytest.approx(expected)

@@ -14,7 +14,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
-from pronmetric.nn.head import HeadOutput
+from pronmetric.nn.head import HeadOutput, PairHead
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule, accuracies, score_pairs
@@ -80,6 +80,11 @@ def labelled(collator: Collator, texts: list[Text], *, pairs: bool) -> Labelled:
     return Labeller(collator).batch(items, pairs=pairs, name="train")
 
 
+def without_first(item: Labelled) -> dict[str, Any]:
+    """The fields of the pairs, without the first pair."""
+    return {name: getattr(item, name)[1:] for name in ("better", "worse", "pair", "tie", "system")}
+
+
 def output(scores: list[list[float]], segment: list[float]) -> HeadOutput:
     return HeadOutput(tensor(scores), tensor(segment), None)
 
@@ -120,7 +125,7 @@ def test_an_unbounded_score_is_its_own_logit_and_has_no_detection(make: Make, it
 @pytest.mark.parametrize("head", ["logit", "paper", "average"])
 def test_a_batch_without_labels_and_whole_pairs_can_go_back(make: Make, item: Labelled, head: str) -> None:
     module = make(head=head)
-    nothing = replace(item, labelled=torch.zeros_like(item.labelled), better=item.better[1:], worse=item.worse[1:])
+    nothing = replace(item, labelled=torch.zeros_like(item.labelled), **without_first(item))
     parts = module.losses(module.scorer(nothing.batch), nothing)
     total = sum(parts.values(), start=torch.zeros(()))
     total.backward()
@@ -133,6 +138,39 @@ def test_a_pair_without_a_score_sends_back_no_nan(make: Make, item: Labelled) ->
     sum(module.losses(module.scorer(item.batch), item).values(), start=torch.zeros(())).backward()
     grads = [p.grad for p in module.parameters() if p.grad is not None]
     assert grads and all(g.isfinite().all() for g in grads) and any((g != 0).any() for g in grads)
+
+
+def with_pair_head(module: ScorerModule) -> ScorerModule:
+    torch.manual_seed(11)
+    module.scorer.pair_head = PairHead(32, heads=4, dropout=0.0)
+    return module
+
+
+def test_system_outputs_and_ties_by_two_heads(make: Make, item: Labelled) -> None:
+    """The pair head learns from all pairs, the probabilities from those of a kind that is no system output."""
+    module, found = with_pair_head(make()), output(SCORES, SEGMENTS)
+    found = found._replace(preferences=tensor([[1.0, 3.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]))
+    gap = 2.0 - 0.5  # of means; the second pair has a text without a pronoun
+    system = replace(item, system=tensor([True, False]))
+    parts = module.losses(found, system)
+    assert parts["preference"].item() == pytest.approx(math.log1p(math.exp(-gap)))
+    assert parts["pair"].item() == 0
+    parts = module.losses(found, replace(item, tie=tensor([True, False])))
+    expected = (math.log1p(math.exp(-gap)) + math.log1p(math.exp(gap))) / 2
+    assert parts["preference"].item() == pytest.approx(expected) and parts["pair"].item() > math.log(2)
+
+
+@pytest.mark.parametrize("name", ["detection", "preference"])
+def test_the_gradients_of_both_losses_reach_the_encoder(make: Make, item: Labelled, name: str) -> None:
+    module = with_pair_head(make())
+    module.losses(module.scorer(item.batch), item)[name].backward()
+    encoder: Any = module.scorer.encoder
+    assert all(p.grad is not None and (p.grad != 0).any() for p in encoder.model.encoder.layer[0].parameters())
+    own, other = (module.scorer.pair_head, module.scorer.head)
+    assert own is not None
+    trained, still = (own, other) if name == "preference" else (other, own)
+    assert any(p.grad is not None and (p.grad != 0).any() for p in trained.parameters())
+    assert all(p.grad is None or (p.grad == 0).all() for p in still.parameters())
 
 
 def rates(module: ScorerModule) -> dict[str, set[tuple[float, float]]]:

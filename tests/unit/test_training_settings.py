@@ -151,7 +151,7 @@ HOSTILE = [
 NOT_READ = [
     ("train", ["loss.margin=0.2"], "loss.margin is not read with loss=logistic; it belongs to loss=margin"),
     ("train", ["objective=pairs", "head=paper", "head.dropout=0.1"], "head.dropout is not read with head=paper; it"),
-    ("train", ["head.slots=3"], "head.slots is not read with head=logit; it belongs to head=paper"),
+    ("train", ["head.slots=3"], "head.slots is not read with head=two; it belongs to head=paper"),
     ("train", ["encoder.hidden=3"], "encoder.hidden is not read with encoder=minilm; it belongs to encoder=glove"),
     ("train", ["optim=sgd", "optim.beta2=0.9"], "optim.beta2 is not read with optim=sgd; it belongs to optim=adamw"),
     ("train", ["objective=pairs", "objective.corruption.rate=0.1"], "it belongs to objective=detection"),
@@ -163,6 +163,8 @@ NOT_READ = [
         ["optim.frozen=true", "encoder_cache=s", "encoder.dropout=0.1"],
         "encoder.dropout is not read with encoder_cache=",
     ),
+    ("train", ["head=logit", "objective.preference=0.5"], "objective.preference is not read without a pair head"),
+    ("train", ["objective.pair_share=0", "objective.preference=0.5"], "is not read with objective.pair_share=0"),
     ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
     ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
     ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
