@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
-from pronmetric.cli import comparison_text, context_flag, load, numbers, options, output, tie
+from pronmetric.cli import comparison_text, context_flag, flag_checks, load, numbers, options, output, tie
 from pronmetric.cli import corpus as corpora
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
@@ -64,8 +64,8 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    options.check_flags(made, args)
-    options.check_targets(args)
+    flag_checks.check_flags(made, args)
+    flag_checks.check_targets(args)
     if args.translations is not None:
         _need_two(args.translations, "name them after -t")
     threshold = tie.threshold(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)

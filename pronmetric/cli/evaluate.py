@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import also, evaluate_pairs, evaluate_pronouns, numbers, options, output, stray, tie
+from pronmetric.cli import also, evaluate_pairs, evaluate_pronouns, flag_checks, numbers, options, output, stray, tie
 from pronmetric.output import targets
 from pronmetric.suites.pair_sets import SHUFFLED
 from pronmetric.suites.prepared_pairs import SPLITS
@@ -122,7 +122,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
     """Flags that do not go together: a usage error, exit code 2."""
     if (args.pairs is None) == (args.dataset is None):
         made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
-    options.check_dataset(made, args)
+    flag_checks.check_dataset(made, args)
     if args.dataset is not None and args.split is not None:
         made.error("--split needs a prepared folder; leave it out with -d")
     if args.scores is None:

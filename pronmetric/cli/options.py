@@ -1,14 +1,11 @@
-"""The flags that several verbs share, and the checks of flags that do not go together."""
+"""The flags that several verbs share."""
 
 from __future__ import annotations
 
 import argparse
-import re
 
-from pronmetric.checkpoint import locate
 from pronmetric.cli import comet_flags, numbers
 from pronmetric.eval.resampling import SEED
-from pronmetric.output import targets
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 
@@ -99,57 +96,6 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
             metavar="N",
             help="of the resampling (default: %(default)s)",
         )
-
-
-def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Flags that do not go together: a usage error, exit code 2."""
-    jsonl = getattr(args, "jsonl", None)
-    given = {"-t": args.translations, "-d": args.dataset, "--jsonl": jsonl}
-    chosen = [flag for flag, value in given.items() if value is not None]
-    if len(chosen) != 1:
-        flags = [flag for flag in given if hasattr(args, "jsonl") or flag != "--jsonl"]
-        made.error(f"give one of {', '.join(flags)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
-    of_files = {"-r": args.references, "-s": args.sources, "--docids": args.docids}
-    extra = [flag for flag, value in of_files.items() if value is not None]
-    if chosen != ["-t"] and extra:
-        made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
-    check_dataset(made, args)
-    if args.model_storage_path is not None and not locate.of_hub(args.model):
-        made.error("--model_storage_path is where a model of the hub is kept; give --model OWNER/NAME too")
-    if args.refs is not None and args.dataset is None:
-        made.error("--refs names references of -d; those of -t are files: give -r")
-    if args.refs is not None and args.context not in (None, COMMON):
-        made.error(f"--refs names the common context, which --context {args.context} does not use")
-    if args.context == COMMON and args.translations and args.references is None:
-        made.error("--context common is the reference's context: give -r")
-    check_given(made, args)
-
-
-def check_given(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """A context that lines have and records of --jsonl bring, or the other way round: a usage error."""
-    if getattr(args, "jsonl", None) is not None and args.context in (COMMON, RESPECTIVE):
-        made.error(f"--context {args.context} needs lines of text (-t); a record of --jsonl brings its own context")
-    if getattr(args, "jsonl", None) is None and args.context == GIVEN:
-        made.error("--context given is that of the records of --jsonl")
-
-
-def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """A test set that is not named as it must be: a usage error."""
-    if args.dataset is None and (args.wmt_dir or args.systems):
-        made.error("--wmt-dir and --systems go with -d")
-    if args.dataset is not None:
-        if not re.fullmatch(r"[^:\s]+:[a-z]{2,3}-[a-z]{2,3}", args.dataset):
-            made.error(f"-d: expected NAME:LP such as wmt22:de-en, got {args.dataset!r}")
-        if args.wmt_dir is None:
-            made.error("-d needs --wmt-dir DIR; nothing is downloaded")
-
-
-def check_targets(args: argparse.Namespace) -> None:
-    """Refuse an output file that could not be written or is read as well, before any work is done."""
-    files = [*(args.translations or []), *(args.references or [])]
-    texts = [*files, args.sources, args.docids, getattr(args, "jsonl", None)]
-    outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))
-    targets.check(outputs, read=[*texts, getattr(args, "wmt_dir", None), args.model])
 
 
 def both(group: argparse._ActionsContainer, name: str, **options: object) -> None:

@@ -9,7 +9,7 @@ from itertools import repeat
 
 from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.cli import also as also_flag
-from pronmetric.cli import context_flag, load, options, output, score_records
+from pronmetric.cli import context_flag, flag_checks, load, options, output, score_records
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.errors import PronmetricError
@@ -65,10 +65,10 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    options.check_flags(made, args)
+    flag_checks.check_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
-    options.check_targets(args)
+    flag_checks.check_targets(args)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     (_score_corpus if args.jsonl is None else score_records.run)(args, note)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pronmetric.cli import context_flag, load, options, output
+from pronmetric.cli import context_flag, flag_checks, load, output
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.suggest_flags import parse
 from pronmetric.cli.suggest_flags import parser as parser
@@ -23,7 +23,7 @@ from pronmetric.text.corpus import Corpus
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parse(argv)
-    options.check_targets(args)
+    flag_checks.check_targets(args)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     if args.jsonl is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import context_flag, numbers, options, stray
+from pronmetric.cli import context_flag, flag_checks, numbers, options, stray
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
@@ -92,7 +92,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         made.error("give one of --jsonl, -t" + ("" if args.jsonl is None else "; got both"))
     if args.jsonl is not None and (args.references is not None or args.docids is not None):
         made.error("-r and --docids go with -t, not with --jsonl")
-    options.check_given(made, args)
+    flag_checks.check_given(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common needs a reference: give -r")
     if args.all and args.threshold is not None:

@@ -1,0 +1,63 @@
+"""How `correlate` prints figures of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pronmetric.cli.system_figures import head, matrix_lines
+from pronmetric.cli.tables import table
+from pronmetric.eval.permutation import PAIRWISE
+from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures
+from pronmetric.results.segment_level import SegmentLevel
+
+LABELS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "tau_b": "tau-b",
+    "tau_c": "tau-c",
+    "tau_10": "tau-10",
+    "tau_eq": "tau-eq",
+    ACC_EQ: "acc-eq",
+}
+_AVERAGED = {
+    NONE: "none: all scores as one list",
+    SYS: "sys: the segments of each system, then the mean over {} systems",
+    ITEM: "item: the systems' scores of each segment, then the mean over {} segments",
+}
+_GROUP = {SYS: "systems", ITEM: "segments"}
+
+
+def format_all(level: SegmentLevel) -> str:
+    """The metrics on the same outputs, and the tests between them."""
+    reasons = {"without a score by all": level.left_out, "human references, left out": level.references}
+    lines = head(level.systems, reasons)
+    lines.append(f"{level.segments} segments; {level.scores} outputs count, of {level.human_scores} that people scored")
+    lines += ["", *_table(level.found, level.average)]
+    if level.p is not None:
+        what = "the verdicts on a pair" if level.figure in PAIRWISE else "the scores of an output"
+        lines += ["", *matrix_lines(level.p, LABELS[level.figure], what=what)]
+    return "\n".join(lines)
+
+
+def _table(found: Mapping[str, SegmentFigures], average: str) -> list[str]:
+    any_one = next(iter(found.values()))
+    rows = [
+        (label, *(_number(one.figures[name]) for name in LABELS), f"{one.threshold:.4g}")
+        for label, one in found.items()
+    ]
+    lines = [table(("", *LABELS.values(), "threshold"), rows)]
+    lines.append(f"average {_AVERAGED[average].format(any_one.groups)}; {any_one.pairs} pairs")
+    if any_one.small:
+        lines.append(f"{any_one.small} {_GROUP[average]} with a single score have no pair and are left out")
+    for label, one in found.items():
+        undefined = {name: figure.undefined for name, figure in one.figures.items() if figure.undefined}
+        if undefined:
+            told = ", ".join(f"{LABELS[name]} {count}" for name, count in undefined.items())
+            lines.append(f"{label}: undefined, all scores of one side equal, and left out of the mean: {told}")
+    if any_one.sought < any_one.pairs:
+        lines.append(f"the threshold was sought on {any_one.sought} pairs, drawn at random")
+    return lines
+
+
+def _number(one: Mean) -> str:
+    return "-" if one.value is None else f"{one.value:.4f}"

@@ -1,0 +1,161 @@
+"""Segment-level correlation of metrics with human scores: the outputs that count, the figures, and their JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pronmetric.errors import InputError
+from pronmetric.eval.permutation import Matrix, segment_matrix
+from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
+from pronmetric.results import metric_scores
+from pronmetric.results.metric_scores import Metric
+from pronmetric.results.system_level import significance
+from pronmetric.suites import wmt_scores
+
+SegmentScores = Mapping[str, Sequence[float | None]]
+"""Under each system the scores of its segments, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLevel:
+    """Metrics, by label, on the outputs that all of them and humans scored.
+
+    p: of the tests between two or more metrics, in `figure`. systems: those that all have. segments: of each system.
+    scores: outputs that count, of `human_scores` that humans scored. left_out: systems that some metric lacks.
+    references: human translations, left out.
+    """
+
+    paths: Sequence[str]
+    found: Mapping[str, SegmentFigures]
+    average: str
+    figure: str
+    p: Matrix | None
+    systems: Sequence[str]
+    segments: int
+    scores: int
+    human_scores: int
+    left_out: Sequence[str]
+    references: Sequence[str]
+
+    def content(self, human: str, *, seed: int) -> dict[str, Any]:
+        """All figures for JSON; `human` is the file of the human scores."""
+        return {
+            "level": "segment",
+            "human": human,
+            "average": self.average,
+            "metrics": [_figures(path, one) for path, one in zip(self.paths, self.found.values(), strict=True)],
+            "systems": self.systems,
+            "segments": self.segments,
+            "scores": self.scores,
+            "human_scores": self.human_scores,
+            "seed": seed,
+            "significance": None if self.p is None else significance(self.p, self.figure),
+            "left_out": {"not_scored_by_all": self.left_out, "references": self.references},
+        }
+
+
+class MetricFile(NamedTuple):
+    """The segment scores of a metric, from a file named `path`, `label` in tables; with its result if it is one."""
+
+    path: str
+    label: str
+    scores: SegmentScores
+    result: Metric | None
+
+
+def read_metrics(paths: Sequence[str], human: str) -> list[MetricFile]:
+    """The metrics in the files; `human` is the file of the human scores, whose names of systems they get."""
+    names = wmt_scores.assessed_names(human)
+    files = []
+    for path, label in zip(paths, metric_scores.labels(paths), strict=True):
+        result, scores = metric_scores.read_segments(path, names)
+        files.append(MetricFile(path, label, scores, result))
+    return files
+
+
+def correlate(
+    files: Sequence[MetricFile],
+    *,
+    human: str,
+    human_score: Literal["z", "raw"],
+    average: str,
+    figure: str,
+    keep_references: bool,
+    seed: int,
+) -> SegmentLevel:
+    """Correlate metrics with the human scores of segments in the file `human`, and test each two in `figure`.
+
+    Args:
+        files: the metrics, as `read_metrics` gives them.
+        human: the file of the human scores.
+        human_score: which score of direct assessment.
+        average: how scores are grouped, see `pronmetric.eval.segment_correlation`.
+        figure: the statistic of the tests.
+        keep_references: include human translations as systems.
+        seed: of the resampling.
+
+    Raises:
+        InputError: no system, or no output, has all scores, or the metrics have other numbers of segments.
+    """
+    paths, metrics = [file.path for file in files], {file.label: file.scores for file in files}
+    length = _length(paths, list(metrics.values()))
+    systems = list(dict.fromkeys(s for segments in metrics.values() for s in segments))
+    people = wmt_scores.read_human_segments(human, systems=systems, segments=length, score=human_score)
+    systems = list(dict.fromkeys([*systems, *people]))
+    references = [] if keep_references else [s for s in systems if wmt_scores.is_human(s)]
+    counted = [s for s in systems if s not in references and all(s in side for side in (*metrics.values(), people))]
+    if not counted:
+        there = "; ".join(f"{label} has {', '.join(segments)}" for label, segments in metrics.items())
+        message = f"expected a system that all SCORES have too: here are {', '.join(people)}; {there}"
+        raise InputError(f"{message}; name them alike", file=human)
+    by_human = _matrix(people, counted)
+    first, *others = common(
+        {str(k): each for k, each in enumerate([by_human, *(_matrix(m, counted) for m in metrics.values())])}
+    ).values()
+    if not (~np.isnan(first)).any():
+        raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human)
+    matrices = dict(zip(metrics, others, strict=True))
+    return SegmentLevel(
+        paths=paths,
+        found={label: segment_figures(matrix, first, average=average, seed=seed) for label, matrix in matrices.items()},
+        average=average,
+        figure=figure,
+        p=segment_matrix(matrices, first, figure=figure, average=average, seed=seed) if len(matrices) > 1 else None,
+        systems=counted,
+        segments=length,
+        scores=int((~np.isnan(first)).sum()),
+        human_scores=int((~np.isnan(by_human)).sum()),
+        left_out=[s for s in systems if s not in references and s not in counted],
+        references=references,
+    )
+
+
+def _length(paths: Sequence[str], metrics: Sequence[SegmentScores]) -> int:
+    """The number of segments, the same in all metrics."""
+    lengths = [len(next(iter(segments.values()))) for segments in metrics]
+    for path, length in zip(paths, lengths, strict=True):
+        if length != lengths[0]:
+            message = f"{length} segments of each system, but {paths[0]} has {lengths[0]}: expected the same text"
+            raise InputError(message, file=path)
+    return lengths[0]
+
+
+def _matrix(scores: SegmentScores, systems: Sequence[str]) -> np.ndarray:
+    return np.array([scores[system] for system in systems], dtype=float)
+
+
+def _figures(path: str, found: SegmentFigures) -> dict[str, Any]:
+    return {
+        "metric": path,
+        **{name: dataclasses.asdict(one) for name, one in found.figures.items()},
+        "threshold": found.threshold,
+        "groups": found.groups,
+        "groups_of_one": found.small,
+        "pairs": found.pairs,
+        "pairs_for_threshold": found.sought,
+    }
