@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from pronmetric.pronouns import that
 from pronmetric.pronouns.lexicon import ADVERB, AUXILIARY, BASE, FUNCTION, PAST, PREPOSITION, VERB
@@ -73,41 +74,88 @@ def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: 
     return False, "name in capitals"
 
 
+class _Place(NamedTuple):
+    """The place of an "I": the words, the same lower-cased, its index, and its two neighbours lower-cased."""
+
+    words: Sequence[Word]
+    lower: Sequence[str]
+    at: int
+    before: str
+    after: str
+
+    def glued(self, k: int) -> bool:
+        """Whether word `k` follows the one before it without white space."""
+        return 0 < k < len(self.words) and self.words[k].start == self.words[k - 1].end
+
+    def after_capital(self) -> bool:
+        """Whether the word before begins with a capital."""
+        return self.at > 0 and self.words[self.at - 1].text[0].isupper()
+
+
 def _i(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
     """I is a numeral after a numbered noun or a ruler, and may be an initial."""
-    before, after = _low(lower, index - 1), _low(lower, index + 1)
-    if after.startswith("'") and len(after) > 1:
+    place = _Place(words, lower, index, _low(lower, index - 1), _low(lower, index + 1))
+    if place.after.startswith("'") and len(place.after) > 1:
         return True, "before a clitic"
-    glued = index + 1 < len(words) and words[index + 1].start == words[index].end
-    if after == "." and glued:
-        if index + 2 < len(words) and words[index + 2].start == words[index + 1].end and _is_letter(lower[index + 2]):
-            return False, "part of an abbreviation"
-        if words[index].text == "I" and _low(lower, index + 2)[:1].isalpha() and _is_initial(words, lower, index):
-            return False, "initial or numeral before a full stop"
-    if before == "." and words[index - 1].end == words[index].start and _is_letter(_low(lower, index - 2)):
-        return False, "part of an abbreviation"
-    if after in _HYPHEN | {"/"} and glued and index + 2 < len(words):
-        part = words[index + 2].text
-        if (
-            words[index + 2].start == words[index + 1].end
-            and lower[index + 2] != "i"
-            and (part.isdigit() or part.isupper() or words[index].text == "i")
-        ):
-            return False, "part of a compound"
-    if before == "(" and after == ")":
-        return False, "numeral in brackets"
-    if any(_ROMAN.fullmatch(word.text) for word in words[index + 1 : index + 3]):
-        return False, "first of several numerals"
-    if before == "war" and _low(lower, index - 2) == "world":
-        return False, "World War I"
-    if before in LEXICON["numbered"] and _is_numbered(words, lower, index):
-        return False, f"numeral after {before}"
-    if before in LEXICON["regnal"] and index and words[index - 1].text[0].isupper() and after not in _SPEAKS:
-        return False, f"numeral after {before}"
-    if _low(lower, index - 2) in LEXICON["title"] and before.isalpha() and before not in FUNCTION:
-        if words[index - 1].text[0].isupper() and after not in _SPEAKS:
-            return False, f"numeral after {before}"
+    for reason, holds in _NO_PERSON:
+        if holds(place):
+            return False, reason.format(before=place.before)
     return True, "a person speaks"
+
+
+def _begins_abbreviation(place: _Place) -> bool:
+    """Whether "I" is a letter of I.E."""
+    index = place.at
+    glued = place.after == "." and place.glued(index + 1) and place.glued(index + 2)
+    return glued and _is_letter(place.lower[index + 2])
+
+
+def _ends_abbreviation(place: _Place) -> bool:
+    """Whether "I" is a letter of A.I."""
+    return place.before == "." and place.glued(place.at) and _is_letter(_low(place.lower, place.at - 2))
+
+
+def _is_before_stop(place: _Place) -> bool:
+    index, lower = place.at, place.lower
+    stop = place.after == "." and place.glued(index + 1) and place.words[index].text == "I"
+    return stop and _low(lower, index + 2)[:1].isalpha() and _is_initial(place.words, lower, index)
+
+
+def _is_in_compound(place: _Place) -> bool:
+    """Whether "I" is part of I-95 or i/o, and is not before another "I"."""
+    index, words = place.at, place.words
+    if place.after not in _HYPHEN | {"/"} or not (place.glued(index + 1) and place.glued(index + 2)):
+        return False
+    part = words[index + 2].text
+    return place.lower[index + 2] != "i" and (part.isdigit() or part.isupper() or words[index].text == "i")
+
+
+def _is_regnal(place: _Place) -> bool:
+    """Whether "I" follows the name of a ruler: a regnal name, or a name after a title."""
+    if not place.after_capital() or place.after in _SPEAKS:
+        return False
+    titled = _low(place.lower, place.at - 2) in LEXICON["title"]
+    return place.before in LEXICON["regnal"] or (titled and place.before.isalpha() and place.before not in FUNCTION)
+
+
+_NO_PERSON: tuple[tuple[str, Callable[[_Place], bool]], ...] = (
+    ("part of an abbreviation", _begins_abbreviation),
+    ("initial or numeral before a full stop", _is_before_stop),
+    ("part of an abbreviation", _ends_abbreviation),
+    ("part of a compound", _is_in_compound),
+    ("numeral in brackets", lambda place: place.before == "(" and place.after == ")"),
+    (
+        "first of several numerals",
+        lambda place: any(_ROMAN.fullmatch(word.text) for word in place.words[place.at + 1 : place.at + 3]),
+    ),
+    ("World War I", lambda place: place.before == "war" and _low(place.lower, place.at - 2) == "world"),
+    (
+        "numeral after {before}",
+        lambda place: place.before in LEXICON["numbered"] and _is_numbered(place.words, place.lower, place.at),
+    ),
+    ("numeral after {before}", _is_regnal),
+)
+"""Why an "I" is no pronoun, and the test; the first whose test holds counts."""
 
 
 def _is_letter(word: str) -> bool:
