@@ -38,6 +38,7 @@ from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseCom
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text, text_of
+from pronmetric.text.lines import check_segment
 from pronmetric.text.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
@@ -265,6 +266,9 @@ class PronounMetric:
                 pieces encoded; the total is the number of texts.
             length_batching: batches hold texts of similar length; if False, consecutive texts.
             cache: repeated texts are not encoded again.
+
+        Raises:
+            InputError: a text above the limit of characters, with its number from 1.
         """
         batch_size = BATCH_SIZE[self._device.type] if batch_size is None else batch_size
         if batch_size < 1:
@@ -294,6 +298,7 @@ class PronounMetric:
                 del known[key]
 
         for number, (context, text) in enumerate(texts):
+            check_segment(text, file="text", line=number + 1)
             found = tuple(p for p in finder.find(text) if p.form in self._forms)
             identity = f"{context}\0{text}" if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()

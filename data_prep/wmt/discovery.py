@@ -22,6 +22,7 @@ from data_prep.wmt.merge import merge
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, documents
 from pronmetric.errors import InputError
 from pronmetric.schema import Document
+from pronmetric.text.lines import check_segment
 
 RESERVED = ("newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en")
 """Test sets of the published study and of people, never read by default: `NAME`, `NAME:LP`, `wmtYY` or `wmtYY:LP`."""
@@ -192,9 +193,9 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Iterator[Doc
     The tally counts what was met: byte-order marks removed, empty outputs, test-suite documents left out ...
 
     Raises:
-        InputError: a fault in a file, with file and line.
+        InputError: a fault in a file, with file and line; a segment above its limit of characters.
     """
-    yield from documents(testset, columns(testset, tally=tally))
+    yield from documents(testset, check_lengths(testset, columns(testset, tally=tally)))
 
 
 def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
@@ -212,6 +213,23 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     if found is None or not found.size:
         raise InputError(f"test set {testset.id} holds no segment", file=testset.paths[0])
     return count_empty(found, counts)
+
+
+def check_lengths(testset: TestSet, found: Columns) -> Columns:
+    """The columns, if no segment is longer than the limit; the error names the file and its line or segment."""
+    texts = {(part.role, part.name): part.path for part in testset.having(*parallel.ROLES)}
+    holder = next((part.path for part in testset.parts if part.role not in parallel.ROLES), testset.paths[0])
+    named: list[tuple[str, str, Sequence[str | None]]] = [("src", "", found.src or [])]
+    named += [("ref", name, rows) for name, rows in found.refs.items()]
+    named += [("hyp", name, rows) for name, rows in found.hyps.items()]
+    for role, name, rows in named:
+        path, what = texts.get((role, name)), f"{role} {name}".strip()
+        for number, text in enumerate(rows, start=1):
+            if path is not None:
+                check_segment(text or "", file=path, line=number)
+            else:
+                check_segment(text or "", file=f"{holder} ({what}, segment {number})")
+    return found
 
 
 def without_marks(found: Columns, tally: Counter[str]) -> Columns:

@@ -20,7 +20,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import ANSWERS, A
 from pronmetric.text import strict_json
 from pronmetric.text.context import refuse_unprintable
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import check_segment, iter_lines
 
 PairScores = Mapping[str, tuple[float | None, float | None]]
 """The scores of texts A and B by the pair's id."""
@@ -182,7 +182,7 @@ class _Record:
         value = self.needed(key)
         if not isinstance(value, str):
             self.fail(f'"{key}" must be a string, got {_kind(value)}')
-        return self._printable(value, key)
+        return check_segment(self._printable(value, key), file=self.file, line=self.line)
 
     def label(self, key: str) -> str | None:
         value = self.record.get(key)
@@ -199,7 +199,7 @@ class _Record:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             got = "a list with other items" if isinstance(value, list) else _kind(value)
             self.fail(f'"{key}" must be a list of strings, got {got}')
-        return tuple(self._printable(item, key) for item in value)
+        return tuple(check_segment(self._printable(item, key), file=self.file, line=self.line) for item in value)
 
     def answer(self, key: str) -> str | None:
         value = self.record.get(key)
@@ -267,6 +267,7 @@ def _study(record: _Record) -> JudgedPair:
     """A sample of the study: lower-case tokens joined by blanks; the samples of one reference sentence are one doc."""
     text_a, text_b, context = (" ".join(record.strings(key)) for key in ("reference", "noisy", "context"))
     for key, text in (("reference", text_a), ("noisy", text_b)):
+        check_segment(text, file=record.file, line=record.line)
         if not text:
             record.fail(f'"{key}" has no tokens; expected a list of words')
     return JudgedPair(

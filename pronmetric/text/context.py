@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
+from pronmetric.text.lines import check_segment
 
 CONTEXT_SIZE = 2
 # Where the context of a text comes from.
@@ -36,7 +37,7 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
-            another type, or a string has a NUL or a lone surrogate.
+            another type, or a string has a NUL or a lone surrogate, or is above its limit.
     """
     if not isinstance(record, Mapping):
         expected = 'an object {"text": ..., "context": [...]}'
@@ -52,6 +53,7 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
         raise InputError(f'"context" must be a list of strings, oldest first, got {got}', file=file, line=line)
     for name, value in (("text", text), *(("context", sentence) for sentence in context)):
         refuse_unprintable(value, name, file=file, line=line)
+        check_segment(value, file=file, line=line)
     return Text(join(context), text)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pronmetric.errors import InputError
 from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, refuse_unprintable, text_of
-from pronmetric.text.lines import check_segment, decode_lines, iter_lines
+from pronmetric.text.lines import decode_lines, iter_lines
 
 _AHEAD = 4096
 
@@ -59,8 +59,6 @@ def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
         except ValueError as error:
             raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
         text = text_of(value, file=file, line=number)
-        for part in text:
-            check_segment(part, file=file, line=number)
         if "id" not in value:
             raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
         identity = strict_json.dump(value["id"], sort_keys=True)

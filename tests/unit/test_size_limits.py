@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,7 +17,8 @@ import numpy as np
 import pytest
 
 from data_prep import documents
-from data_prep.wmt import sgm, xml
+from data_prep.wmt import discovery, plain, sgm, xml
+from pronmetric import metric
 from pronmetric.baselines import apt_config
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pretrained import glove
@@ -158,3 +161,47 @@ def test_a_segment_has_a_limit_of_characters(kind: str, tmp_path: Path, monkeypa
     monkeypatch.setenv(MAX_SEGMENT, "0")
     with pytest.raises(PronmetricError, match="expected a number of characters above 0"):
         read()
+
+
+LONG = "\u00e9 " * 60_000
+TOO_LONG = f"a segment of 120,000 characters, more than 100,000: .* raise the limit with {MAX_SEGMENT}="
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"id": "2", "text_a": "ok", "text_b": LONG},
+        {"id": "2", "text_a": "ok", "text_b": "ok.", "context": [LONG]},
+        {"id": "2", "reference": ["it", *LONG.split()], "noisy": ["ok"], "context": [], "position": 0},
+    ],
+    ids=["text", "context", "study"],
+)
+def test_pairs_have_that_limit(second: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "pairs"
+    path.write_text("".join(json.dumps(o) + "\n" for o in ({"id": "1", "text_a": "It.", "text_b": "He."}, second)))
+    with pytest.raises(InputError, match=r"a segment of 120,\d{3} characters, more than 100,000") as raised:
+        judged_pairs.read(path)
+    assert (raised.value.file, raised.value.line) == (str(path), 2)
+
+
+def test_test_sets_have_that_limit(tmp_path: Path) -> None:
+    for name, text in (("ref.txt", "ok\nok\n"), ("North.txt", f"ok\n{LONG}\n")):
+        (tmp_path / name).write_text(text)
+    (testset,) = plain.find(sorted(tmp_path.iterdir()))
+    with pytest.raises(InputError, match=TOO_LONG) as raised:
+        list(discovery.read(testset))
+    assert (str(raised.value.file), raised.value.line) == (str(tmp_path / "North.txt"), 2)
+
+
+def test_marked_up_test_sets_have_that_limit(tmp_path: Path, root: Path) -> None:
+    given = sorted((root / "tests" / "fixtures" / "wmt").rglob("*.xml"))[0]
+    text = given.read_text(encoding="utf-8")
+    (tmp_path / given.name).write_text(re.sub(r"(<seg id=\"1\"[^>]*>)", lambda m: m[1] + LONG, text, count=1))
+    (testset, *_) = xml.find(sorted(tmp_path.iterdir()))
+    with pytest.raises(InputError, match=r"\.xml \(.*, segment 1\): a segment of 12\d,\d{3} characters"):
+        list(discovery.read(testset))
+
+
+def test_records_of_a_program_have_that_limit() -> None:
+    with pytest.raises(InputError, match=f"record:2: {TOO_LONG}"):
+        metric._texts([{"text": "ok"}, {"text": LONG}])
