@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pronmetric.alignment.links import from_pharaoh
@@ -25,8 +25,10 @@ class Corpus:
     unlinked: int
 
 
-def read_corpus(settings: Settings, *, compat: bool) -> Corpus:
-    """Read texts, links and lists, and find the renderings.
+def read_corpus(
+    settings: Settings, *, compat: bool, track: Callable[[Iterable[apt.Instance]], Iterable[apt.Instance]] = iter
+) -> Corpus:
+    """Read texts, links and lists, and find the renderings; `track` may show the progress over the pronouns.
 
     Raises:
         InputError: texts of different lengths, a link or position outside its sentence, an unreadable file.
@@ -60,7 +62,7 @@ def read_corpus(settings: Settings, *, compat: bool) -> Corpus:
         instances = _positions(settings.source_list, source, settings.source)
     else:
         instances = apt.find(source, frozenset(_words(settings.source_list)), separator=settings.source_separator)
-    renderings = tuple(apt.Rendering(one, *(side(one, text) for text in texts)) for one in instances)
+    renderings = tuple(apt.Rendering(one, *(side(one, text) for text in texts)) for one in track(instances))
     return Corpus(renderings, rules, sum(not all(links) for links in zip(*(t.links for t in texts), strict=True)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from pronmetric.baselines import apt, apt_files
 from pronmetric.baselines.apt_config import Config, Settings, read_settings
@@ -49,7 +50,8 @@ def main(argv: Sequence[str]) -> int:
     score_file, detail_file = (f"{settings.stem}{end}" if settings.stem else None for end in (".score", ".detail"))
     targets.check([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
 
-    corpus = read_corpus(settings, compat=args.compat)
+    track = partial(output.bar, args, total=None, label="apt", unit="pronouns", short=True)
+    corpus = read_corpus(settings, compat=args.compat, track=track)
     cases = apt.judge(corpus.renderings, rules=corpus.rules)
     score = apt.score(cases, weights=settings.weights)
     selected = [one for one, case in zip(corpus.renderings, cases, strict=True) if case in settings.weights]

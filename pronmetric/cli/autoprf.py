@@ -42,9 +42,9 @@ def main(argv: Sequence[str]) -> int:
     candidate = autoprf.read_corpus(args.candidate, src=args.src, tgt=args.tgt, compat=args.compat)
     differing = autoprf.check_sources(reference, candidate)
     documents = autoprf.read_documents(args.documents, sentences=len(reference.source))
-    result = autoprf.tally(
-        autoprf.instances(reference, candidate, documents), documents=len(documents.names), compat=args.compat
-    )
+    found = autoprf.instances(reference, candidate, documents)
+    with output.bar(args, found, total=None, label="autoprf", unit="pronouns", short=True) as instances:
+        result = autoprf.tally(instances, documents=len(documents.names), compat=args.compat)
     if args.to_json is not None:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
@@ -56,11 +57,19 @@ class Notes:
             )
 
 
-def bar(args: argparse.Namespace, *, total: int | None, label: str = "score", unit: str = "texts") -> tqdm:
-    """Progress on stderr; none with --quiet or --disable_bar."""
-    if args.quiet or getattr(args, "disable_bar", False):
-        return tqdm(disable=True)
-    return progress(label=label, total=total, unit=unit)
+def bar(
+    args: argparse.Namespace,
+    items: Iterable[Any] | None = None,
+    *,
+    total: int | None,
+    label: str = "score",
+    unit: str = "texts",
+    short: bool = False,
+) -> tqdm:
+    """Progress on stderr, see `progress`; none with --quiet or --disable_bar."""
+    if getattr(args, "quiet", False) or getattr(args, "disable_bar", False):
+        return tqdm(items, disable=True)
+    return progress(items, label=label, total=total, unit=unit, short=short)
 
 
 def open_stdout() -> None:

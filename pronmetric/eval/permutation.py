@@ -119,11 +119,13 @@ def segment_matrix(
     average: str,
     resamples: int = RESAMPLES,
     seed: int,
+    advance: Callable[[], object] | None = None,
 ) -> Matrix:
     """One-sided p values of all pairs of metrics, (systems, segments) with NaN in the same positions (see `common`).
 
     figure: of `segment_correlation.FIGURES`, or "acc_eq". For those in `PAIRWISE` the verdicts on pairs are swapped
     ("tau_eq" at threshold 0), for the others the scores.
+    advance: called after each pair of metrics.
 
     Raises:
         PronmetricError: unknown figure or average, or NaN in different positions.
@@ -137,21 +139,27 @@ def segment_matrix(
             thresholds = best[a], best[b]
             return swap_pairs(sides[a], sides[b], y, thresholds, resamples=resamples, seed=seed)
 
-        return matrix(list(sides), test)
+        return matrix(list(sides), test, advance)
     if figure not in FIGURES:
         raise PronmetricError(f"expected one of {', '.join((*FIGURES, ACC_EQ))} as the figure, got {figure!r}")
     statistic = mean_figure(figure)
     return matrix(
-        list(sides), lambda a, b: swap_scores(sides[a], sides[b], y, statistic, resamples=resamples, seed=seed)
+        list(sides),
+        lambda a, b: swap_scores(sides[a], sides[b], y, statistic, resamples=resamples, seed=seed),
+        advance,
     )
 
 
-def matrix(metrics: Sequence[str], test: Callable[[str, str], Test]) -> Matrix:
-    """The p values of all pairs of metrics, each pair tested once."""
+def matrix(
+    metrics: Sequence[str], test: Callable[[str, str], Test], advance: Callable[[], object] | None = None
+) -> Matrix:
+    """The p values of all pairs of metrics, each pair tested once; `advance` is called after each test."""
     p: dict[tuple[str, str], float | None] = {}
     for a, b in combinations(metrics, 2):
         found = test(a, b)
         p[a, b], p[b, a] = found.first_better, found.second_better
+        if advance is not None:
+            advance()
     return Matrix(tuple(metrics), tuple(tuple(p.get((a, b)) for b in metrics) for a in metrics))
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
 
 STDIN = "-"
+_PARTIAL = ".part"
 _Identity = tuple[int, int] | str
 
 
@@ -125,6 +128,72 @@ def _is_below(path: Path, folder: str) -> bool:
     return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
+def remove_stale(folder: Path, *, prefix: str, suffix: str = "") -> None:
+    """Remove the partial files and folders of killed runs: those whose lock no process holds.
+
+    prefix, suffix: of their names, which have eight characters between them (see `tempfile`).
+    """
+    for path in folder.glob(f"{glob.escape(prefix)}{'[a-z0-9_]' * 8}{glob.escape(suffix)}"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                if not lock(handle, wait=False):
+                    continue
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            finally:
+                os.close(handle)
+
+
+def lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file or folder until it is closed or the process ends; False where that can't be done.
+
+    wait: until another process gives it back.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):  # Windows, and file systems without locks
+        return False
+    return True
+
+
+def _make_partial(target: Path) -> tuple[int, Path]:
+    """A new locked file next to `target`, open for writing."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PARTIAL, dir=target.parent)
+        if not lock(handle, wait=True) or os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)  # another process took it for one of a killed run, before it was locked
+
+
+@contextmanager
+def scratch(folder: Path, *, prefix: str) -> Iterator[Path]:
+    """A locked folder in `folder` that is removed at the end; those that killed runs left are removed first."""
+    remove_stale(folder, prefix=prefix)
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+        with suppress(FileNotFoundError), ExitStack() as held:
+            _lock_folder(path, held)
+            if path.exists():
+                held.callback(shutil.rmtree, path, ignore_errors=True)
+                held = held.pop_all()
+                break
+    with held:
+        yield path
+
+
+def _lock_folder(path: Path, held: ExitStack) -> None:
+    """Lock a folder until the stack is closed; nothing on Windows, which opens no folders."""
+    with suppress(PermissionError):
+        handle = os.open(path, os.O_RDONLY)
+        held.callback(os.close, handle)
+        lock(handle, wait=True)
+
+
 class _Named(io.FileIO):
     """A raw file whose errors name the requested file."""
 
@@ -143,6 +212,8 @@ class _Named(io.FileIO):
 class AtomicFile:
     """A UTF-8 file that appears under its name only if the block succeeds; otherwise it is removed.
 
+    Partial files of killed runs are removed when the same file is written again.
+
     `.buffer` takes bytes. If the path is a symbolic link, its target is written; devices and pipes are written to
     directly.
     """
@@ -150,6 +221,7 @@ class AtomicFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._partial: Path | None = None
+        self._lock: int | None = None
 
     def __enter__(self) -> io.TextIOWrapper:
         """Open a temporary file next to the target."""
@@ -157,8 +229,9 @@ class AtomicFile:
             handle = os.open(self.path, os.O_WRONLY)
         else:
             target = Path(os.path.realpath(self.path))
-            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            self._partial = Path(name)
+            remove_stale(target.parent, prefix=f".{target.name}.", suffix=_PARTIAL)
+            handle, self._partial = _make_partial(target)
+            self._lock = os.dup(handle)  # until the file has its name
         raw = io.BufferedWriter(_Named(handle, str(self.path)))
         self._file = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n")
         return self._file
@@ -184,6 +257,9 @@ class AtomicFile:
         finally:
             if self._partial is not None:
                 self._partial.unlink(missing_ok=True)
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
 
 
 class AtomicFiles(ExitStack):

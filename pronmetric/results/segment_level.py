@@ -14,7 +14,7 @@ from pronmetric.eval.permutation import Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
 from pronmetric.results import metric_scores
 from pronmetric.results.metric_scores import Metric
-from pronmetric.results.system_level import significance
+from pronmetric.results.system_level import significance, steps
 from pronmetric.suites import wmt_scores
 
 SegmentScores = Mapping[str, Sequence[float | None]]
@@ -120,12 +120,19 @@ def correlate(
     if not (~np.isnan(first)).any():
         raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human)
     matrices = dict(zip(metrics, others, strict=True))
+    found, p = {}, None
+    with steps(len(matrices)) as bar:
+        for label, matrix in matrices.items():
+            found[label] = segment_figures(matrix, first, average=average, seed=seed)
+            bar.update()
+        if len(matrices) > 1:
+            p = segment_matrix(matrices, first, figure=figure, average=average, seed=seed, advance=bar.update)
     return SegmentLevel(
         paths=paths,
-        found={label: segment_figures(matrix, first, average=average, seed=seed) for label, matrix in matrices.items()},
+        found=found,
         average=average,
         figure=figure,
-        p=segment_matrix(matrices, first, figure=figure, average=average, seed=seed) if len(matrices) > 1 else None,
+        p=p,
         systems=counted,
         segments=length,
         scores=int((~np.isnan(first)).sum()),

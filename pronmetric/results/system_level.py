@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from pronmetric.errors import InputError
 from pronmetric.eval import permutation
@@ -24,6 +25,7 @@ from pronmetric.eval.correlation import (
 )
 from pronmetric.eval.permutation import Matrix
 from pronmetric.eval.significance import Totals, totals
+from pronmetric.output.progress import progress
 from pronmetric.results import Result, metric_scores
 from pronmetric.results.metric_scores import Metric
 from pronmetric.suites import wmt_scores
@@ -169,19 +171,28 @@ def correlate_several(
         message = f"expected two or more systems with a score here and in all SCORES, found {len(counted)}"
         raise InputError(f"{message}: here are {listed(people)}; {there}; name them alike", file=human)
     y = {s: people[s] for s in counted}
+    found = {}
+    with steps(len(metrics)) as bar:
+        for label, metric in metrics.items():
+            found[label] = correlate({s: metric.systems[s] for s in counted}, y, seed=seed)
+            bar.update()
+        p = _test(metrics, y, figure, seed=seed, advance=bar.update)
     return SeveralMetrics(
         paths=paths,
         metrics=metrics,
         human=y,
-        found={
-            label: correlate({s: metric.systems[s] for s in counted}, y, seed=seed) for label, metric in metrics.items()
-        },
+        found=found,
         figure=figure,
-        p=_test(metrics, y, figure, seed=seed),
+        p=p,
         systems=counted,
         left_out=[s for s in names if s not in counted and s not in references],
         references=references,
     )
+
+
+def steps(metrics: int) -> tqdm:
+    """Progress of work on all metrics and all pairs of them."""
+    return progress(label="correlate", total=metrics * (metrics + 1) // 2, unit="steps", short=True)
 
 
 def significance(p: Matrix, figure: str) -> dict[str, Any]:
@@ -194,7 +205,9 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def _test(metrics: Mapping[str, Metric], people: HumanScores, figure: str, *, seed: int) -> Matrix:
+def _test(
+    metrics: Mapping[str, Metric], people: HumanScores, figure: str, *, seed: int, advance: Callable[[], object]
+) -> Matrix:
     vectors = {label: np.array([m.systems[s] for s in people], dtype=float) for label, m in metrics.items()}
     human = np.array(list(people.values()), dtype=float)
     statistic = STATISTICS[figure]
@@ -203,6 +216,7 @@ def _test(metrics: Mapping[str, Metric], people: HumanScores, figure: str, *, se
         lambda a, b: permutation.swap_scores(
             vectors[a], vectors[b], human, lambda x, z: float(statistic(x, z)), seed=seed
         ),
+        advance,
     )
 
 

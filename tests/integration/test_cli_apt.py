@@ -327,3 +327,12 @@ def test_wrong_flags(argv: list[str], capsys: pytest.CaptureFixture[str]) -> Non
         main(["apt", *argv])
     assert end.value.code == 2
     assert "usage: pronmetric apt" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_long_work_shows_progress(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    result()
+    assert "pronouns, " not in capsys.readouterr().err  # short work shows none
+    monkeypatch.setattr("pronmetric.output.progress.DELAY", 0.0)
+    result()
+    assert "apt: 8 pronouns, " in capsys.readouterr().err

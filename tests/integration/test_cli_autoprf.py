@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,11 @@ def test_all_files_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
         main(["autoprf", "--reference", "ref"])
     assert caught.value.code == 2
     assert "--candidate, --documents" in capsys.readouterr().err
+
+
+def test_long_work_shows_progress(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(ARGS) == 0
+    assert "autoprf:" not in capsys.readouterr().err  # short work shows none
+    monkeypatch.setattr("pronmetric.output.progress.DELAY", 0.0)
+    assert main(ARGS) == 0
+    assert re.search(r"^autoprf: \d+ pronouns, ", capsys.readouterr().err, re.MULTILINE)

@@ -235,3 +235,20 @@ def test_segment_scores_of_wmt_against_their_own_raw_scores(shared: Path) -> Non
     found = run(seg_score("m", raw), str(path))
     assert (found["scores"], found["human_scores"], len(found["systems"])) == (2070, 2070, 5)
     assert found["metrics"][0]["tau_b"]["value"] > 0.4 and found["metrics"][0]["acc_eq"]["value"] > 0.6
+
+
+@pytest.mark.parametrize("level", ["seg", "sys"])
+def test_long_work_shows_progress(
+    level: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = []
+    for k in range(3):
+        scores = {"A": [0.1 * k, 1.0, 2.0], "B": [1.0, 2.0, 0.5 * k], "C": [3.0, 0.3, 0.2 * k]}
+        if level == "sys":
+            Path(f"{k}.sys.score").write_text("".join(f"{name}\t{sum(row)}\n" for name, row in scores.items()))
+        names.append(seg_score(f"{k}.seg.score", scores) if level == "seg" else f"{k}.sys.score")
+    assert main(["correlate", *names]) == 0
+    assert capsys.readouterr().err == ""  # short work shows none
+    monkeypatch.setattr("pronmetric.output.progress.DELAY", 0.0)
+    assert main(["correlate", *names]) == 0
+    assert "correlate: 3/3 steps (100 %)" in capsys.readouterr().err  # two metrics, and the test between them

@@ -55,6 +55,11 @@ def test_an_option_composes(primary: str, group: str, option: str) -> None:
     resolve(primary, f"{group}={option}")
 
 
+@pytest.mark.parametrize(("encoder", "dropout"), [("minilm", 0.1), ("glove", 0.1), ("elmo", 0.5)])
+def test_the_paper_keeps_the_dropout_of_each_encoder(encoder: str, dropout: float) -> None:
+    assert compose("train", overrides=["experiment=paper", f"encoder={encoder}"]).encoder.dropout == dropout
+
+
 def test_every_folder_is_a_group_of_some_config() -> None:
     folders = {str(path.parent.relative_to(CONF)) for path in CONF.glob("*/**/*.yaml")}
     assert folders == {group for _, group, _ in OPTIONS}

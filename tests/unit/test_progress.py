@@ -57,3 +57,16 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     list(progress(range(3), label="read", total=3, unit="files"))
     assert "\r" in terminal.getvalue() and "read: 100%|" in terminal.getvalue()
     assert "3/3 files [" in terminal.getvalue()
+
+
+@pytest.mark.usefixtures("every")
+def test_short_work_shows_nothing_before_the_delay(capsys: pytest.CaptureFixture[str]) -> None:
+    list(progress(range(3), label="read", total=3, unit="files", short=True))
+    assert capsys.readouterr().err == ""
+
+
+def test_short_work_shows_no_bar_before_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    list(progress(range(3), label="read", total=3, unit="files", short=True))
+    assert terminal.getvalue() == ""

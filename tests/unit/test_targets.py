@@ -125,3 +125,34 @@ def test_a_stopped_run_leaves_no_file_and_one_line(here: Path, signum: int, code
     _, told = process.communicate()
     assert (process.returncode, told) == (code, f"pronmetric: {said}\n")
     assert list(here.iterdir()) == []
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from pronmetric.output import targets
+with targets.AtomicFile("out") as file, targets.scratch(Path(), prefix=".rows-") as folder:
+    (folder / "row").touch()
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one_and_by_no_other(here: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    (here / ".out.notes").touch()  # a user's
+    before = set(here.iterdir())
+    assert len(before) == 3
+
+    def write() -> None:
+        with targets.AtomicFile("out") as file, targets.scratch(here, prefix=".rows-"):
+            file.write("text")
+
+    write()
+    assert set(here.iterdir()) == {*before, here / "out"}  # a run that still goes on keeps its own
+    process.kill()
+    process.communicate()
+    write()
+    assert sorted(path.name for path in here.iterdir()) == [".out.notes", "out"]
+    assert (here / "out").read_text() == "text"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.output import targets
 from pronmetric.schema import Pair
 from pronmetric.text import strict_json
 
@@ -48,8 +48,8 @@ def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: i
     chosen = {split: _choose(source, split, most=sizes[split], seed=seed) for split in SPLITS}
     record = {**wanted, "splits": {split: _summarise(pairs) for split, pairs in chosen.items()}}
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".sample-") as waiting:
-        folder = Path(waiting) / target.name
+    with targets.scratch(target.parent, prefix=".sample-") as waiting:
+        folder = waiting / target.name
         rows = arrow.write(
             folder,
             pairs={**chosen, "development_study": []},
