@@ -125,7 +125,7 @@ def test_faults_are_one_line_and_leave_nothing(
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize(("target", "message"), [("sys.fr", "would be overwritten"), ("no/o.json", "is not there")])
+@pytest.mark.parametrize(("target", "message"), [("sys.fr", "would be overwritten"), ("no/o.json", "does not exist")])
 def test_no_input_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str], target: str, message: str) -> None:
     assert main([*ARGS, "--to_json", target]) == 1
     assert message in capsys.readouterr().err
