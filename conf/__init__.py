@@ -1,1 +1,1 @@
-"""The Hydra configuration, a package of its own (`pronmetric.conf`), so that it travels in the wheel."""
+"""The Hydra configuration, packaged as `pronmetric.conf` in the wheel."""

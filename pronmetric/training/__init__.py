@@ -1,1 +1,1 @@
-"""Training: examples, batches, the Lightning shells, and the card of what came out."""
+"""Training: examples, batches, the Lightning modules, and the model card."""

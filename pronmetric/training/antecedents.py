@@ -1,4 +1,4 @@
-"""Passages of annotated documents that name the words of their pronouns' antecedents: what attention learns from."""
+"""Passages of documents with annotated antecedents of pronouns, for training the attention."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     import datasets
 
 SOURCE = "coreference"
-_WORDS = 116  # of a passage, about as many pieces as `pronmetric prepare` makes one of (128)
+_WORDS = 116  # words of a passage, about 128 pieces, as in `pronmetric prepare`
 
 
 def read(folder: str | Path, *, known: Iterable[str]) -> datasets.Dataset:
-    """The passages of the documents in `folder` in which one of the passages `known` begins; the others are held out.
+    """The passages of the documents in `folder` that contain the start of a `known` passage; others are held out.
 
-    Rows are passages of source "coreference" with one column more, `antecedents` (see `passages`).
+    Rows are passages of source "coreference" with a further column, `antecedents` (see `passages`).
 
     Raises:
-        InputError: no document in the folder, or none of which a passage is known.
+        InputError: no document in the folder, or none with a known passage.
     """
     from datasets import Dataset, Features, Value
 
     first = openings(known)
     rows = [row for document in read_folder(folder) if trained_on(document, first) for row in passages(document)]
     if not rows:
-        raise InputError("no passage of training begins in any document of it: all are held out", file=folder)
+        raise InputError("no document contains the start of a training passage: all are held out", file=folder)
     antecedents = [{"word": Value("int32"), "antecedent": [Value("int32")]}]
     return Dataset.from_list(rows, features=Features({**arrow.passage_features(), "antecedents": antecedents}))
 
 
 def passages(document: Annotated) -> Iterator[dict[str, Any]]:
-    """Passages of a document, each of which begins in the middle of the last one; those without an antecedent left out.
+    """Overlapping passages of a document, each starting in the middle of the one before; only those with an antecedent.
 
-    `antecedents` has for each third-person pronoun with an antecedent within the passage the number of its word in the
-    text, and the numbers of the antecedent's words (see `pronmetric.suites.antecedents`).
+    `antecedents` has, for each third-person pronoun with an antecedent in the passage, the index of its word in the
+    text, and the indices of the antecedent's words (see `pronmetric.suites.antecedents`).
     """
     parts = sentences(document)
     begins = np.cumsum([0, *(len(part.words) for part in parts)])

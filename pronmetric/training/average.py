@@ -1,6 +1,6 @@
-"""Several checkpoints as one: the mean of their weights, calibrated anew.
+"""Averages the weights of several checkpoints and calibrates the result.
 
-Weights that were fine-tuned from the same start with other settings or seeds often average into better ones (Wortsman
+Weights that were fine-tuned from the same start with different settings or seeds often average to better ones (Wortsman
 et al. 2022, "Model soups", section 3.1: the uniform soup). An average is not always better: compare the development
 figures in its config with those of its parts.
 """
@@ -35,16 +35,16 @@ def average(
     """Write the mean of checkpoints to the folder `out`, with its development pair accuracy (R vs R').
 
     Args:
-        folders: checkpoints of one kind of encoder and head, which score in the same way.
-        out: where the average goes.
+        folders: checkpoints with the same kind of encoder and head, and the same scoring settings.
+        out: the folder to write.
         data: the prepared folder whose development split calibrates it and chooses its tie threshold.
-        shares: the weight of each, above 0; None for equal ones.
+        shares: the weight of each checkpoint, above 0; None for equal weights.
         half: store the weights in half precision.
-        seed: of the errors that the calibration is made on.
+        seed: of the corruption for the calibration.
 
     Raises:
-        InputError: `out` is in use, there are fewer than two checkpoints, or they differ in more than their weights and
-            training, or their heads had other initial weights.
+        InputError: `out` is in use, there are fewer than two checkpoints, they differ in more than their weights and
+            training, or their heads had different initial weights.
     """
     locate.refuse_taken(out)
     shares = [1.0] * len(folders) if shares is None else list(shares)
@@ -85,13 +85,13 @@ def average(
     tie = tie_threshold.choose(scorer, labeller, data, context=context)
     confusion = ConfusionTable.load(data / "confusion.json")
     config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
-    locate.refuse_taken(out)  # by another process meanwhile
+    locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, scorer, first.pieces, config, half=half)
     return Result(out, digest, figures, calibration)
 
 
 def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
-    """The weighted mean of each tensor; integer tensors are those of the first."""
+    """The weighted mean of each tensor; integer tensors are taken from the first."""
     whole = sum(shares)
     return {
         name: torch.stack([share / whole * state[name] for share, state in zip(shares, states, strict=True)]).sum(0)
@@ -128,7 +128,7 @@ def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | No
 
 
 def _record(part: Checkpoint, share: float) -> dict[str, Any]:
-    """The entry of one of the parts in the average's config."""
+    """The entry of a part in the average's config."""
     before = part.config.get("training", {})
     keys = ("seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
     data = before.get("data", {}).get("manifest")

@@ -11,9 +11,9 @@ CHUNK = 64  # steps whose rows are sorted by length together
 
 
 class Step(NamedTuple):
-    """The rows of one step.
+    """The rows of a step.
 
-    kind: "passages" or "pairs". rows: indices into that kind's data. turns: how often each was drawn before in the run.
+    kind: "passages" or "pairs". rows: indices into that kind's data. turns: how often each was drawn earlier.
     """
 
     kind: str
@@ -34,22 +34,22 @@ def plan_epoch(
     pair_weights: Sequence[float] | None = None,
     batch: int | None = None,
 ) -> list[Step]:
-    """The steps of one epoch: every passage once, and as many pairs as make `pair_share` of the pieces.
+    """The steps of one epoch: every passage once, and pairs that make up `pair_share` of the pieces.
 
-    With weights a row is drawn so many times as often as one of weight 1, and an epoch keeps its pieces; how often two
-    rows of one weight were drawn by the end of any epoch differs by one at most.
+    With weights, rows are drawn in proportion to their weights, and the pieces of an epoch stay the same; the numbers
+    of draws of two rows with equal weights differ by at most one at the end of every epoch.
 
     Args:
         passages: estimated pieces of each passage.
         pairs: estimated pieces of each pair (both rows).
-        pair_share: share of the pieces of an epoch that pairs make up, in [0, 1]; at 1 there are only pairs, each once.
+        pair_share: share of pairs in the pieces of an epoch, in [0, 1]; 1: only pairs, each once.
         pieces: pieces of a step, padding included.
-        max_pieces: a row is no longer than this.
+        max_pieces: the greatest length of a row.
         seed: of the run.
         epoch: counted from 0.
-        passage_weights: above 0, one for each passage; without them all are 1.
+        passage_weights: above 0, one for each passage; by default all are 1.
         pair_weights: the same for the pairs.
-        batch: pairs of a step, whatever their length; None for as many as make `pieces`.
+        batch: pairs per step, whatever their length; None: as many as fit into `pieces`.
     """
     rng = np.random.default_rng([seed, epoch])
     lengths = np.minimum(np.asarray(passages, dtype=np.int64), max_pieces)
@@ -66,21 +66,21 @@ def plan_epoch(
 
 
 def _rates(lengths: np.ndarray, weights: Sequence[float] | None, pieces: float) -> np.ndarray:
-    """How often each row is drawn in an epoch, by its weight, so that the epoch has about `pieces`."""
+    """Draws per epoch of each row, proportional to its weight, for about `pieces` pieces in total."""
     shares = np.ones(len(lengths)) if weights is None else np.asarray(weights, dtype=float)
     return shares * (pieces / max(1.0, float((shares * lengths).sum())))
 
 
 def _draw(rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator) -> np.ndarray:
-    """Row and turn (rows, 2) of an epoch's draws, shuffled; over the epochs each row comes at its rate, evenly."""
-    start = np.random.default_rng([seed, 7919]).random(len(rates)) + 1e-9  # a rate of 1 is once, whatever it rounds to
+    """Row and turn (rows, 2) of an epoch's draws, shuffled; each row is drawn evenly over the epochs, at its rate."""
+    start = np.random.default_rng([seed, 7919]).random(len(rates)) + 1e-9  # a rate of 1 means exactly once
     before, after = np.floor(rates * epoch + start), np.floor(rates * (epoch + 1) + start)
     draws = [(row, turn) for row in np.flatnonzero(after > before) for turn in range(int(before[row]), int(after[row]))]
     return rng.permutation(np.array(draws, dtype=np.int64).reshape(-1, 2))
 
 
 def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int, batch: int | None = None) -> list[Step]:
-    """Cut `draws` into steps of about `pieces` padded pieces, or of `batch` rows, of rows of like length."""
+    """Split `draws` into steps of about `pieces` padded pieces, or of `batch` rows, with rows of similar length."""
     if not len(draws):
         return []
     rows = pieces / max(1.0, float(lengths[draws[:, 0]].mean())) if batch is None else batch

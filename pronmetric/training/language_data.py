@@ -1,4 +1,4 @@
-"""Texts to batches for language models: each word by its characters and by its id among those to be predicted."""
+"""Batches for language models: each word as characters and as an id in the output vocabulary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pronmetric.training.datamodule import StepSampler
 
 @dataclass(frozen=True, slots=True)
 class WordBatch:
-    """Rows of words; the mask is True = real, and a row's real words stand first."""
+    """Rows of words; the mask is True = real, and each row's real words come first."""
 
     characters: Int[Tensor, "batch words characters"]
     mask: Bool[Tensor, "batch words"]
@@ -33,7 +33,7 @@ class WordBatch:
 
 
 class Rows(Dataset[WordBatch]):
-    """Step to batch: the texts of its rows, each a row of words."""
+    """A dataset of batches by step; each row is a text."""
 
     def __init__(self, texts: Sequence[str], vocabulary: Vocabulary) -> None:
         self.texts, self.vocabulary, self.characters = texts, vocabulary, Characters()
@@ -56,14 +56,14 @@ class Rows(Dataset[WordBatch]):
 
 
 class LanguageData(pl.LightningDataModule):
-    """Training and development batches of texts; to Lightning the whole run is one epoch, as with `PronounData`.
+    """Training and development batches of texts; for Lightning the whole run is one epoch, as with `PronounData`.
 
     Args:
         train: the texts, with the number of words of each.
         development: likewise.
-        vocabulary: the words to be predicted.
-        epochs: how often each text is seen.
-        words: of a batch, padding included.
+        vocabulary: the output vocabulary.
+        epochs: passes over the texts.
+        words: per batch, padding included.
         workers: processes that make batches; 0 makes them in the training process.
         seed: of the run.
     """
@@ -87,7 +87,7 @@ class LanguageData(pl.LightningDataModule):
         self.first = 0  # number of steps that are done
 
     def train_dataloader(self) -> DataLoader[WordBatch]:
-        """The batches that are left."""
+        """The remaining batches."""
         trainer = self.trainer
         assert trainer is not None
         steps = self.steps[: trainer.max_steps * trainer.world_size]
@@ -95,12 +95,12 @@ class LanguageData(pl.LightningDataModule):
         return DataLoader(self.train, sampler=sampler, batch_size=None, num_workers=self.workers)
 
     def val_dataloader(self) -> DataLoader[WordBatch]:
-        """All of the held-out texts."""
+        """Batches of all held-out texts."""
         sampler = StepSampler(self.development_steps, first=0, rank=0, world=1)
         return DataLoader(self.development, sampler=sampler, batch_size=None)
 
 
 def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> list[Step]:
-    """Each text once, those of like length together."""
+    """Batches of each text once, grouped by length."""
     most = max(lengths)
     return plan_epoch(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping
 
 from pronmetric.training.examples import LabelledExample
 
-STRENGTH = 50.0  # pronouns at the slot's own rate that are added to those of each form
+STRENGTH = 50.0  # smoothing: pseudo-counts at the slot's rate added to each form
 
 
 def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
     """Log odds that a form in a slot is right, minus those of all forms of the slot, by (slot, form), in nats.
 
-    Corruption can't make all forms of a slot wrong equally often. Added to the logits while a model is trained, and
-    left out afterwards, these keep it from learning that one of them is suspect as such (after the logit-adjusted loss
-    of Menon et al. 2021, "Long-tail learning via logit adjustment", there of classes, here of forms in their slots). A
-    form that is rare in its slot is drawn towards 0; a share right below 0.01 or above 0.99 counts as that.
+    Corruption cannot make all forms of a slot wrong equally often. Added to the logits during training and left out
+    afterwards, the log odds keep the model from learning that a form is suspect as such (after the logit-adjusted loss
+    of Menon et al. 2021, "Long-tail learning via logit adjustment", there for classes, here for forms in their slots).
+    Rare forms are smoothed towards 0; shares are clipped to [0.01, 0.99].
 
-    items: passages as they are trained on, with their `slots`.
+    items: training examples of passages, with their `slots`.
     """
     right: Counter[tuple[str, str]] = Counter()
     seen: Counter[tuple[str, str]] = Counter()
@@ -39,7 +39,7 @@ def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
 
 
 def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> tuple[float, ...]:
-    """What to add to the logit of each pronoun, 0 where its slot is None; empty without slots."""
+    """The addend for each pronoun's logit, 0 if its slot is None; empty without slots."""
     return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.slots)
 
 

@@ -1,4 +1,4 @@
-"""The Lightning module: a thin shell around the scorer, its losses and its optimizer."""
+"""The Lightning module: the scorer, its losses and its optimizer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
-PREFERENCE = "_preference"  # ends the names of figures of the pair head
-PIECES = 8192  # of a batch of pairs that are scored, padding included
+PIECES = 8192  # per batch when scoring pairs, padding included
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
 
@@ -39,10 +38,10 @@ class ScorerModule(pl.LightningModule):
         scorer: the model.
         loss: the pair loss.
         objective: the weights of the losses.
-        optim: `layer_decay` multiplies the rate once for each layer below the top, `warmup` is a share of the steps;
-            with `halve_from` the rate is halved in each epoch from that one on, counted from 1, without warm-up.
+        optim: `layer_decay` multiplies the learning rate once for each layer below the top, `warmup` is a share of the
+            steps; with `halve_from` the rate is halved in each epoch from that one (counted from 1), without warm-up.
         length: of the run, for the schedule and the logs.
-        seed: of the run; the dropout of each step depends on it and on the step alone.
+        seed: of the run; the dropout of a step depends only on the seed and the step.
 
     `figures` are those of the last validation.
     """
@@ -84,7 +83,7 @@ class ScorerModule(pl.LightningModule):
         return total
 
     def losses(self, out: HeadOutput, item: Labelled) -> dict[str, Float[Tensor, ""]]:
-        """The losses of a batch by name, unweighted; without those that the head does not support."""
+        """The losses of a batch by name, unweighted; only those that the head supports."""
         parts: dict[str, Tensor] = {}
         labelled = item.labelled & item.batch.pronoun_mask
         logits = out.scores if item.adjustment is None else out.scores + item.adjustment
@@ -144,7 +143,7 @@ class ScorerModule(pl.LightningModule):
         if self.optim.kind == "sgd":
             optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
         else:
-            fused = next(self.parameters()).device.type == "cpu"  # one pass over the memory
+            fused = next(self.parameters()).device.type == "cpu"  # a single pass over memory
             optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2), fused=fused)
         if self.optim.halve_from is not None:
             return halve_by_epoch(optimizer, since=self.optim.halve_from, epoch=self.length.epoch)
@@ -153,7 +152,7 @@ class ScorerModule(pl.LightningModule):
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
-        """Clip by the norm of all gradients: Lightning's own does not clip for a fused optimizer."""
+        """Clip by the norm of all gradients; Lightning does not clip for a fused optimizer."""
         if next(self.parameters()).device.type != "cpu":
             self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
         elif gradient_clip_val:
@@ -202,13 +201,11 @@ def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]
 
 
 @torch.inference_mode()
-def score_pairs(
-    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, by: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
-    """`pair_columns` of all pair rows (4, pairs), and the number of each pair's row (pairs,), in order.
+def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> tuple[np.ndarray, np.ndarray]:
+    """`pair_columns` of all pair rows (4, pairs), and the index of each pair's row (pairs,), in order.
 
-    by: "" for the head's scores, `PREFERENCE` for those of the pair head. They are scored in batches of like length, on
-    the scorer's device. Pairs with a text that is read in windows are left out.
+    They are scored in batches of similar length, on the scorer's device. Pairs with a text that is split into windows
+    are left out.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
@@ -222,10 +219,10 @@ def score_pairs(
 
 
 def accuracies(columns: np.ndarray) -> dict[str, float]:
-    """Pair accuracy by part: all pairs "", and, where a pair has unequal numbers of pronouns, the parts by count.
+    """Pair accuracy of all pairs (""), and of the parts by number of pronouns if some pair has unequal numbers.
 
     columns: scores of the better and the worse texts, then their numbers of pronouns (4, pairs). The share of unequal
-    pairs that the text with fewer pronouns wins says whether a score is won by dropping pronouns.
+    pairs won by the text with fewer pronouns shows whether dropping pronouns raises the score.
     """
     better, worse, more, less = columns
     decisions = decide(better.tolist(), worse.tolist())
@@ -238,7 +235,7 @@ def accuracies(columns: np.ndarray) -> dict[str, float]:
 
 
 def parameter_groups(parameters: list[torch.nn.Parameter], rate: float, decay: float) -> list[dict[str, Any]]:
-    """Two groups of one rate: weight decay for matrices, none for vectors (biases, norms)."""
+    """Two parameter groups with the same learning rate: weight decay for matrices, none for vectors (biases, norms)."""
     matrices = [p for p in parameters if p.ndim > 1]
     vectors = [p for p in parameters if p.ndim <= 1]
     return [
@@ -250,7 +247,7 @@ def parameter_groups(parameters: list[torch.nn.Parameter], rate: float, decay: f
 def warm_up_and_decay(optimizer: torch.optim.Optimizer, *, warmup: float, steps: int) -> OptimizerLRScheduler:
     """Linear warm-up over a share `warmup` of the steps, then linear decay to 0.
 
-    `transformers.get_linear_schedule_with_warmup` is the same with a warm-up one step later: its first step has rate 0.
+    `transformers.get_linear_schedule_with_warmup` is the same, but starts one step later, with rate 0.
     """
     warm = max(1, int(warmup * steps))
 

@@ -1,4 +1,4 @@
-"""First names replaced by others of the same gender, so that a model does not memorise the names of a corpus.
+"""First names replaced by others of the same gender, so that the model does not memorise names.
 
 The lists are Faker's (MIT), from the extra "train".
 """
@@ -36,7 +36,7 @@ class Names:
     """Female and male first names.
 
     Args:
-        female, male: lists of names, one a language; a name in the lists of both genders is left out.
+        female, male: lists of names, one per language; names of both genders are left out.
         common: lower-cased words that are not names at the start of a sentence (will, mark, rose); see `common_words`.
     """
 
@@ -58,7 +58,7 @@ class Names:
 
     @classmethod
     def from_faker(cls, *, common: Collection[str] = ()) -> Names:
-        """Faker's names in Latin letters: those of English-speaking countries as often as all the others.
+        """Faker's names in Latin letters: those of English-speaking countries as frequent as all others together.
 
         Raises:
             MissingExtra: Faker is not installed.
@@ -70,11 +70,11 @@ class Names:
         return cls(found["female"], found["male"], common=common)
 
     def swap(self, text: str, rng: np.random.Generator, *, other_gender: bool = False) -> str:
-        """`text` with each first name replaced by one of the same gender, the same name by the same one.
+        """`text` with each first name replaced by one of the same gender, consistently within the text.
 
         other_gender: by one of the other gender (see `pronmetric.training.gender_swap.swap_genders`).
 
-        A name that follows "in", "from" or the like, a title or another first name anywhere in the text is taken for a
+        A name that follows "in", "from" or the like, a title, or another first name anywhere in the text is taken for a
         place or a family name and is kept.
 
         >>> names = Names([["Anna", "Eva"]], [["Karl", "Olaf"]])
@@ -108,7 +108,7 @@ class Names:
 
 
 def common_words(texts: Iterable[str]) -> frozenset[str]:
-    """The words that `texts` write in small letters at least a fifth as often as with a capital first letter.
+    """The words that occur in lower case in `texts` at least a fifth as often as capitalised.
 
     >>> sorted(common_words(["Will they? They will.", "Anna, Mark."]))
     ['they', 'will']

@@ -1,4 +1,4 @@
-"""What of a preparation its training and checkpoint go on with: the pronouns, and how many sentences a context has."""
+"""Settings of the preparation that training and checkpoint depend on: pronouns and context size."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pronmetric.text.context import CONTEXT_SIZE
 
 
 class Prepared(NamedTuple):
-    """forms: the forms that are pronouns. context_size: previous sentences in the context of a text."""
+    """forms: the forms that are pronouns. context_size: number of context sentences."""
 
     forms: tuple[str, ...]
     context_size: int
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Prepared:
-        """What a manifest tells; one without settings is of all forms and two sentences.
+        """Read a manifest; the defaults are all forms and two sentences.
 
         Raises:
             PronmetricError: an inventory that this version does not know.

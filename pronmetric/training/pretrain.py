@@ -1,6 +1,6 @@
-"""Pretraining of an ELMo of our own: a language model in each direction on plain English, exported as AllenNLP's files.
+"""Pretraining of an ELMo: a language model in each direction on plain English, exported in AllenNLP's format.
 
-It replaces the official ELMo, which was trained on 30 million sentences.
+It can replace the official ELMo, which was trained on 30 million sentences.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pronmetric.training.run import Goal, fit, prepare_process, refuse_other, ru
 from pronmetric.training.settings import Adam, Pretrain
 
 RECORD = "pretrain.json"
-MOST_NATS = 700.0  # a word; e to a little more overflows a float
+MOST_NATS = 700.0  # per word; the exponential of a slightly greater number overflows
 PERPLEXITY = Goal("development/perplexity", "min")
 
 
@@ -68,7 +68,7 @@ class LanguageModule(pl.LightningModule):
         self._found: list[np.ndarray] = []
 
     def training_step(self, item: WordBatch, index: int) -> Tensor:
-        """The mean loss of both directions, in nats a token."""
+        """The mean loss of both directions, in nats per token."""
         torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
         loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean()
         refuse_not_finite(loss, step=self.global_step + 1)
@@ -77,7 +77,7 @@ class LanguageModule(pl.LightningModule):
         return loss
 
     def validation_step(self, item: WordBatch, index: int) -> None:
-        """Add up the losses of both directions, and the tokens."""
+        """Sum the losses of both directions, and the tokens."""
         forward, backward = self.model(item.characters, item.mask, item.words)
         self._found.append(np.array([forward.sum().item(), backward.sum().item(), len(forward)]))
 
@@ -108,16 +108,16 @@ class LanguageModule(pl.LightningModule):
 def pretrain(
     settings: Pretrain, *, train: Sequence[str], development: Sequence[str], inputs: Mapping[str, str]
 ) -> Result | None:
-    """Train, keep the weights of the lowest held-out perplexity, and export them into `out`.
+    """Train, and export the weights with the lowest held-out perplexity to `out`.
 
-    A run that was killed is resumed from `out`/last.ckpt. None in the further processes of a run on several devices:
-    the first one exports.
+    A killed run is resumed from `out`/last.ckpt. On several devices only the first process exports; the others return
+    None.
 
     Args:
         settings: of the run.
-        train: the texts, each a row.
+        train: the texts, one per row.
         development: the held-out texts.
-        inputs: hashes of the files that the texts are from; a run is resumed only with the same.
+        inputs: hashes of the input files; a run is resumed only with the same ones.
 
     Raises:
         PronmetricError: there is nothing to train on or to validate with, or `out` holds a run of other settings.
@@ -187,7 +187,7 @@ def _count(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:
 
 
 def _count_cut(counts: Counter[str]) -> int:
-    """The number of words whose end is not read."""
+    """The number of words that are too long to be read completely."""
     return sum(number for word, number in counts.items() if characters.cut([word]))
 
 

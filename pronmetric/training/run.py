@@ -42,7 +42,7 @@ from pronmetric.training.tie_threshold import TieThreshold
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
-FIRST_BATCHES = 20  # of passages, which a calibrated checkpoint is fitted to before it is trained further
+FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
 LOG = logging.getLogger(__name__)
 RENAMED = {  # keys in the last.ckpt of older versions
     "objective.corruption.flip": "objective.corruption.gender_swap",
@@ -82,10 +82,10 @@ class Result:
 
 
 def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result | None:
-    """Train, keep the best weights by development pair accuracy, and export them to `out`/checkpoint.
+    """Train, and export the weights with the best development pair accuracy to `out`/checkpoint.
 
-    A run that was killed goes on from `out`/last.ckpt and ends with the weights it would have had. None in the further
-    processes of a run on several devices: the first one exports.
+    A killed run is resumed from `out`/last.ckpt and reaches the same weights. On several devices only the first process
+    exports; the others return None.
 
     Args:
         settings: of the run; `init`, if any, is a folder.
@@ -170,7 +170,7 @@ def _scoring_config(settings: Train, start: Start, collator: Collator, prepared:
 def _training_record(
     settings: Train, model: _InitialModel, first: Fit | None, best: Fitted, *, annotated: Mapping[str, int]
 ) -> dict[str, Any]:
-    """How the run went, for the checkpoint's config: seeds, steps, time, and what it started from."""
+    """The record of the run in the checkpoint's config: seeds, steps, time, and initial weights."""
     record: dict[str, Any] = {
         "seed": settings.seed,
         "head_seed": settings.head_seed if model.new_head else None,
@@ -190,7 +190,7 @@ def _training_record(
 
 
 class Fitted(NamedTuple):
-    """The outcome of a run: its steps, the best step by the goal, seconds in all, and the figures of the best step."""
+    """The outcome of a run: its steps, the best step by the goal, seconds, and the figures of the best step."""
 
     steps: int
     best_step: int
@@ -210,7 +210,7 @@ def fit(
 ) -> Fitted | None:
     """Train `module`, resuming the run in `out` if there is one, and load the weights of its best validation.
 
-    None in the further processes of a run on several devices. `settings` are saved for `refuse_other`.
+    On several devices all processes but the first return None. `settings` are saved for `refuse_other`.
     """
     last = out / f"{LAST}.ckpt"
     best = ModelCheckpoint(
@@ -241,7 +241,7 @@ def fit(
 
 @contextmanager
 def _stoppable(trainer: pl.Trainer, last: Path) -> Iterator[None]:
-    """Re-raise SIGINT and SIGTERM with the step that the run had reached, and how to resume it."""
+    """Re-raise SIGINT and SIGTERM with the current step, and how to resume the run."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -259,11 +259,11 @@ def _stoppable(trainer: pl.Trainer, last: Path) -> Iterator[None]:
 def make_trainer(
     out: Path, options: Trainer, goal: Goal, *, steps: int, validations: int, callbacks: list[Callback]
 ) -> pl.Trainer:
-    """Lightning's trainer for a run of `steps`, validated every `validations` steps."""
+    """Lightning's trainer for a run of `steps`, with a validation every `validations` steps."""
     if not any(importlib.util.find_spec(name) for name in ("tensorboard", "tensorboardX")):
         raise MissingExtra("tensorboard", "train", "pronmetric train")
     loggers: list[Logger] = [
-        CSVLogger(str(out), name="csv"),  # a version for each start: the rows of a run that goes on stay
+        CSVLogger(str(out), name="csv"),  # a new version for each start keeps the rows of a resumed run
         TensorBoardLogger(str(out), name="", version="tensorboard"),
     ]
     callbacks = [LearningRateMonitor(logging_interval="step"), *callbacks]
@@ -284,7 +284,7 @@ def make_trainer(
             devices=options.devices,
             strategy=options.strategy,
             precision=PRECISION[options.precision],  # type: ignore[arg-type]
-            max_epochs=1,  # all of ours
+            max_epochs=1,  # the data module holds all epochs
             max_steps=steps,
             gradient_clip_val=options.clip,
             val_check_interval=validations,
@@ -303,13 +303,13 @@ def make_trainer(
 
 
 def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[str]) -> None:
-    """Refuse to resume a run in `out` that has other settings, and to overwrite `results` that no run there made."""
+    """Refuse to resume a run in `out` with different settings, or to overwrite `results` of something else."""
     path = out / f"{LAST}.ckpt"
     if not path.is_file():
         for name in results:
             if (out / name).exists():
                 raise InputError(
-                    f"would be overwritten, and no {path.name} of a run to resume is beside it: give another out=",
+                    f"would be overwritten, and there is no {path.name} to resume from: give another out=",
                     file=out / name,
                 )
         return
@@ -351,7 +351,7 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
 
 
 def run_length(batches: int, trainer: Trainer) -> Length:
-    """The length of a run whose epochs together have `batches` batches."""
+    """The length of a run with `batches` batches in all epochs."""
     world = max(1, torch.cuda.device_count() if trainer.devices == -1 else trainer.devices)
     steps = batches // world
     if not steps:
@@ -360,15 +360,15 @@ def run_length(batches: int, trainer: Trainer) -> Length:
 
 
 def steps_between(every: float, length: Length) -> int:
-    """Steps from one validation to the next; a float `every` is a share of an epoch."""
+    """Steps from one validation to the next; if `every` is a float, it is a share of an epoch."""
     return min(length.steps, max(1, round(every * length.epoch)) if isinstance(every, float) else every)
 
 
 class _InitialModel(NamedTuple):
-    """The model that a run starts from.
+    """The initial model of a run.
 
-    start: its encoder and where it comes from. new_head: whether one of its heads has initial weights. calibrated:
-    whether its head is that of a calibrated checkpoint.
+    start: its encoder and its origin. new_head: whether the head is newly initialised. calibrated: whether the head is
+    that of a calibrated checkpoint.
     """
 
     scorer: PronounScorer
@@ -378,10 +378,10 @@ class _InitialModel(NamedTuple):
 
 
 def _initial_model(settings: Train) -> _InitialModel:
-    """The model to start from.
+    """The initial model.
 
-    With `init`, that checkpoint's encoder, and its heads where they are of the same kind; a head of another kind, and a
-    pair head where that checkpoint has none, have initial weights.
+    With `init`: that checkpoint's encoder, and its head if it is of the same kind; otherwise the head is newly
+    initialised.
     """
     head, pair, init = settings.head.model_dump(), _pair_head(settings), settings.init
     loaded = None if init is None else files.load(init)
@@ -420,7 +420,7 @@ def _pair_head(settings: Train) -> dict[str, Any] | None:
 
 
 def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer: Trainer) -> None:
-    """Compute the encoder's states of all texts, and let the scorer read them from the cache."""
+    """Compute the encoder's states of all texts, and make the scorer read them from the cache."""
     encoder, states = cached_encoder(scorer.encoder, root)
     if trainer.accelerator != "cpu" and torch.cuda.is_available():
         encoder.encoder.to("cuda")
@@ -429,6 +429,6 @@ def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer:
 
 
 def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
-    """Whether the head of a checkpoint's config has the weights that `head` describes."""
+    """Whether the head in a checkpoint's config has weights of the kind that `head` describes."""
     kinds = config["head"]["kind"], head["kind"]
     return kinds[0] == kinds[1] and (kinds[0] != "paper" or config["head"]["slots"] == head["slots"])

@@ -1,4 +1,4 @@
-"""Settings of training and pretraining, typed; conf/ has their values and documents them. No torch."""
+"""Typed settings of training and pretraining; conf/ has their values and documentation. No torch."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PairHead(Record):
 
 
 class LogitHead(Record):
-    """Group head: ours."""
+    """Group head: our head."""
 
     kind: Literal["logit"]
     dropout: Fraction
@@ -80,7 +80,7 @@ class LogitHead(Record):
 
 
 class PaperHead(Record):
-    """Group head: the paper's."""
+    """Group head: the paper's head."""
 
     kind: Literal["paper"]
     slots: Count
@@ -93,20 +93,20 @@ class AverageHead(Record):
 
 
 class Logistic(Record):
-    """Group loss: log(1 + exp(-difference))."""
+    """Group loss: logistic, log(1 + exp(-difference))."""
 
     kind: Literal["logistic"]
 
 
 class Margin(Record):
-    """Group loss: the paper's."""
+    """Group loss: the paper's margin loss."""
 
     kind: Literal["margin"]
     margin: Weight
 
 
 class Corruption(Record):
-    """How pronouns of passages are replaced."""
+    """Corruption of passages."""
 
     rate: Share
     power: Weight
@@ -143,7 +143,7 @@ class Detection(Record):
 
 
 class PairCorruption(Record):
-    """How the texts of pairs are changed."""
+    """Corruption of pairs."""
 
     plain: Share
     fresh: Share
@@ -151,7 +151,7 @@ class PairCorruption(Record):
 
 
 class Pairs(Record):
-    """Group objective: pairs alone."""
+    """Group objective: only pairs."""
 
     kind: Literal["pairs"]
     detection: Weight
@@ -162,7 +162,7 @@ class Pairs(Record):
 
 
 class Optim(Record):
-    """What all optimizers have."""
+    """Settings of all optimizers."""
 
     lr: Weight
     head_lr: Weight
@@ -237,7 +237,7 @@ class In(Record):
 
 
 class Sample(Record):
-    """Pairs of each kind in each split of Table 4; null: all."""
+    """Number of pairs of each kind in each split of Table 4; null: all."""
 
     train: Count | None
     development: Count | None
@@ -311,7 +311,7 @@ class Train(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        """Refuse settings that would only fail, or do nothing, once training runs."""
+        """Refuse settings that would fail or have no effect during training."""
         if self.head.kind != "logit" and self.objective.kind != "pairs":
             raise InputError(
                 f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
@@ -361,7 +361,7 @@ class Train(Settings):
         return self.head.pair if self.head.kind == "logit" else None
 
     def results(self) -> dict[str, Any]:
-        """The settings that the weights depend on, as plain values; paths, but `init`, and the machine are left out."""
+        """The settings that affect the weights, as plain values, without paths (but `init`) and machine settings."""
         left_out = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
         found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir"}})
         return {**found, "context": self.context.name}
@@ -374,7 +374,7 @@ class Embedding(Record):
 
 
 class CharCNN(Record):
-    """How an ELMo reads words; the keys are those of AllenNLP's options.json."""
+    """The character encoder of an ELMo; the keys are those of AllenNLP's options.json."""
 
     embedding: Embedding
     filters: Annotated[list[Annotated[list[Count], Field(min_length=2, max_length=2)]], Field(min_length=1)]
@@ -457,5 +457,5 @@ class Pretrain(Settings):
     trainer: Trainer
 
     def results(self) -> dict[str, Any]:
-        """The settings that the weights depend on, as plain values; paths and the machine are left out."""
+        """The settings that affect the weights, as plain values, without paths and machine settings."""
         return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": MACHINE})

@@ -1,4 +1,4 @@
-"""The words of an encoder that has a vocabulary: those of the training data, the frequent ones first."""
+"""The vocabulary of a word-based encoder: the words of the training data, by frequency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pronmetric.text.words import words
 def count_words(data: Path, *, lower: bool) -> Counter[str]:
     """Counts of the words in the training texts of the prepared folder `data`, each distinct text once.
 
-    Each form of a pronoun counts once more, since corruption may write any of them.
+    Each pronoun form counts once more, since corruption may insert any of them.
     """
     pairs = arrow.read_pairs(data, "train")
     texts = {*arrow.read_passages(data, "passages_train")["text"], *pairs["better"], *pairs["worse"]}
@@ -29,7 +29,7 @@ def count_words(data: Path, *, lower: bool) -> Counter[str]:
 def choose(counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None) -> tuple[str, ...]:
     """At most `most` words that are counted at least `least` times, the most frequent first.
 
-    Forms of pronouns go before all others and are taken however rare they are. `among` takes its members only.
+    Pronoun forms come first, however rare. If `among` is given, only its members are chosen.
 
     >>> choose({"it": 1, "left": 2, "the": 3, "keys": 1}, most=3, least=2)
     ('it', 'the', 'left')

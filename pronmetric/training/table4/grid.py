@@ -1,7 +1,7 @@
-"""Table 4: the settings of the grid, how long they take, and one of them trained and tested.
+"""Table 4: the cells of the grid, their estimated duration, and training and testing of one cell.
 
-A cell is one setting: an encoder set-up (an encoder and how it is trained), a row (context and head) and a seed. A
-finished cell has a `cell.json`, its figures on the test pairs of the sample, and is not run again; a killed one is
+A cell is a combination of an encoder set-up (an encoder and how it is trained), a row (context and head) and a seed. A
+finished cell has a `cell.json` with its figures on the test pairs of the sample, and is not run again; a killed one is
 resumed.
 """
 
@@ -35,7 +35,7 @@ DATA, STATES = "data", "states"  # next to the cells: the sample, and the states
 
 
 class Cell(NamedTuple):
-    """One setting of the grid."""
+    """A cell of the grid."""
 
     setup: str
     context: str
@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 
 
 def wanted(cell: Cell, table: Table) -> bool:
-    """Whether a cell belongs to the grid, and the files that it needs are given."""
+    """Whether a cell belongs to the grid and its files are given."""
     setup = table.setups[cell.setup]
     given = setup.needs is not None or "needs" not in setup.model_fields_set
     in_rows = cell.row in table.rows and (setup.rows is None or cell.row in setup.rows)
@@ -62,15 +62,16 @@ def wanted(cell: Cell, table: Table) -> bool:
 
 
 def finished(cell: Cell, root: Path) -> bool:
-    """Whether the cell has its figures below `root`."""
+    """Whether the cell is finished below `root`."""
     return (root / cell.name / FILE).is_file()
 
 
 def minutes(cells: Sequence[Cell], table: Table, *, pairs: Mapping[str, int]) -> float:
-    """How long `cells` take at most on two CPU cores, by the costs of `table`.
+    """The estimated maximum duration of `cells` on two CPU cores, in minutes, from the costs in `table`.
 
-    pairs: how many of each split. The `cost` of a set-up: `cell`, seconds whatever its size; `pair`, milliseconds for a
-    training pair of an epoch, without and with context; `text`, milliseconds to cache the states of a text, likewise.
+    pairs: number in each split. The `cost` of a set-up: `cell`, seconds per cell whatever its size; `pair`,
+    milliseconds per training pair and epoch, without and with context; `text`, milliseconds to cache a text's states,
+    likewise.
     """
     seconds = 0.0
     cached: dict[tuple[Any, ...], float] = {}
@@ -85,10 +86,10 @@ def minutes(cells: Sequence[Cell], table: Table, *, pairs: Mapping[str, int]) ->
 def run(settings: Train, table: Table) -> dict[str, Any] | None:
     """Train and test one cell in its folder `settings.out`, or read its finished figures: the content of `cell.json`.
 
-    None in the further processes of a run on several devices. `settings.data.dir` is the whole prepared folder.
+    On several devices all processes but the first return None. `settings.data.dir` is the whole prepared folder.
 
     Raises:
-        PronmetricError: the folder has a finished cell, or a sample, of other settings or data.
+        PronmetricError: the folder has a finished cell, or a sample, with other settings or data.
     """
     began = time.monotonic()
     out, cell = Path(settings.out), cell_of(settings, table)
@@ -145,8 +146,8 @@ def cell_of(settings: Train, table: Table) -> Cell:
 def _test(folder: Path, data: Path, settings: Train) -> dict[str, Any]:
     """Pair accuracy of the checkpoint in `folder` on the test pairs, R vs R' and R vs S, in its context.
 
-    Equal and null scores are wrong, and so are pairs with a text that is read in windows (`windowed`). surplus: texts
-    with more pronouns than the head has slots. won: of each pair, in the order of `sample.json`, whether it is right.
+    Equal and null scores are wrong, and so are pairs with a text that is split into windows (`windowed`). surplus:
+    texts with more pronouns than the head has slots. won: whether each pair is right, in the order of `sample.json`.
     """
     loaded, context = files.load(folder), settings.context.name
     scorer, collator = loaded.model, loaded.collator

@@ -1,7 +1,7 @@
-"""A fixed sample of a prepared folder, itself a prepared folder without passages: what Table 4 trains and tests on.
+"""A fixed sample of a prepared folder, in the form of a prepared folder without passages, for Table 4.
 
-The rule: of each split and kind (noisy: R vs R', system: R vs S), the pairs in which one pronoun replaces another,
-in the order of the SHA-256 of "SEED ID"; the first so many of them. The folder's other rows have no influence.
+The rule: for each split and kind (noisy: R vs R', system: R vs S), the pairs in which one pronoun replaces another are
+ordered by the SHA-256 of "SEED ID", and the first ones are taken. The folder's other rows have no influence.
 `sample.json` has the ids of the pairs, without their text.
 """
 
@@ -27,9 +27,9 @@ RULE = "of each split and kind, the pairs with a pronoun against another, first 
 
 
 def draw(source: Path, target: Path, *, sizes: Mapping[str, int | None], seed: int) -> dict[str, Any]:
-    """Write the sample of the prepared folder `source` to `target`, unless it exists; the content of `sample.json`.
+    """Write the sample of the prepared folder `source` to `target`, if it does not exist; returns its `sample.json`.
 
-    sizes: of each split, how many pairs of each kind; None takes all.
+    sizes: the number of pairs of each kind in each split; None: all.
 
     Raises:
         InputError: a split has too few pairs, or `target` is another sample.
