@@ -1,1 +1,1 @@
-"""Preparation: WMT system outputs and English documents to training pairs and passages; no torch."""
+"""Preparation of training pairs and passages from WMT system outputs and English documents; no torch."""

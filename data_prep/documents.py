@@ -15,7 +15,7 @@ ENDINGS = (".txt", ".txt.gz")
 
 @dataclass(frozen=True, slots=True)
 class EnglishDocument:
-    """One English document: a sentence or a paragraph a line.
+    """One English document: one sentence or paragraph per line.
 
     source: the collection ("gum", "wmt21"). doc: unique within the collection ("news.17": file and number).
     genre: the file's name. exact: False where the files give no document boundaries.
@@ -29,7 +29,7 @@ class EnglishDocument:
 
 
 def files(folder: str | Path) -> list[Path]:
-    """The text files of a folder and its folders, sorted; README files are no documents.
+    """The text files below a folder, sorted, without README files.
 
     Raises:
         InputError: no such folder, or no text file in it.

@@ -1,4 +1,4 @@
-"""Which pronoun pairs count as errors: drop those that people find equally good."""
+"""Filters of pronoun pairs: pairs that people find equally good are no errors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pronmetric.schema import Pair
 from pronmetric.text.lines import read_lines
 
 Filter = Callable[[str, str], bool]
-"""Whether a reference form against a system's form counts as an error."""
+"""Whether a reference form and a system's form count as an error."""
 
 GRAMMAR, NONE = "grammar", "none"
 _COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
 
 
 def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
-    """The filter that `agreement` names.
+    """The filter with the name `agreement`.
 
-    "grammar": two forms that the grammar lets change places are no error (see `interchangeable`).
+    "grammar": two forms that are grammatically interchangeable are no error (see `interchangeable`).
     "none": every difference is an error.
-    Else a tab-separated table of people's answers for a pronoun pair (columns ref_pronoun, noisy_pronoun, entry, ac1,
-    ref, tie, sys): a pair is an error where the line whose entry is "sum" has ac1 >= `min_agreement` and more answers
-    for the reference than ties and answers for the system together; a pair that is not in the table is dropped, as
+    Otherwise a tab-separated table of human answers for pronoun pairs (columns ref_pronoun, noisy_pronoun, entry, ac1,
+    ref, tie, sys): a pair is an error if its line with entry "sum" has ac1 >= `min_agreement` and more answers
+    for the reference than for tie and system together; pairs that are not in the table are dropped, as
     in Jwalapuram et al. 2019, section 4.1.
     """
     if agreement == NONE:
@@ -41,10 +41,10 @@ def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
 
 @cache
 def interchangeable(one: str, other: str) -> bool:
-    """Whether grammar allows either of two forms in the same place with the same antecedent.
+    """Whether two forms are interchangeable: both are grammatical in the same place with the same antecedent.
 
-    The rule, over the classes of `tables/pronouns.en.tsv`: both are demonstratives of one number (this/that,
-    these/those); or both are relatives and each takes persons: who, whom, and that, whose antecedent may be anything
+    The rule, by the classes of `tables/pronouns.en.tsv`: both are demonstratives of the same number (this/that,
+    these/those), or both are relatives that can refer to persons: who, whom, and that, whose antecedent may be anything
     (who/whom, who/that, whom/that). Which/that is kept: it distinguishes supplementary from integrated clauses.
 
     >>> interchangeable("this", "that"), interchangeable("who", "that"), interchangeable("he", "she")
@@ -85,7 +85,7 @@ def _agreed(path: Path, min_agreement: float) -> frozenset[tuple[str, str]]:
 
 
 def filter_pair(pair: Pair, keep: Filter) -> Pair | None:
-    """The pair without the pronoun-pronoun mismatches that `keep` refuses; None where no mismatch is left."""
+    """The pair without the pronoun-pronoun mismatches that `keep` rejects; None if no mismatch is left."""
     kept = tuple(m for m in pair.mismatches if m.kind != "pronoun" or keep(m.ref_form, m.hyp_form))
     if not kept:
         return None

@@ -1,4 +1,4 @@
-"""What a prepared folder was made from and how: the same inputs, config and seed give the same bytes."""
+"""The manifest of a prepared folder, its inputs and settings: equal inputs, config and seed give equal bytes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def hashes(root: Path, paths: Iterable[Path]) -> dict[str, str]:
 
 
 def key(value: object) -> str:
-    """A short hash of anything that JSON can say: the name of a stage's result."""
+    """A short hash of a JSON value, used as the name of a stage's result."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:20]
 
 
-# What the preparation imports of pronmetric; a test compares it with the modules that are loaded.
+# The modules of pronmetric that the preparation imports; a test compares them with the loaded modules.
 _IMPORTED = (
     "alignment",
     "data/arrow.py",
@@ -50,7 +50,7 @@ _IMPORTED = (
 
 
 def sources() -> list[Path]:
-    """The files of code and tables on which the result of a stage depends, sorted."""
+    """The source files and tables on which the result of a stage depends, sorted."""
     preparation, metric = Path(data_prep.__file__).parent, Path(pronmetric.__file__).parent
     roots = [preparation, *(metric / name for name in _IMPORTED)]
     files = [path for root in roots for path in (root.rglob("*") if root.is_dir() else (root,))]
@@ -59,7 +59,7 @@ def sources() -> list[Path]:
 
 @cache
 def code() -> str:
-    """A hash of the source code and tables that stages use, so that a stage of another version is never reused."""
+    """A hash of the source code and tables that stages use, so that results of another version are never reused."""
     root = Path(pronmetric.__file__).parent.parent
     return key([(path.relative_to(root).as_posix(), sha256(path)) for path in sources()])
 

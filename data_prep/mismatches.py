@@ -1,4 +1,4 @@
-"""Aligned pronouns that differ: the pronouns in use of a reference that a system rendered otherwise."""
+"""Aligned pronouns that differ: the pronouns in use of a reference that a system translated differently."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def mismatches(
 ) -> Iterator[Mismatch]:
     """The mismatches of a reference's pronouns with a system output, in the order of the reference.
 
-    "pronoun": another pronoun in use has its place (see `counterparts`). "word": it is linked to another word,
-    or to a word that looks like a pronoun but is none there (that as a conjunction). "nothing": it has no link, or
-    one to a pronoun in another place. The same word on both sides is no mismatch, whether or not the system's counts
-    as in use.
+    "pronoun": another pronoun in use is its counterpart (see `counterparts`). "word": it is linked to another word,
+    or to a word with a pronoun's form that is no pronoun in use (that as a conjunction). "nothing": it has no link, or
+    one to a pronoun in another position. The same word on both sides is no mismatch, whether or not the system's is
+    in use.
     """
     linked = dict(alignment.links)
     wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
@@ -52,6 +52,6 @@ def mismatches(
 
 
 def _differs(found: Occurrence, linked: dict[int, int], hyp_words: Sequence[Word]) -> bool:
-    """Whether a look at the words alone says that the system may have put another one."""
+    """Whether the words alone show that the system may have a different pronoun."""
     j = linked.get(found.word)
     return j is None or hyp_words[j].text.lower() != found.text.lower()

@@ -13,7 +13,7 @@ from pronmetric.text.words import words
 def noisy_references(pair: Pair) -> Iterator[Pair]:
     """One pair (reference, noisy reference) for each pronoun-pronoun mismatch of a system pair.
 
-    Letter case is kept ("He" -> "It"); `agrees` is False where the verb or noun next to the pronoun agreed with it and
+    Letter case is kept ("He" -> "It"); `agrees` is False if the verb or noun next to the pronoun agreed with it and
     no longer does ("he is" -> "they is").
     """
     split = words(pair.better)

@@ -16,7 +16,7 @@ Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Ali
 
 
 class _Candidate(NamedTuple):
-    """A reference and a system output to be aligned."""
+    """A reference and a system output to align."""
 
     document: Document
     position: int
@@ -28,22 +28,22 @@ class _Candidate(NamedTuple):
 
     @property
     def segment(self) -> Segment:
-        """The segment that both translate."""
+        """The segment of both."""
         return self.document.segments[self.position]
 
 
 def system_pairs(
     documents: Iterable[Document], align: Aligner, *, forms: Collection[str], context_size: int, counts: Counter[str]
 ) -> Iterator[Pair]:
-    """The pairs of these documents that have a mismatch of any kind, segment by segment.
+    """The pairs of these documents that have a mismatch, segment by segment.
 
-    `align` is called once, for all of them. Context is the `context_size` previous reference sentences of the
-    document, beside the system's own. `counts` takes "compared.outputs" (system outputs, once for each reference),
-    which are "identical" to the reference, face a reference with "no pronoun", or are "aligned"; of these the ones
-    with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of the references
-    compared.
+    `align` is called once for all of them. The context is the `context_size` previous reference sentences of the
+    document; the system's own are kept as well. `counts` is updated: "compared.outputs" (system outputs, once for each
+    reference), of these "identical" to the reference, with "no pronoun" in the reference, or "aligned"; of the aligned
+    ones those with "no mismatch"; "empty outputs", which are not compared; and "ref pronouns", the pronouns of the
+    compared references.
     """
-    sent: deque[_Candidate] = deque()  # to the aligner, which reads ahead
+    sent: deque[_Candidate] = deque()  # passed to the aligner, which reads ahead
 
     def tokens() -> Iterator[tuple[list[str], list[str]]]:
         for document in documents:

@@ -1,4 +1,4 @@
-"""Plain English documents cut into passages without overlap, each with its pronouns in use."""
+"""Plain English documents split into passages without overlap, each with its pronouns in use."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def estimate(text: str) -> int:
 
 
 def windows(lines: Sequence[str], *, pieces: int = 128, count: Callable[[str], int] = estimate) -> Iterator[str]:
-    """Cut a document, one sentence or paragraph a line, into texts of at most `pieces` pieces.
+    """Split a document, one sentence or paragraph per line, into texts of at most `pieces` pieces.
 
-    Texts end at sentence ends; a single longer sentence is cut at clause marks, and where that is not enough, between
-    words. Joined by one space the windows give the document: nothing is lost or repeated.
+    Texts end at sentence ends; a longer sentence is split at clause marks or, if necessary, between words. Joined by
+    single spaces the texts give the document: nothing is lost or repeated.
     """
     window: list[str] = []
     size = 0
@@ -70,7 +70,7 @@ def passages(
     count: Callable[[str], int] = estimate,
     forms: Collection[str] = finder.FORMS,
 ) -> Iterator[Passage]:
-    """The passages of one document, in order; also those without a pronoun in use of `forms`, with no span."""
+    """The passages of one document, in order; including those without a pronoun in use of `forms`."""
     plain = [_BLANK.sub(" ", line).strip() for line in lines]
     for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
         found = [occurrence for occurrence in finder.find(text) if occurrence.form in forms]

@@ -1,4 +1,4 @@
-"""Pairs in the form of the published study: bare lower-case words, one of them changed."""
+"""Pairs in the form of the published study: lower-case words without punctuation, one of them replaced."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pronmetric.text.study_form import study_form
 
 
 def study_pair(pair: Pair) -> Pair | None:
-    """A noisy pair in the study's form; None where that form does not differ in exactly one word.
+    """A noisy pair in the study's form; None if the texts do not differ in exactly one word in that form.
 
-    "it's" against "they're" gives two words for two and is dropped, as is a change that the form hides.
+    "it's" against "they're" differs in two words and is dropped, as is a change that the form hides.
     """
     better, worse = study_form(pair.better), study_form(pair.worse)
     left, right = better.split(), worse.split()

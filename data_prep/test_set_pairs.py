@@ -1,4 +1,4 @@
-"""The judged pairs of a WMT test set: its system outputs aligned with and compared with its references."""
+"""The judged pairs of a WMT test set: its system outputs aligned and compared with its references."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def read(
 ) -> PairSet:
     """The pairs of a WMT test set `NAME:LP`, as `pronmetric prepare` makes them.
 
-    The aligner is trained on this test set alone. context_size: previous sentences in a pair's context. seed: of the
-    sample of lines that the aligner is trained on, where there are many.
+    The aligner is trained only on this test set. context_size: number of context sentences. seed: of the sample of
+    lines for training the aligner.
 
     Raises:
         PronmetricError: there is no such test set, no reference, no such system, or no pair.
@@ -94,7 +94,7 @@ def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Ite
 
 
 def _train_aligner(documents: Sequence[Document], seed: int) -> AgreementAligner | None:
-    """An aligner trained on references and outputs that differ; None where there are none."""
+    """An aligner trained on references and outputs that differ; None if there are none."""
     lines = [
         (ref, hyp)
         for document in documents

@@ -1,4 +1,4 @@
-"""A WMT test set as a corpus to score: the systems side by side, in the order of the segments."""
+"""A WMT test set as a corpus to score: the outputs of all systems by segment."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def read(
     *,
     references: Sequence[str] | None = None,
 ) -> Corpus:
-    """A WMT test set `NAME:LP` of a folder, all its systems or those named.
+    """A WMT test set `NAME:LP` of a folder, with all its systems or the given ones.
 
-    Without `references` each segment has the first reference that it has; with them each of those named, an empty one
-    where it has none of that name.
+    Without `references` each segment has its first reference; otherwise each of the given ones, empty if the segment
+    does not have it.
     """
     tally: Counter[str] = Counter()
     documents = list(discovery.read(find(dataset, folder), tally=tally))

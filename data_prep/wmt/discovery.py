@@ -1,7 +1,7 @@
-"""WMT test sets in all their layouts: find them in a folder, then read them one by one.
+"""WMT test sets in all their layouts: discovery in a folder, and reading.
 
-`discover` is cheap and reads names (of JSONL and SGM files also the content that names the test set); `read` gives
-the documents of one test set, so that preparation can go test set by test set and resume. Layouts: text files
+`discover` is cheap and reads names (for JSONL and SGM files also the content that names the test set); `read` gives
+the documents of one test set, so that preparation can process test sets one by one and resume. Layouts: text files
 (text), XML (xml), SGM (sgm), JSONL (jsonl) and plain files (plain).
 """
 
@@ -25,21 +25,21 @@ from pronmetric.schema import Document
 from pronmetric.text.lines import check_segment
 
 RESERVED = ("newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en")
-"""Test sets of the published study and of people, never read by default: `NAME`, `NAME:LP`, `wmtYY` or `wmtYY:LP`."""
+"""Reserved test sets, not read by default: `NAME`, `NAME:LP`, `wmtYY` or `wmtYY:LP`."""
 
 LAYOUTS = (
     "wmtNN-news-systems checkouts (TESTSET.LP.ref.NAME.en and TESTSET.LP.hyp.SYSTEM.en text files, *.xml), "
     "WMT .sgm files, WMT25 .jsonl files, or a folder with ref.txt and one .txt file a system"
 )
 ASIDE = {"txt-ts", "humaneval", "humeval", "scores", "tools", "metrics"}
-"""Folders of the WMT repositories that hold no test set (`txt-ts` repeats `txt` with test suites mixed in)."""
+"""Folders of the WMT repositories without test sets (`txt-ts` repeats `txt` with test suites mixed in)."""
 TELLING = 20
-"""Letters and digits that a line must have for its repetition to be no accident."""
+"""Letters and digits of a line from which on its repetition is not a coincidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A test set that is there but not read, and why: one line on stderr."""
+    """A test set that is skipped, and the reason, for one line on stderr."""
 
     id: str
     reason: str
@@ -47,7 +47,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a folder holds: the test sets to read, sorted by year, name and pair, and those skipped."""
+    """The test sets of a folder: those to read, sorted by year, name and pair, and those skipped."""
 
     testsets: tuple[TestSet, ...]
     skipped: tuple[Skipped, ...]
@@ -84,7 +84,7 @@ def discover(
 
 
 def reason_to_skip(testset: TestSet, exclude: Sequence[str]) -> str | None:
-    """Why a test set can't or may not be read, None if it can."""
+    """The reason why a test set is skipped, or None."""
     for entry in exclude:
         if matches(testset, entry):
             return f"excluded by data.exclude ({entry})"
@@ -144,7 +144,7 @@ def find(folder: str | Path) -> list[TestSet]:
 
 
 def walk(root: Path) -> list[Path]:
-    """All files below a folder, sorted, without hidden folders and those that hold no test set; links are followed."""
+    """All files below a folder, sorted, without hidden folders and those without test sets; links are followed."""
     if not root.is_dir():
         problem = "is no folder" if root.exists() else "no such folder"
         raise InputError(f"{problem}; data.wmt is a folder with {LAYOUTS}", file=root)
@@ -162,7 +162,7 @@ def walk(root: Path) -> list[Path]:
 
 
 def unite(marked: Sequence[TestSet], text: Sequence[TestSet]) -> list[TestSet]:
-    """Text files and markup of the same test set as one: by name, else (WMT22 and 23) by year and pair."""
+    """Merge text files and markup of the same test set: by name, else (WMT22 and 23) by year and pair."""
     by_name = {(testset.name, testset.lp): testset for testset in text}
     by_year: defaultdict[tuple[int | None, str], list[TestSet]] = defaultdict(list)
     for testset in (*marked, *text):
@@ -190,16 +190,16 @@ def markup(testset: TestSet) -> list[Part]:
 def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Iterator[Document]:
     """The documents of one test set, in order; without document boundaries one with `exact=False`.
 
-    The tally counts what was met: byte-order marks removed, empty outputs, test-suite documents left out ...
+    The tally counts removed byte-order marks, empty outputs, test-suite documents left out ...
 
     Raises:
-        InputError: a fault in a file, with file and line; a segment above its limit of characters.
+        InputError: with file and line, for an invalid file.
     """
     yield from documents(testset, check_lengths(testset, columns(testset, tally=tally)))
 
 
 def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
-    """The content of a test set by whatever layouts it has."""
+    """The content of a test set, from all its layouts."""
     counts: Counter[str] = Counter() if tally is None else tally
     text = parallel.read(testset, tally=counts) if testset.having(*parallel.ROLES) else None
     marked = None
@@ -233,7 +233,7 @@ def check_lengths(testset: TestSet, found: Columns) -> Columns:
 
 
 def without_marks(found: Columns, tally: Counter[str]) -> Columns:
-    """The columns without byte-order marks before a segment, which converters left there; they are counted."""
+    """The columns without byte-order marks before a segment, which converters left; they are counted."""
 
     def clean(text: str) -> str:
         if not text.startswith("\ufeff"):
@@ -263,14 +263,14 @@ def count_empty(found: Columns, tally: Counter[str]) -> Columns:
 def english_sources(
     folder: str | Path, *, years: Sequence[int] | None = None, exclude: Sequence[str] = RESERVED
 ) -> Iterator[EnglishDocument]:
-    """The English sources of the pairs out of English, which are plain English text, each sentence once.
+    """The English sources of the pairs out of English, as plain English text, each sentence once.
 
-    Several pairs of a year share most of their source: the longest is read first, of each further one only the runs
-    of lines that no earlier one had (also as a part of its lines: WMT23 en-de has paragraphs of the same sentences).
+    The pairs of a year share most of their source: the longest is read first, of the others only the runs of lines
+    that are not in an earlier one (or in a part of its lines: WMT23 en-de has paragraphs of the same sentences).
     The source is "wmtYY" (or the test set's name), the genre None.
 
     Raises:
-        InputError: as `discover` and `read`; a folder without such a source gives nothing.
+        InputError: as `discover` and `read`; a folder without such a source is no error.
     """
     found = [testset for testset in find(folder) if testset.source == "en" and testset.target != "en"]
     found = [testset for testset in found if not any(matches(testset, entry) for entry in exclude)]
@@ -285,7 +285,7 @@ def english_sources(
 
 
 def drop_repeats(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDocument]:
-    """The runs of source lines that no earlier (longer) test set of the group has, quotes and spaces aside."""
+    """The runs of source lines that are new in the group (longer test sets first), ignoring quotes and spaces."""
     contents = [(testset, source_columns(testset)) for testset in testsets]
     seen = ""
     for testset, found in sorted(contents, key=lambda content: (-content[1].size, content[0].id)):
@@ -303,7 +303,7 @@ def drop_repeats(source: str, testsets: Iterable[TestSet]) -> Iterator[EnglishDo
 
 
 def mark_new(lines: Iterable[str], seen: str) -> Iterator[bool]:
-    """For each line, whether it is new; a line too short to tell is what the line before it was."""
+    """For each line, whether it is new; a line too short to decide is treated like the line before it."""
     is_new = True
     for line in lines:
         text = bare(line)
@@ -313,11 +313,11 @@ def mark_new(lines: Iterable[str], seen: str) -> Iterator[bool]:
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text, in lower case: what near copies have in common."""
+    """The letters and digits of a text, in lower case, for finding near copies."""
     return "".join(character for character in text.lower() if character.isalnum())
 
 
 def source_columns(testset: TestSet) -> Columns:
-    """The columns of a test set of which only the source is wanted (text files of the rest are not read)."""
+    """The columns of a test set for its source alone (other text files are not read)."""
     parts = testset.having("src") or testset.having("sgm-src") or testset.having("xml", "jsonl")
     return columns(replace(testset, parts=tuple(parts)))

@@ -1,13 +1,13 @@
-"""JSONL of WMT25: one JSON object a document (or paragraph), and files of system outputs next to it.
+"""JSONL of WMT25: one JSON object per document (or paragraph), and files of system outputs next to it.
 
 - A collection (`wmt25-genmt.jsonl`): `doc_id`, `src_lang`, `tgt_lang` (or a pair at the head of the id:
-  `cs-de_DE_#_news_#_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or `{"refA": TEXT}`, perhaps `domain` and
-  `tgt_text`: `{SYSTEM: TEXT}` (names `ref`, `refA` ... are references). An empty line parts the paragraphs, which
-  are the segments. Where ids end with a paragraph number (`_#_3`), each line is one paragraph of its document.
+  `cs-de_DE_#_news_#_NAME`), `src_text`, `refs`: `{"refA": {"ref": TEXT}}` or `{"refA": TEXT}`, optionally `domain` and
+  `tgt_text`: `{SYSTEM: TEXT}` (names `ref`, `refA` ... are references). Empty lines separate the paragraphs, which
+  are the segments. If ids end with a paragraph number (`_#_3`), each line is one paragraph of its document.
 - Outputs (`systems/SYSTEM.jsonl` in the collection's folder or below it): `doc_id` and `hypothesis`; the system is
   the file's name.
 
-Other JSONL files (ratings, metadata) are passed over. A system that lacks a whole document is counted and reported.
+Other JSONL files (ratings, metadata) are ignored. Documents that a system lacks are counted and reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LFS = "version https://git-lfs"
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:
-    """A test set for each pair of each collection; files that are neither collection nor outputs are passed over."""
+    """A test set for each pair of each collection; other files are ignored."""
     collections: list[Path] = []
     outputs: list[Path] = []
     for path in files:
@@ -56,7 +56,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 
 
 def repeats(path: Path, other: Path) -> bool:
-    """Whether a collection is another one with something added (`wmt25-genmt-humeval` beside `wmt25-genmt`)."""
+    """Whether a collection extends another one (`wmt25-genmt-humeval` extends `wmt25-genmt`)."""
     return path.parent == other.parent and stem(path).startswith(f"{stem(other)}-")
 
 
@@ -64,7 +64,7 @@ def kind_of(path: Path) -> str | None:
     """The kind of a file by its first record: "collection", "outputs" or None."""
     first = next(records(path), None)
     if first is None:
-        return "outputs"  # of a system without any
+        return "outputs"  # a system without outputs
     _, record = first
     if not isinstance(record.get("doc_id"), str):
         return None
@@ -79,7 +79,7 @@ def stem(path: Path) -> str:
 
 
 def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their lines; empty lines are passed over."""
+    """The objects of a JSONL file with their lines; empty lines are skipped."""
     for line, text in enumerate(iter_lines(path, tally=tally), start=1):
         if text.startswith(LFS):
             raise InputError("a Git LFS pointer, not the data; run `git lfs pull` in the checkout", file=path, line=1)
@@ -106,7 +106,7 @@ def holds_nul(record: dict[str, Any]) -> bool:
 
 
 def text_of(record: dict[str, Any], key: str, *, file: Path, line: int) -> str:
-    """A text that a record must have."""
+    """A required text of a record."""
     value = record.get(key)
     if not isinstance(value, str):
         raise InputError(f'expected a text under "{key}", found {type(value).__name__}', file=file, line=line)
@@ -139,7 +139,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """The columns of one pair of a collection, with the outputs next to it.
 
     Raises:
-        InputError: broken JSON, a missing or repeated key or id, a text with another number of paragraphs than the
+        InputError: broken JSON, a missing or repeated key or id, a text whose number of paragraphs differs from the
             document's first version.
     """
     counts: Counter[str] = Counter() if tally is None else tally
@@ -197,12 +197,12 @@ def named_texts(value: Any, key: str, *, role: str, file: Path, line: int) -> di
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a document: an empty line parts them, single line ends become spaces."""
+    """The paragraphs of a document: separated by empty lines; single line ends become spaces."""
     return [join_lines(part) for part in text.replace("\r\n", "\n").split("\n\n")]
 
 
 def add_version(entry: Entry, key: tuple[str, str], rows: list[str], *, file: Path, line: int) -> None:
-    """Give an entry one version more, as long as its first one."""
+    """Add a version to an entry, of the same length as its first one."""
     if key in entry.versions:
         raise InputError(f"document {entry.id}: a second {key[0]} {key[1]!r}", file=file, line=line)
     for (role, name), first in entry.versions.items():
@@ -228,7 +228,7 @@ def add_outputs(entries: dict[str, Entry], part: Part, *, tally: Counter[str]) -
 
 
 def columns_of(entries: Sequence[Entry], *, file: Path, tally: Counter[str]) -> Columns:
-    """Entries side by side as columns, each document's in a run."""
+    """The entries as columns; those of a document are consecutive."""
     keys = sorted({key for entry in entries for key in entry.versions})
     rows: dict[tuple[str, str], list[str | None]] = {key: [] for key in keys}
     extents: list[Extent] = []

@@ -19,12 +19,12 @@ TOLERANCE = 0.01
 def merge(
     marked: Columns, text: Columns, *, marked_file: Path, text_file: Path, tally: Counter[str] | None = None
 ) -> Columns:
-    """The union of both by name, with the documents of `marked`; where both have a column, `marked` is taken.
+    """The union of both by name, with the documents of `marked`; if both have a column, that of `marked` is taken.
 
     Segments that differ in more than their spaces are counted in the tally ("segments where XML and text differ").
 
     Raises:
-        InputError: another number of segments, or a column that differs in more than one segment of a hundred.
+        InputError: different numbers of segments, or a column that differs in more than one segment in a hundred.
     """
     if marked.size != text.size:
         message = f"{text.size} lines, but {marked_file} has {marked.size} segments; they must be the same test set"
@@ -51,7 +51,7 @@ def merge(
 def with_text_names(
     marked: Mapping[str, list[str | None]], text: Mapping[str, list[str | None]]
 ) -> dict[str, list[str | None]]:
-    """The references of the markup; an unnamed one takes the name of the same text in the text files."""
+    """The references of the markup; an unnamed one gets the name of the equal one in the text files."""
     named = dict(marked)
     if UNNAMED in named and UNNAMED not in text:
         rows = named[UNNAMED]

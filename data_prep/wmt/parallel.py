@@ -1,4 +1,4 @@
-"""Line-parallel text files of one test set as columns: sources, references, systems, perhaps document ids."""
+"""Line-parallel text files of one test set as columns: sources, references, systems, and document ids if present."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """The columns of a test set's text files.
 
     Raises:
-        InputError: two files for the same thing; a file with another number of lines than the first; a document id
-            that comes back after another one.
+        InputError: two files with the same role and name; a file with a different number of lines than the first; a
+            document id whose lines are not consecutive.
     """
     parts = testset.having(*ROLES)
     lines = read_parallel(parts, tally=tally)
@@ -34,7 +34,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
 
 def read_parallel(parts: Sequence[Part], *, tally: Counter[str] | None = None) -> list[list[str]]:
-    """The lines of files that must be line-parallel and have different roles or names."""
+    """The lines of files, which must be line-parallel and have distinct roles or names."""
     seen: dict[tuple[str, str], Path] = {}
     columns: list[list[str]] = []
     for part in parts:
@@ -50,7 +50,7 @@ def read_parallel(parts: Sequence[Part], *, tally: Counter[str] | None = None) -
 
 
 def extents(ids: Sequence[str], *, file: Path) -> list[Extent]:
-    """The documents of a column of document ids, one a segment, the segments of a document in a run."""
+    """The documents of a column of document ids, one per segment, consecutive for each document."""
     found: list[Extent] = []
     seen: set[str] = set()
     line = 1

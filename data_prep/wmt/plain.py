@@ -1,15 +1,15 @@
-"""Plain layout: a folder with the reference and one file a system, line by line parallel.
+"""Plain layout: a folder with the reference and one line-parallel file per system.
 
-- `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference's name is the file's, without the ending);
-- `src.txt`, `source.txt` or `src.de.txt` with the language: the source, if there is one;
-- `docids.txt`: the id of its document for each line, if there is one; the lines of a document are consecutive;
-- every other file of the same ending as the reference (`.txt`, `.en` or none, then also no dot in the name) is the
-  output of the system that it is named after. README, LICENSE and hidden files aside.
+- `ref.txt`, or several: `ref.A.txt`, `refB.txt` (the reference is named after the file, without the suffix);
+- `src.txt`, `source.txt` or `src.de.txt` with the language: the source (optional);
+- `docids.txt`: the document id of each line (optional); the lines of a document are consecutive;
+- every other file with the suffix of the reference (`.txt`, `.en` or none, then without a dot in the name) is the
+  output of the system that it is named after, except README, LICENSE and hidden files.
 
-Each file may be gzip (`.gz` at the end).
+Files may be gzip-compressed (`.gz`).
 
-The test set bears the folder's name; a folder named like `mytest.de-en` or a source named like `src.de.txt` tells the
-pair, else it is `und-en` (undetermined).
+The test set has the folder's name. A folder name such as `mytest.de-en` or a source name such as `src.de.txt` gives the
+language pair; otherwise it is `und-en` (undetermined).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 
 
 def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
-    """The test set of one folder, None where it has no plain reference."""
+    """The test set of one folder, None if it has no plain reference."""
     names = {path: stem_and_ending(path) for path in paths if not text.NAME.fullmatch(path.name)}
     endings = {ending for stem, ending in names.values() if ending is not None and REFERENCE.fullmatch(stem)}
     parts = [
@@ -55,7 +55,7 @@ def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
 
 
 def source_language(stems: Iterable[str]) -> str:
-    """The language that the source's name tells, "und" where it tells none."""
+    """The language in the source's file name, or "und"."""
     return next((match["language"] for stem in stems if (match := SOURCE.fullmatch(stem)) and match["language"]), "und")
 
 
@@ -69,7 +69,7 @@ def stem_and_ending(path: Path) -> tuple[str, str | None]:
 
 
 def role_of(stem: str) -> str:
-    """What a plain file holds, by its name."""
+    """The content of a plain file, by its name."""
     if REFERENCE.fullmatch(stem):
         return "ref"
     if SOURCE.fullmatch(stem):

@@ -1,12 +1,12 @@
 """SGM files of WMT 2008-2019: `<refset>`, `<srcset>` and `<tstset>` with `<doc docid sysid>` and `<seg id>`.
 
-They look like XML and are not: a bare "&" or "<" stands in the text, tags are upper or lower case, attributes may be
-unquoted. Only the tags named here are read, inside a segment everything but its end is text. The five entities of
-XML and numeric ones are replaced; no other is, no declaration is followed and nothing is fetched.
+The files are not valid XML: the text may contain a bare "&" or "<", tags are upper or lower case, attributes may be
+unquoted. Only the tags named here are read; everything inside a segment up to its end tag is text. The five entities of
+XML and numeric ones are replaced, no others; declarations are ignored and nothing is downloaded.
 
-The files' names tell the pair ("newstest2017-deen-ref.en.sgm", "newstest2017.SYSTEM.4723.de-en.sgm"), or the folder
-that holds them ("de-en"), else the sets' `srclang` and `trglang`; a source or reference without a pair (2008-2013: one
-text in all languages) belongs to every pair of its language.
+The language pair comes from the file names ("newstest2017-deen-ref.en.sgm", "newstest2017.SYSTEM.4723.de-en.sgm"), from
+the name of the folder ("de-en"), or from the attributes `srclang` and `trglang`; a source or reference without a pair
+(2008-2013: one text in all languages) belongs to every pair of its language.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Head:
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:
-    """The test sets of SGM files; files that hold no set are passed over."""
+    """The test sets of SGM files; files without a set are ignored."""
     heads = [head for path in files if path.name.lower().endswith(ENDINGS) and (head := head_of(path))]
     by_set: defaultdict[str, list[Head]] = defaultdict(list)
     for head in heads:
@@ -75,7 +75,7 @@ def testset(setid: str, lp: str, heads: Iterable[Head]) -> TestSet:
 
 
 def head_of(path: Path) -> Head | None:
-    """The role, set, system and languages of a file; None where it holds no set."""
+    """The role, set, system and languages of a file; None if it has no set."""
     try:
         with open_bytes(path) as stream:
             text = stream.read(HEAD).decode("utf-8", errors="replace")
@@ -94,7 +94,7 @@ def head_of(path: Path) -> Head | None:
 
 
 def languages(path: Path, values: dict[str, str], *, role: str) -> tuple[str | None, str | None]:
-    """Source and target language of a file by its name, else its folders, else its attributes; None is any."""
+    """Source and target language of a file from its name, folders or attributes; None is any."""
     folders = (folder.name for folder in list(path.parents)[:2])
     for name in (path.name, *(name for name in folders if PAIR.fullmatch(name))):
         if matches := list(PAIR.finditer(name)):
@@ -150,7 +150,7 @@ def parse(path: Path, *, tally: Counter[str] | None = None) -> list[SgmDocument]
     """The documents of an SGM file, in order.
 
     Raises:
-        InputError: a broken or misplaced tag, a segment or document without its end, an entity declaration.
+        InputError: a broken or misplaced tag, a segment or document without end tag, an entity declaration.
     """
     text = "\n".join(iter_lines(path, tally=tally))
     if declared := ENTITY_DECLARATION.search(text):
@@ -206,7 +206,7 @@ def line_of(text: str, position: int) -> int:
 
 
 def document(role: str | None, values: dict[str, str], *, file: Path, line: int) -> SgmDocument:
-    """A document that opens."""
+    """Start a document."""
     if role is None:
         raise InputError("<doc> outside of <refset>, <srcset> or <tstset>", file=file, line=line)
     if "docid" not in values:
@@ -222,7 +222,7 @@ def document(role: str | None, values: dict[str, str], *, file: Path, line: int)
 
 
 def add_segment(doc: SgmDocument | None, values: dict[str, str], text: str, *, file: Path, line: int) -> None:
-    """Put a segment into its document."""
+    """Add a segment to its document."""
     if doc is None:
         raise InputError("<seg> outside of a <doc>", file=file, line=line)
     if "id" not in values:
@@ -240,7 +240,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """The columns of a test set's SGM files, documents and segments in the order of the first reference.
 
     Raises:
-        InputError: a fault that `parse` names; a document that one version lacks or has otherwise than the reference.
+        InputError: as for `parse`, or if a version lacks a document, or has it with different segments.
     """
     versions: dict[tuple[str, str], tuple[Path, Version]] = {}
     for part in testset.having(*PARTS):
@@ -266,7 +266,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
 
 def versions_of(docs: Sequence[SgmDocument], *, path: Path) -> dict[tuple[str, str], Version]:
-    """The versions in one file: usually one, several where its documents name several systems."""
+    """The versions in one file: usually one, or several if its documents name several systems."""
     found: dict[tuple[str, str], Version] = {}
     for doc in docs:
         version = found.setdefault((doc.role, "" if doc.role == "src" else doc.system), {})

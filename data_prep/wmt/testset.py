@@ -1,6 +1,6 @@
-"""A test set as files on disk, its content as columns, and columns divided into documents.
+"""Test sets: their files, their content as columns, and columns split into documents.
 
-Every layout of WMT data has its own reader; all of them give `Columns`, which `documents` turns into records.
+Every layout of WMT data has its own reader; all return `Columns`, which `documents` converts to records.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Part:
     """One file of a test set.
 
     role: "src", "ref", "hyp", "docids" (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", "xml" or "jsonl"
-    (the last two hold several things).
-    name: the reference's or the system's name; "" where the file doesn't stand for one.
+    (the last two contain several texts).
+    name: of the reference or system; "" if the file does not have one.
     """
 
     role: str
@@ -42,9 +42,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """One test set and language pair: where its files are; nothing has been read yet.
+    """One test set and language pair: its files, not yet read.
 
-    name: as the files have it ("newstest2021"). year: four digits, None where no name tells it. lp: "de-en".
+    name: as in the files ("newstest2021"). year: four digits, None if unknown. lp: "de-en".
     """
 
     __test__: ClassVar[bool] = False
@@ -56,12 +56,12 @@ class TestSet:
 
     @property
     def id(self) -> str:
-        """The name that messages and the manifest give: "newstest2021.de-en"."""
+        """The name in messages and the manifest: "newstest2021.de-en"."""
         return f"{self.name}.{self.lp}"
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The input files, sorted, each once: what a manifest hashes."""
+        """The distinct input files, sorted, for the hashes of a manifest."""
         return tuple(sorted({part.path for part in self.parts}))
 
     @property
@@ -91,10 +91,10 @@ class Extent:
 
 @dataclass(slots=True)
 class Columns:
-    """A test set's content, one row a segment.
+    """The content of a test set, one row per segment.
 
-    src: None where the files hold no source. refs, hyps: name -> rows; a row is None where that reference or system
-    lacks the whole document. extents: the documents in order, None where the files give no boundaries.
+    src: None if there is no source. refs, hyps: name -> rows; a row is None if that reference or system lacks the whole
+    document. extents: the documents in order, None if the files give no document boundaries.
     """
 
     src: list[str] | None
@@ -111,7 +111,7 @@ class Columns:
 
 
 def documents(testset: TestSet, columns: Columns) -> Iterator[Document]:
-    """The documents of a test set; one with `exact=False` for all of it where there are no boundaries."""
+    """The documents of a test set; a single one with `exact=False` if there are no boundaries."""
     extents = columns.extents or [Extent(testset.id, columns.size)]
     start = 0
     for extent in extents:
@@ -139,7 +139,7 @@ def segment(columns: Columns, row: int) -> Segment:
 
 
 def year_of(name: str, path: Path | None = None) -> int | None:
-    """The year in a test set's name ("newstest2021", "wmt25-genmt"), else in the nearest folder that has one."""
+    """The year in a test set's name ("newstest2021", "wmt25-genmt"), else in that of the nearest folder with one."""
     folders = [] if path is None else [folder.name for folder in path.parents]
     for text in (name, *folders):
         if match := re.search(r"(?<!\d)(20[0-4]\d)(?!\d)|wmt-?(\d\d)(?!\d)", text, re.IGNORECASE):
@@ -154,7 +154,7 @@ def language(code: str) -> str:
 
 
 def join_lines(text: str) -> str:
-    """A segment's text in one line: line ends inside it become one space, those around it nothing."""
+    """A segment's text in one line: inner line ends become a space, outer ones are removed."""
     if "\n" not in text and "\r" not in text:
         return text
     return " ".join(part for part in (line.strip() for line in re.split(r"[\r\n]+", text)) if part)

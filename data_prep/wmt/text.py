@@ -1,7 +1,7 @@
 """Text layout of the wmtNN-news-systems repositories: line-parallel files, described by their names.
 
-`TESTSET.LP.src.LANG`, `TESTSET.LP.ref.NAME.LANG` (the name may be missing) and `TESTSET.LP.hyp.SYSTEM.LANG`, in any
-folders, each plain or gzip. A system's name may hold dots ("Allegro.eu"). There are no document boundaries.
+`TESTSET.LP.src.LANG`, `TESTSET.LP.ref.NAME.LANG` (the name is optional) and `TESTSET.LP.hyp.SYSTEM.LANG`, in any
+folder, plain or gzip-compressed. A system's name may contain dots ("Allegro.eu"). There are no document boundaries.
 `data_prep.wmt.parallel` reads the files.
 """
 

@@ -1,9 +1,9 @@
-"""XML layout of the wmtNN-news-systems repositories: one file a language pair, with documents.
+"""XML layout of the wmtNN-news-systems repositories: one file per language pair, with documents.
 
-`<dataset>`, perhaps `<collection>`, `<doc id origlang domain>`, in it `<src lang>`, `<ref lang translator>`,
-`<hyp lang system>`, in these `<p>` and `<seg id>`. Documents of a test suite (`testsuite` attribute) belong to
-somebody's suite, not to the test set, and are in none of the text files: they are left out and counted.
-A DTD or an entity declaration is refused, nothing is ever expanded or fetched.
+`<dataset>`, optionally `<collection>`, then `<doc id origlang domain>` with `<src lang>`, `<ref lang translator>` and
+`<hyp lang system>`, each with `<p>` and `<seg id>`. Documents of a test suite (`testsuite` attribute) do not belong to
+the test set and are not in the text files: they are left out and counted. A DTD or an entity declaration is refused;
+nothing is expanded or downloaded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEAD = 1 << 16
 
 
 def find(files: Iterable[Path]) -> list[TestSet]:
-    """A test set for each XML file that holds a `<dataset>`; other XML files are passed over."""
+    """A test set for each XML file that holds a `<dataset>`; other XML files are ignored."""
     found = []
     for path in files:
         if path.name.endswith((".xml", ".xml.gz")) and (named := testset_and_pair(path)):
@@ -38,7 +38,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 
 
 def testset_and_pair(path: Path) -> tuple[str, str] | None:
-    """The test set's name and language pair by the file's name, else by what it begins with."""
+    """The test set's name and language pair from the file's name, else from its first lines."""
     try:
         with open_bytes(path) as stream:
             head = stream.read(HEAD).decode("utf-8", errors="replace")
@@ -61,7 +61,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
     Raises:
         InputError: broken XML, a DTD or an entity, a version of a document with other segments than its source,
-            a document that a system lacks, two versions of one name.
+            a document that a system lacks, two versions with the same name.
     """
     (part,) = testset.having("xml")
     docs = parse(part.path)
@@ -113,10 +113,10 @@ def parse(path: Path) -> list[XmlDocument]:
 
 
 class DocumentTarget:
-    """Takes the parser's events and collects documents; the parser holds nothing."""
+    """Collects documents from the parser's events."""
 
     def __init__(self, path: Path) -> None:
-        """Collect what stands in `path`; `expat` must be set before the first event."""
+        """Collect the content of `path`; `expat` must be set before the first event."""
         self.path = path
         self.docs: list[XmlDocument] = []
         self.expat: Any = None
@@ -127,11 +127,11 @@ class DocumentTarget:
 
     @property
     def line(self) -> int:
-        """The line (1-based) that the parser has come to."""
+        """The current line (1-based) of the parser."""
         return int(self.expat.CurrentLineNumber)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """A tag opens."""
+        """Handle a start tag."""
         if tag == "doc":
             self.start_doc(attributes)
         elif tag in ("src", "ref", "hyp"):
@@ -140,7 +140,7 @@ class DocumentTarget:
             self.start_segment(attributes)
 
     def start_doc(self, attributes: dict[str, str]) -> None:
-        """A document opens."""
+        """Start a document."""
         self.doc = XmlDocument(
             doc=self.required(attributes, "id", tag="doc"),
             line=self.line,
@@ -151,7 +151,7 @@ class DocumentTarget:
         self.docs.append(self.doc)
 
     def start_version(self, tag: str, attributes: dict[str, str]) -> None:
-        """A source, reference or system output opens."""
+        """Start a source, reference or system output."""
         if self.doc is None:
             raise InputError(f"<{tag}> outside of a <doc>", file=self.path, line=self.line)
         name = ""
@@ -165,7 +165,7 @@ class DocumentTarget:
         self.doc.versions.append(self.version)
 
     def start_segment(self, attributes: dict[str, str]) -> None:
-        """A segment opens."""
+        """Start a segment."""
         if self.version is None:
             raise InputError("<seg> outside of <src>, <ref> or <hyp>", file=self.path, line=self.line)
         if self.segment is not None:
@@ -176,18 +176,18 @@ class DocumentTarget:
         self.text = []
 
     def required(self, attributes: dict[str, str], name: str, *, tag: str) -> str:
-        """An attribute that must be there."""
+        """A required attribute."""
         if name not in attributes:
             raise InputError(f'<{tag}> without its attribute "{name}"', file=self.path, line=self.line)
         return attributes[name]
 
     def data(self, text: str) -> None:
-        """A piece of text."""
+        """Handle text."""
         if self.segment is not None:
             self.text.append(text)
 
     def end(self, tag: str) -> None:
-        """A tag closes."""
+        """Handle an end tag."""
         if tag == "seg" and self.version is not None and self.segment is not None:
             self.version.segments[self.segment] = join_lines("".join(self.text))
             self.segment = None
@@ -197,11 +197,11 @@ class DocumentTarget:
             self.doc = None
 
     def close(self) -> None:
-        """The end of the file."""
+        """Handle the end of the file."""
 
 
 def columns_of(docs: list[XmlDocument], *, path: Path) -> Columns:
-    """Documents side by side as columns; only references may be missing for some documents."""
+    """The documents as columns; only references may be missing for some documents."""
     names = {
         role: sorted({v.name for doc in docs for v in doc.versions if v.role == role}) for role in ("src", "ref", "hyp")
     }
@@ -242,7 +242,7 @@ def add(doc: XmlDocument, columns: Columns, *, path: Path) -> None:
 
 
 def present(segments: dict[str, str] | None, ids: list[str], *, doc: XmlDocument, what: str, path: Path) -> list[str]:
-    """The segments of a version that every document must have."""
+    """The segments of a version that is required in every document."""
     if segments is None:
         raise InputError(f"document {doc.doc} has no {what}, which other documents have", file=path, line=doc.line)
     return [segments[key] for key in ids]
