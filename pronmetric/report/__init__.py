@@ -1,1 +1,1 @@
-"""What people look at: a page for the browser, tables, plots. No torch; what the model says comes as plain data."""
+"""Reports: a page for the browser, tables, plots. No torch; model output is passed as plain data."""

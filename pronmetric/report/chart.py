@@ -1,4 +1,4 @@
-"""The systems' scores with their intervals, as HTML rows with an SVG strip each, in the colours of the page."""
+"""The systems' scores with their intervals, as HTML rows with one SVG strip each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
 def chart(systems: Sequence[System]) -> str:
     """One row per system: its name and score in words, a dot at its score, a bar over its interval; the axis below.
 
-    Positions are in per cent of the width, so that the page can be of any width.
+    Positions are in per cent of the width, so that the chart adapts to the width of the page.
     """
     ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
     low, high, step = axis(ends)
@@ -55,7 +55,7 @@ def _svg(height: int, parts: Sequence[str]) -> str:
 
 
 def axis(values: Sequence[float]) -> tuple[float, float, float]:
-    """Lower end, upper end and step of an axis that holds `values`, in round numbers, four to ten steps.
+    """Lower end, upper end and step of an axis for `values`, in round numbers, with four to ten steps.
 
     >>> axis([81.2, 93.9]), axis([50.0]), axis([])
     ((80.0, 94.0, 2.0), (49.0, 51.0, 0.2), (0.0, 100.0, 20.0))

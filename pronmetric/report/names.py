@@ -1,4 +1,4 @@
-"""Short names of systems: the part of a path that tells them apart."""
+"""Short names of systems: the part of a path that distinguishes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def short(names: Sequence[str]) -> list[str]:
-    """For each name the shortest part of its path that distinguishes it; names that occur twice stay whole.
+    """For each name the shortest part of its path that distinguishes it; repeated names are unchanged.
 
     >>> short(["/runs/a/out.txt", "/runs/b/out.txt"]), short(["runs/a.txt", "b.txt"]), short(["/runs/a.txt"])
     (['a', 'b'], ['a.txt', 'b.txt'], ['a.txt'])
@@ -24,6 +24,6 @@ def short(names: Sequence[str]) -> list[str]:
 
 
 def _tail(path: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The shortest end of a path that no other path has."""
+    """The shortest unique suffix of a path."""
     sizes = range(1, len(path) + 1)
     return next((path[-k:] for k in sizes if all(other[-k:] != path[-k:] for other in others)), path)

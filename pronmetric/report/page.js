@@ -1,12 +1,12 @@
 "use strict";
-// Draws the confusion matrix and the segments from the JSON in #data. Text of the data only ever becomes text nodes.
+// Draws the confusion matrix and the segments from the JSON in #data. Strings of the data are inserted as text nodes only.
 //
 // systems: [short name, full name].
-// strings: each a list of pieces, a word with the white space before it; words are counted from 0, and what follows
-// the last word is one more piece.
-// segment: [number, doc, source, reference, outputs], the three by number (-1: none); in the order of their difference.
-// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others], the last two only where
-// the model was asked. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// strings: each a list of pieces, a word with the white space before it; words are counted from 0, and the last piece
+// is the text after the last word.
+// segment: [number, doc, source, reference, outputs], the three strings by index (-1: none); sorted by difference.
+// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others], the last two only if
+// the model was run. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -40,7 +40,7 @@ const columnOf = (link) => (link[0] === WORD ? OTHER_WORD : link[4] || NO_WORD);
 
 // ---- texts
 
-// Writes a string into `parent`: a piece of white space and a word each time; `dress` gives a word's element or null.
+// Writes a string into `parent`, piece by piece; `dress` returns a word's element or null.
 function write(parent, string, dress) {
   let plain = "";
   const flush = () => { if (plain) parent.append(plain); plain = ""; };
@@ -131,7 +131,7 @@ function draw(place) {
   return article;
 }
 
-// Writes texts and contexts anew, with the attention of the chosen pronoun as a heat map.
+// Rewrites texts and contexts with the attention of the chosen pronoun as a heat map.
 function paint(segment, parts, contexts, shared, chosen, select) {
   const active = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : null;
   parts.forEach(({ text, advice, output }, system) => {
@@ -169,7 +169,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 const figure = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
 const titleOf = (pronoun) => (data.probability ? `probability of being correct: ${pronoun[1].toFixed(3)}` : `score ${pronoun[1].toFixed(3)}`);
 
-// The lines below an output: the reference pronouns, what the model prefers, what the chosen pronoun attends to.
+// The lines below an output: reference pronouns, preferred forms, attention of the chosen pronoun.
 function advised(output, mine, weights, shift) {
   const lines = [];
   const link = (word) => output[LINKS].find((item) => item[3] === word);
@@ -205,9 +205,9 @@ function looksAt(output, pronoun, weights, shift) {
   return `“${words[shift + pronoun[0]].trim()}” attends to: ${told}`;
 }
 
-// ---- which segments
+// ---- filtering and sorting segments
 
-// The systems that are best, within the tie band; all of them: a tie; none: one has no pronoun, or there is but one.
+// The best systems, within the tie threshold; all of them: a tie; none: a system has no pronoun, or there is only one.
 function betterOf(segment) {
   const scores = segment[OUTPUTS].map((output) => output[SCORE]);
   if (scores.some((score) => score === null) || scores.length < 2) return [];
@@ -308,7 +308,7 @@ function clear() {
   choose();
 }
 
-// Shows the segment that the address names; drops the filters where they hide it.
+// Shows the segment named in the address; clears the filters if they hide it.
 function follow() {
   const match = /^#s(\d+)$/.exec(location.hash);
   if (!match) return;
@@ -390,7 +390,7 @@ function options(select, entries) {
   select.replaceChildren(...entries.map(([value, text, title]) => el("option", { value, title: title || "" }, text)));
 }
 
-// Says of each table that is cut at the edge that it scrolls.
+// Marks tables that are wider than the page as scrollable.
 function hints() {
   for (const box of document.querySelectorAll(".wide")) {
     const across = box.scrollWidth > box.clientWidth + 1;
@@ -406,7 +406,7 @@ function hints() {
   }
 }
 
-// ---- colours, keys, beginning
+// ---- colours, keys, start
 
 const THEMES = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
 function theme(name) {

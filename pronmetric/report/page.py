@@ -1,4 +1,4 @@
-"""One page that opens from disk in a browser: all inside, nothing fetched, segments drawn as they are reached."""
+"""A self-contained HTML page: no network access, segments are drawn as they scroll into view."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from pronmetric.results import Output
 from pronmetric.text.words import words as split
 
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
-LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # an attention weight takes one of these
+LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
 
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
-_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # what no text needs
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def page(content: Content, *, title: str) -> str:
     """The page's HTML.
 
-    Text of the data stands in it only escaped: in the head and the tables by HTML's rules; in the embedded JSON, where
-    the script writes it as text, so that no mark-up inside it is ever read as such.
+    Text from the data is escaped: in the head and the tables as HTML; the script inserts strings of the embedded JSON
+    as text, so that mark-up in them is never interpreted.
     """
     result = content.result
     css, js = _file("page.css"), _file("page.js")
@@ -52,11 +52,11 @@ def page(content: Content, *, title: str) -> str:
         "signature": _shown(result.signature),
         "data": dumped(_data(content)),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass: no part is re-read
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass
 
 
 def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
-    """A page of tables alone, without a script."""
+    """A page with only tables, without a script."""
     css = _file("page.css")
     sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
     told = "".join(f"<li>{_shown(note)}</li>" for note in notes)
@@ -71,12 +71,12 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
 
 
 def dumped(value: Any) -> str:
-    """JSON that may stand inside a script element: `<` and what else HTML reads is written as an escape."""
+    """JSON for a script element, with `<` and other characters special to HTML escaped."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
 
 def pieces(text: str) -> list[str]:
-    """A text cut into its words, each with the white space before it; the last piece is what follows the last word.
+    """A text split into words, each with the white space before it; the last piece follows the last word.
 
     >>> pieces(" She left. ")
     [' She', ' left', '.', ' ']
@@ -86,7 +86,7 @@ def pieces(text: str) -> list[str]:
 
 
 def packed(weights: Sequence[float]) -> list[Any]:
-    """Weights in little room: the largest, and a letter of `LEVELS` for each one's share of it; zeros at the end go.
+    """Compact weights: the largest, and for each weight a letter of `LEVELS` relative to it; trailing zeros are cut.
 
     >>> packed([0.0, 0.25, 0.5, 0.0])
     [0.5, '0uZ']
@@ -99,7 +99,7 @@ def packed(weights: Sequence[float]) -> list[Any]:
 
 
 class _Pool:
-    """Strings by number, each kept once."""
+    """Distinct strings with their indices."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -109,7 +109,7 @@ class _Pool:
 
 
 def _data(content: Content) -> dict[str, Any]:
-    """What the script draws from; page.js says how it reads it."""
+    """The data of the script; page.js documents the format."""
     result, strings, docs = content.result, _Pool(), _Pool()
     segments = []
     for place in content.listed:
@@ -170,7 +170,7 @@ def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
 
 
 def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A table that scrolls sideways where it is too wide; `names`: what is shown in place of a system's name."""
+    """A table that scrolls horizontally if too wide; `names`: the displayed names of systems."""
 
     def cell(k: int, text: str, tag: str) -> str:
         opened = f"{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}"
@@ -187,7 +187,7 @@ def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({}))
 
 
 def _shown(text: str) -> str:
-    """Text of one line for HTML."""
+    """A single line of text, escaped for HTML."""
     return escape(visible(text))
 
 

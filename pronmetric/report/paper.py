@@ -1,7 +1,7 @@
 """Tables like those of Jwalapuram et al. 2019, from finished cells of Table 4 and the JSON of `agree` and `evaluate`.
 
-The paper's figures beside ours are of its own data (outputs of WMT14): the best of its Table 4, which has the common
-context and attention, stands beside row 7; of its other settings no figure is known to us, and "-" says so.
+The paper's figures are for its own data (outputs of WMT14). The best result of its Table 4 (common context, attention)
+is shown next to row 7; figures that we do not know are "-".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Sources = Mapping[str, Sequence[str]]
 class Found(NamedTuple):
     """What stands in the files.
 
-    cells. sources: by kind, the source sentence of each test pair of the cells; empty where it is not told.
+    cells. sources: by kind, the source sentence of each test pair of the cells; empty if unknown.
     evaluated, agreed: by file name, what `evaluate` and `agree` wrote.
     """
 
@@ -60,7 +60,7 @@ def read(paths: Sequence[str]) -> Found:
     """The cells in the folders among `paths` and their subfolders, and the JSON files in those folders and `paths`.
 
     Raises:
-        InputError: a path that is not there, broken JSON, a file of another kind, or nothing to show at all.
+        InputError: a missing path, broken JSON, a file of another kind, or nothing to show.
     """
     cells: list[Mapping[str, Any]] = []
     samples: list[Sources] = []
@@ -157,9 +157,9 @@ def spread(values: Sequence[float]) -> str:
 def findings(cells: Cells, sources: Sources) -> Table:
     """What the paper found, held against the cells: mean differences between settings that differ in one thing.
 
-    Two errors: the standard error over the settings, and, where the cells tell which pairs they won and `sources` whose
-    these are, the 95 % interval over source sentences. A difference counts as shown where that interval, or else two
-    standard errors, leave out 0.
+    Uncertainty: the standard error over the settings and, if the cells and `sources` have the outcome of each pair, the
+    95 % interval over source sentences. A difference is significant if that interval, or else two standard errors,
+    exclude 0.
     """
     wins = {measure: _wins(cells, measure) for measure in MEASURES}
     names = _columns(cells)

@@ -1,4 +1,4 @@
-"""Plots by matplotlib, as the bytes of a PNG or SVG file."""
+"""Plots with matplotlib, as the bytes of a PNG or SVG file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTS = ("systems", "pairs", "confusion")
-FORMS = 16  # a confusion matrix shows the most frequent ones; the rest are told
+FORMS = 16  # forms shown in a confusion matrix, the most frequent ones; the number of others is given
 
 _BLUE = "#0b57d0"
 
@@ -44,7 +44,7 @@ def plot(name: str, content: Content, *, kind: str) -> bytes:
 
 
 def _intervals(figure: Figure, content: Content, *, pairs: bool) -> None:
-    """Scores of systems, or differences of pairs, with 95 % intervals, one a row."""
+    """Scores of systems, or differences of pairs, with 95 % intervals, one per row."""
     result = content.result
     if pairs:
         label = "difference of scores, 95 % interval"
@@ -70,7 +70,7 @@ def _intervals(figure: Figure, content: Content, *, pairs: bool) -> None:
 
 
 def _confusion(figure: Figure, content: Content) -> None:
-    """The confusion matrix of each system, side by side, without the pronouns that are the reference's."""
+    """The confusion matrix of each system, side by side, without pronouns equal to the reference's."""
     if content.links is None:
         raise InputError("nothing to plot: the result has no reference to compare with")
     counts = [confusion(content.links, system) for system in range(len(content.result.systems))]
@@ -105,7 +105,7 @@ def _confusion(figure: Figure, content: Content) -> None:
 
 
 def _plain(name: str) -> str:
-    """A name as it is: a dollar sign begins no formula."""
+    """A name with escaped dollar signs, which would start a formula."""
     return name.replace("$", r"\$")
 
 

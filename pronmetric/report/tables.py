@@ -1,4 +1,4 @@
-"""A report's tables, and how they are written in Markdown, tab-separated values and LaTeX."""
+"""A report's tables, as Markdown, tab-separated values and LaTeX."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A table of strings; columns from the first numeric one on are set to the right."""
+    """A table of strings; columns from the first numeric one on are right-aligned."""
 
     title: str
     header: tuple[str, ...]
@@ -41,7 +41,7 @@ def make(name: str, content: Content) -> Table:
 
 
 def systems(result: Result) -> Table:
-    """Scores with 95 % intervals, and the older scores that `score --also` gave."""
+    """Scores with 95 % intervals, and the baseline scores of `score --also`."""
     older = tuple(dict.fromkeys(name for s in result.systems for name in s.also))
     rows = (
         (
@@ -55,7 +55,7 @@ def systems(result: Result) -> Table:
 
 
 def pairs(result: Result) -> Table:
-    """Differences between systems and how sure they are, as `compare` found them."""
+    """Differences between systems and their significance, from `compare`."""
     rows = (
         (
             result.names[p.a],
@@ -73,7 +73,7 @@ def pairs(result: Result) -> Table:
 
 
 def confusions(content: Content) -> Table:
-    """What stands for which pronoun of the reference, and how often in each system; the same pronoun is left out."""
+    """Pronouns of the reference and their counterparts in each system, with counts; equal pronouns are left out."""
     counts = [confusion(content.links or (), system) for system in range(len(content.result.systems))]
     total = {key: sum(count[key] for count in counts) for key in {key for count in counts for key in count}}
     keys = sorted((key for key in total if key[0] != key[1]), key=lambda key: (-total[key], key))
@@ -82,7 +82,7 @@ def confusions(content: Content) -> Table:
 
 
 def pronouns(content: Content) -> Table:
-    """The pronouns of the listed segments, one a row, with what the reference has and what the model prefers."""
+    """The pronouns of the listed segments, one per row, with the reference's pronoun and the model's preferred form."""
     header = ("segment", "doc", "system", "pronoun", "start", "score", "reference", "preferred", "its score", "text")
     rows = []
     for place in content.listed:
@@ -106,24 +106,24 @@ def pronouns(content: Content) -> Table:
 
 
 def links_by_word(content: Content, place: int, system: int) -> dict[int, Link]:
-    """The links of one output by the place of their word."""
+    """The links of one output by the index of their word."""
     if content.links is None:
         return {}
     return {link.word: link for link in content.links[place][system] if link.kind != NOTHING}
 
 
 def number(value: float | None, form: str = ".2f") -> str:
-    """A figure, or "-" where there is none."""
+    """A figure, or "-" if missing."""
     return "-" if value is None else f"{value:{form}}"
 
 
 def interval(ends: tuple[float, float] | None, form: str = ".2f") -> str:
-    """An interval, or "-" where there is none."""
+    """An interval, or "-" if missing."""
     return "-" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}"
 
 
 def markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """Tables under their headings, then the notes; characters that mean something in Markdown or HTML are escaped."""
+    """Tables under their headings, then the notes; characters special to Markdown or HTML are escaped."""
 
     def line(cells: Sequence[str]) -> str:
         return f"| {' | '.join(cell.translate(_MARKDOWN) for cell in cells)} |"
@@ -139,12 +139,12 @@ def markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
 
 
 def tsv(table: Table) -> str:
-    """One table, a header line first; `pronmetric.output.tsv` says how cells are written, and reads them back."""
+    """One table with a header line; cells as in `pronmetric.output.tsv`."""
     return "".join(map(line, (table.header, *table.rows)))
 
 
 def latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """A `tabular` for each table, without any package; a comment line for each note."""
+    """A `tabular` for each table, without packages; notes are comment lines."""
 
     def line(cells: Sequence[str]) -> str:
         return f"  {' & '.join(cell.translate(_LATEX) for cell in cells)} \\\\\n"

@@ -1,1 +1,1 @@
-"""Published test sets, one file each: read it, list what must be scored, judge the scores."""
+"""Published test sets, one file each: readers, the texts to score, and the evaluation of scores."""

@@ -1,7 +1,7 @@
-"""What third-person pronouns of annotated documents refer to, in running text, and which documents are held out.
+"""Antecedents of third-person pronouns in annotated documents, as running text, and the choice of held-out documents.
 
-A pronoun's antecedent is a mention of its entity that starts before it and is no pronoun itself; where the mention goes
-on past the pronoun ("the man who lost his hat"), its words before it.
+A pronoun's antecedent is a mention of its entity that starts before it and is not itself a pronoun; if the mention
+contains the pronoun ("the man who lost his hat"), only its words before the pronoun count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pronmetric.text.sentences import starts
 from pronmetric.text.words import Word, words
 
 ANTECEDENT, EARLIER = "antecedent", "any earlier mention"
-_OPENING = 40  # letters and digits by which a passage of training is known again
+_OPENING = 40  # letters and digits at the start of a training passage by which it is recognised
 
 
 class Sentence(NamedTuple):
@@ -32,7 +32,7 @@ class Sentence(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What a pronoun should look at: its words (words,), the baseline's words, nearest first; whether there is any."""
+    """The words that a pronoun should attend to (words,), the baseline's, nearest first; whether there are any."""
 
     words: NDArray[np.bool_]
     nearest: tuple[int, ...]
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
 
 class Pronoun(NamedTuple):
-    """A third-person pronoun: the words that count (words,), and its targets, none where it refers to no entity."""
+    """A third-person pronoun: the candidate words (words,), and its targets, none if it refers to no entity."""
 
     form: str
     counts: NDArray[np.bool_]
@@ -48,7 +48,7 @@ class Pronoun(NamedTuple):
 
 
 def natural(tokens: Iterable[str]) -> str:
-    """Tokens as one writes them; only blanks come and go.
+    """Tokens as running text; only spaces are added or removed.
 
     >>> natural(["She", "did", "n't", "(", "yet", ")", "see", "“", "a", "well", "-", "known", "man", "”", "."])
     "She didn't (yet) see “a well-known man”."

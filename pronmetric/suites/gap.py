@@ -1,7 +1,7 @@
 """GAP (Webster et al., TACL 2018): a pronoun against the same-case form of the other gender.
 
-Text is the sentence that holds the pronoun, context the passage before it. GAP is test data: nothing is trained or
-chosen on it.
+The text is the sentence with the pronoun, the context is the passage before it. GAP is test data: it is never used for
+training or tuning.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pronmetric.text.sentences import sentence_at
 from pronmetric.text.words import words
 
 COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "URL")
-"""What is read of a GAP file; it may have more columns, in any order."""
+"""The required columns of a GAP file; there may be others, in any order."""
 
 JUDGE = "the pronoun of the text is better"
 _OTHER = {"he": "she", "she": "he", "him": "her", "hers": "his", "himself": "herself", "herself": "himself"}
 _BY_SLOT = ("her", "his")
 
-# Items of the development part whose "her" is an object (him, not his): all 572 with "her" were read one by one.
+# Items of the development part whose "her" is an object (him, not his), annotated by hand among all 572 with "her".
 OBJECT_HER = frozenset(
     int(number)
     for number in (
@@ -60,7 +60,7 @@ class Item:
 
 
 def is_header(line: str) -> bool:
-    """Whether a file whose first line this is is a GAP file."""
+    """Whether this is the first line of a GAP file."""
     return {"ID", "Text", "Pronoun"} <= set(line.split("\t"))
 
 
@@ -68,7 +68,7 @@ def read(path: str | Path) -> list[Item]:
     """The items of a GAP file, in order.
 
     Raises:
-        InputError: with file and line, where a column is missing or an offset does not lead to the pronoun.
+        InputError: with file and line, if a column is missing or the pronoun is not at its offset.
     """
     lines = read_lines(path)
     header = lines[0].split("\t") if lines else []
@@ -94,7 +94,7 @@ def read(path: str | Path) -> list[Item]:
 
 
 def item(id: str, article: str, text: str, pronoun: str, offset: int) -> Item:
-    """Cut the sentence out of the passage and find the other gender's form of the same case."""
+    """Split the passage into sentence and context, and find the other gender's form of the same case."""
     if not pronoun or text[offset : offset + len(pronoun)] != pronoun:
         raise InputError(f"{id}: expected {pronoun!r} at {offset}, got {text[offset : offset + len(pronoun)]!r}")
     start, end = sentence_at(text, offset)
@@ -126,7 +126,7 @@ def other_gender(id: str, text: str, pronoun: str, offset: int) -> str:
 
 
 def pairs(items: Sequence[Item]) -> list[JudgedPair]:
-    """Each sentence (A, better) against the same with the other gender; an article is a document."""
+    """Pairs of each sentence (A, better) and its copy with the other gender; an article is a document."""
     return [
         JudgedPair(
             id=item.id,

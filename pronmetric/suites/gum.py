@@ -1,8 +1,8 @@
-"""Annotated coreference in the CoNLL form of GUM: documents of tokens, with the mentions of each entity.
+"""Annotated coreference in GUM's CoNLL format: documents of tokens, with the mentions of each entity.
 
-A document stands between `# begin document NAME` and `# end document`. Its lines have three columns, separated by
-tabs: the token's index from 0, the token, and brackets, or `_` for none: `(person-1` opens a mention of the entity
-`person-1`, `person-1)` closes it, `(person-1)` is a mention of one token.
+A document is enclosed in `# begin document NAME` and `# end document`. Its lines have three tab-separated columns: the
+token's index from 0, the token, and brackets, or `_` for none: `(person-1` opens a mention of the entity `person-1`,
+`person-1)` closes it, `(person-1)` is a mention of one token.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """A document's tokens and mentions; these in the order in which they start, of those the longer one first."""
+    """A document's tokens and mentions; mentions are sorted by start, longer ones first."""
 
     name: str
     tokens: tuple[str, ...]
@@ -37,7 +37,7 @@ class Annotated:
 
 
 def read_folder(folder: str | Path) -> list[Annotated]:
-    """The documents of all .conll files of a folder, file by file in the order of their names; raises as `read` does.
+    """The documents of all .conll files in a folder, sorted by file name; raises as `read` does.
 
     Raises:
         InputError: there is no such file.
@@ -52,8 +52,8 @@ def read(path: str | Path) -> list[Annotated]:
     """The documents of one file, in order.
 
     Raises:
-        InputError: with file and line, where a line is none of this form, a bracket has no partner, or a document no
-            end; where the file has no document.
+        InputError: with file and line, if a line is malformed, a bracket has no partner, or a document has no end; if
+            the file has no document.
     """
     documents: list[Annotated] = []
     current: _Document | None = None
@@ -78,7 +78,7 @@ def read(path: str | Path) -> list[Annotated]:
 
 
 class _Document:
-    """A document while it is read."""
+    """A partially read document."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -106,12 +106,12 @@ class _Document:
                 self.open.setdefault(entity, []).append((at, number))
             if closes:
                 if not self.open.get(entity):
-                    raise InputError(f"{entity}) closes a mention that none opened", file=path, line=number)
+                    raise InputError(f"{entity}) closes a mention that was not opened", file=path, line=number)
                 self.mentions.append(Mention(self.open[entity].pop()[0], at + 1, entity))
 
     def closed(self, path: str | Path) -> Annotated:
         for entity, places in self.open.items():
             for _, number in places:
-                raise InputError(f"({entity} opens a mention that none closes", file=path, line=number)
+                raise InputError(f"({entity} opens a mention that is not closed", file=path, line=number)
         mentions = sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))
         return Annotated(self.name, tuple(self.tokens), tuple(mentions))

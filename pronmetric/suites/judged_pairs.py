@@ -1,6 +1,6 @@
 """Judged pairs of texts: the common record of all sources of such pairs, and its JSONL format.
 
-One object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
+One object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie", "votes": {rater:
 "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a", "system_b"}; the id and the two texts
 are required. The files of the published study ({"reference": tokens, "noisy": tokens, ...}) are recognised by their
 keys. Sources in other formats (TSV, folders) have modules of their own.
@@ -35,9 +35,9 @@ class JudgedPair:
     """Two texts in the same context, and the answers to which of them is better.
 
     context: the previous sentences, oldest first. better: "A", "B" or "tie", None if not given. votes: the answer of
-    each rater. group: a label by which figures are broken down (a language, a kind); doc: the unit of resampling.
+    each rater. group: a label for results by group (a language, a kind); doc: the unit of resampling.
     pronoun_a, pronoun_b: the pronouns in which the texts differ, if it is one in each. judge: the origin of `better`
-    where it is not a rater's answer, such as "the reference is better". reference: a reference translation of the
+    if it is not a rater's answer, such as "the reference is better". reference: a reference translation of the
     segment; system_a, system_b: the systems that produced the texts; only the baselines use these three.
     """
 
@@ -58,7 +58,7 @@ class JudgedPair:
 
 
 def read(path: str | Path) -> list[JudgedPair]:
-    """The pairs of a JSONL file, in order; lines of the study's form become pairs whose A, the reference, is better.
+    """The pairs of a JSONL file, in order; in the study's format text A, the reference, is the better one.
 
     Raises:
         InputError: with file and line, for a line that is not such an object, a missing or misspelt key, an invalid
@@ -143,7 +143,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each JSON object of a JSONL file with its line number; empty lines are skipped.
 
     Raises:
-        InputError: with file and line, where a line is not JSON, not an object, holds NaN or infinity, or a key twice.
+        InputError: with file and line, if a line is not a JSON object, or has NaN, infinity or a duplicate key.
     """
     for number, line in enumerate(iter_lines(path), start=1):
         if not line.strip():
@@ -264,7 +264,7 @@ def _pair(record: _Record) -> JudgedPair:
 
 
 def _study(record: _Record) -> JudgedPair:
-    """A sample of the study: lower-case tokens joined by blanks; the samples of one reference sentence are one doc."""
+    """A sample of the study: lower-case tokens joined by spaces; a reference sentence is a document."""
     text_a, text_b, context = (" ".join(record.strings(key)) for key in ("reference", "noisy", "context"))
     for key, text in (("reference", text_a), ("noisy", text_b)):
         check_segment(text, file=record.file, line=record.line)

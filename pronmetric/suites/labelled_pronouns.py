@@ -1,6 +1,6 @@
 """Pronouns labelled right or wrong, as JSONL, and a metric's scores of them.
 
-One object a line: {"id", "text", "context": [sentences], "start", "end", "label": "right"|"wrong", "doc", "system",
+One object per line: {"id", "text", "context": [sentences], "start", "end", "label": "right"|"wrong", "doc", "system",
 "pronoun"}; start and end are offsets in code points, half open. context, doc, system and pronoun are optional.
 """
 
@@ -76,7 +76,7 @@ def read(path: str | Path) -> list[LabelledPronoun]:
 
 
 def clusters_of(pronouns: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
-    """What an interval resamples: documents; where some pronoun has none, each text in its context."""
+    """The units of resampling: documents or, if some pronoun has none, texts in their contexts."""
     docs = [one.doc for one in pronouns]
     if None not in docs:
         return "document", [str(doc) for doc in docs]
@@ -124,7 +124,7 @@ def _parse(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPr
 
 
 def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[float | None]:
-    """Scores {"id", "score"} of exactly these pronouns, in their order; null where there is none.
+    """Scores {"id", "score"} of exactly these pronouns, in their order; null for a missing score.
 
     Raises:
         InputError: with file and line, for a score that is not a finite number, and for ids that are missing, surplus
@@ -156,7 +156,7 @@ def _identity(record: Mapping[str, Any], path: str | Path, line: int) -> str:
 
 
 def _label(record: Mapping[str, Any], key: str, path: str | Path, line: int) -> str | None:
-    """A string, or a whole number as one; None where the key is absent."""
+    """A string, or a whole number as a string; None if the key is missing."""
     value = record.get(key)
     if value is None:
         return None

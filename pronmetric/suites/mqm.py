@@ -1,6 +1,6 @@
 """MQM error annotations (Marot TSV): the errors on pronouns, as judged pairs of texts and as labelled pronouns.
 
-A file has a header and a line for each error that a rater marked in a system's translation of a segment: system, doc,
+A file has a header and one line for each error that a rater marked in a system's translation of a segment: system, doc,
 seg_id, rater, source, target, category, severity; the span is marked in the target (or source) as `<v>..</v>`. A text
 without errors has one line of category and severity "No-error". Freitag et al. 2021, "Experts, Errors, and Context".
 

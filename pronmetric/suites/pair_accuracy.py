@@ -1,9 +1,9 @@
-"""A metric held against people's answers to pairs of texts: which one has the better pronouns?
+"""Pair accuracy of a metric: how often it prefers the text that people prefer for its pronouns.
 
-What counts as people's answer to a pair: its `better`, where that is given; else what more than half of its raters
-voted. A pair without either is left out. Accuracy is the share of pairs with an answer A or B in which that text gets
-the higher score: equal scores and missing ones are wrong. Pairs that people call a tie enter only the comparison
-with ties (`pronmetric.eval.ties`).
+The human answer to a pair is its `better` if given, else the majority vote of its raters. Pairs without either are left
+out. Accuracy is the share of pairs with an answer A or B in which that text gets
+the higher score: equal scores and missing ones are wrong. Pairs that people judge a tie are used only in the
+comparison with ties (`pronmetric.eval.ties`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.words import words
 
 Scores = Sequence[tuple[float | None, float | None]]
-"""The scores of text A and text B of each pair; None is a text without one."""
+"""The scores of text A and text B of each pair; None if the text has no score."""
 SEEN, UNSEEN = "seen in training", "unseen in training"
 OTHER = "other"
 DOC, GROUP, PAIR = "doc", "group", "pair"
@@ -44,11 +44,11 @@ _NOTHING = 'none of {} pairs has a better text; give "better" as A or B, or vote
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Where people's answers come from, and what has none that says which text is better.
+    """The sources of the human answers, and the numbers of pairs without a better text.
 
-    better, votes: pairs whose answer A or B is given, or is what more than half of the raters voted. ties: pairs that
-    people call a tie. open: pairs without an answer, or without a majority. against_votes: pairs (of all) whose given
-    answer is not what most of their raters voted. judges: what stands behind the answers A and B that are given.
+    better, votes: pairs whose answer A or B is given, or is the majority vote. ties: pairs that people judge a tie.
+    open: pairs without an answer, or without a majority. against_votes: pairs whose given answer differs from the
+    majority vote. judges: the origins of the given answers A and B.
     """
 
     pairs: int
@@ -62,11 +62,11 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A metric on one set of judged pairs; the parts that a pair's pronouns decide hold only pairs that have them.
+    """All figures of a metric on a set of judged pairs; figures by pronoun use only pairs with known pronouns.
 
-    clusters: what the intervals resample (doc, group, pair) and how many of them there are. by_kind: a pair may count
-    in several. by_seen: None where the pairs seen in training are not known. people_ties, matching_threshold: people's
-    share of ties and the tie threshold with which the metric would tie as often; None where nobody calls a tie.
+    clusters: the unit of resampling (doc, group, pair) and its number. by_kind: a pair may count in several kinds.
+    by_seen: None if the pairs seen in training are not known. people_ties, matching_threshold: the human share of ties
+    and the tie threshold with which the metric ties as often; None without human ties.
     """
 
     labels: Labels
@@ -86,9 +86,9 @@ class Figures:
 class MetricComparison:
     """Two metrics on the same pairs: difference of their accuracies, first minus second, paired and clustered.
 
-    p_bootstrap: two-sided, from the same resamples as the difference's interval, below 0.05 exactly where that excludes
+    p_bootstrap: two-sided, from the same resamples as the difference's interval, below 0.05 exactly if that excludes
     0. p_randomisation: two-sided, a second test. Both, and the interval, None with too few clusters. only_first,
-    only_second: pairs that one of them alone gets right.
+    only_second: pairs that only one of them gets right.
     """
 
     first: Accuracy
@@ -154,9 +154,9 @@ def evaluate(
     """All figures of a metric on judged pairs.
 
     Args:
-        pairs: what people judged.
+        pairs: the judged pairs.
         scores: of each pair, higher is better.
-        seen: (right form, wrong form) that training met; None where that is not known.
+        seen: (right form, wrong form) seen in training; None if not known.
         tie_threshold: scores that differ by no more than this are a tie, for the comparison with gold ties.
         seed: of the resampling.
         draws: number of resamples.

@@ -1,4 +1,4 @@
-"""Sets of judged pairs in named parts, the contexts in which their texts are scored, and the files that hold them."""
+"""Sets of judged pairs in named parts, the contexts in which their texts are scored, and their files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SHUFFLED = "shuffled"
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """Judged pairs in named parts, each of which has its own figures.
+    """Judged pairs in named parts, each of which is evaluated separately.
 
-    respective: the context of text B by the pair's id, where text B has a context of its own (a system's previous
-    sentences). testsets: ids such as newstest2021.de-en, where they are known.
+    respective: the context of text B by the pair's id, if text B has its own context (a system's previous
+    sentences). testsets: ids such as newstest2021.de-en, if known.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _shuffle_contexts(pairs: Sequence[JudgedPair], seed: int) -> list[tuple[str,
 
 
 def read_first_line(path: str) -> str:
-    """The first line of a file that is not blank; "" for an empty file, or one that can be read only once."""
+    """The first non-blank line of a file; "" for an empty file, or for one that can be read only once."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         return ""
     return next((line for line in iter_lines(path) if line.strip()), "")
@@ -75,7 +75,7 @@ def read_file(path: str, *, note: Callable[[str], None]) -> PairSet:
     """The pairs of a JSONL or GAP file, in one part without a name.
 
     Raises:
-        InputError: with file and line, where the file is neither.
+        InputError: with file and line, if the file is neither.
     """
     if not gap.is_header(read_first_line(path)):
         return PairSet(path, {"": judged_pairs.read(path)})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SPLITS = ("development", "test", "train", "development_study")
 SYSTEM, NOISY = "R vs S", "R vs R'"
 BLOCK = 20
-"""Segments that count as one document where a test set has no document boundaries."""
+"""Segments that count as one document if a test set has no document boundaries."""
 References = Mapping[tuple[str, str, int], Mapping[str, str]]
 """The references of each segment (test set, language pair, number) by their names."""
 
@@ -42,9 +42,9 @@ def read(folder: str, split: str, *, note: Callable[[str], None]) -> PairSet:
 
 
 def convert(pairs: Iterable[Pair], references: References, *, note: Callable[[str], None]) -> PairSet:
-    """Prepared pairs as judged ones, in the parts R vs S and R vs R'.
+    """Prepared pairs as judged pairs, in the parts R vs S and R vs R'.
 
-    A pair's `reference` is another reference of its segment, where there is one. Pairs without a mismatch of two
+    A pair's `reference` is another reference of its segment, if there is one. Pairs without a mismatch of two
     pronouns are left out, and noted.
     """
     parts: dict[str, list[JudgedPair]] = {SYSTEM: [], NOISY: []}

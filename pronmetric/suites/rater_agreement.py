@@ -1,4 +1,4 @@
-"""Agreement on judged pairs: between raters, of a metric with each of them, and preference shares; and its JSON."""
+"""Agreement on judged pairs: between raters and of a metric with each rater; preference shares; output as JSON."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-r"""Files of scores: mt-metrics-eval's `.seg.score` and `.sys.score`, and the rankings of WMT's direct assessment.
+r"""Score files: mt-metrics-eval's `.seg.score` and `.sys.score`; rankings and segment scores of direct assessment (DA).
 
 `.seg.score` has a line `SYSTEM<TAB>SCORE` for each segment of each system, in the order of the segments, with `None`
-where there is no score; `.sys.score` one such line for each system. WMT's rankings
-(`ad-sys-ranking-de-en-z-names.csv`) have, between blanks, raw score, z score, number of annotations, number of
-segments, SYSTEM.NUMBER and, in some, the system's name as the files of its output give it; its segment scores
-(`ad-seg-scores-de-en.csv`) a head and then SYSTEM.NUMBER, segment from 1, raw score, z score, number of annotations.
-In all of them higher is better.
+for a missing score; `.sys.score` has one such line for each system. WMT's rankings
+(`ad-sys-ranking-de-en-z-names.csv`) have, separated by spaces, raw score, z score, number of annotations, number of
+segments, SYSTEM.NUMBER and, in some files, the system's name as in the names of its output files. Its segment scores
+(`ad-seg-scores-de-en.csv`) have a header and then SYSTEM.NUMBER, segment (from 1), raw score, z score, number of
+annotations. Higher is better in all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Ranked(NamedTuple):
 
 
 class Assessed(NamedTuple):
-    """A segment's mean scores and how many people gave them."""
+    """A segment's mean scores and the number of annotations."""
 
     raw: float
     z: float
@@ -49,10 +49,10 @@ class Assessed(NamedTuple):
 
 
 def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
-    """Read `.seg.score`: for each system the scores of all segments, None where there is none.
+    """Read `.seg.score`: the scores of all segments for each system, None if missing.
 
     Raises:
-        InputError: with file and line, a line of another form, or not equally many segments for all.
+        InputError: with file and line, for a malformed line, or different numbers of segments.
     """
     scores: dict[str, list[float | None]] = {}
     for _, system, score in _pairs(path):
@@ -66,10 +66,10 @@ def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
 
 
 def read_system_scores(path: str | Path) -> dict[str, float | None]:
-    """Read `.sys.score`: the score of each system, None where there is none.
+    """Read `.sys.score`: the score of each system, None if missing.
 
     Raises:
-        InputError: with file and line, a line of another form, or a system a second time.
+        InputError: with file and line, for a malformed line or a duplicate system.
     """
     scores: dict[str, float | None] = {}
     for line, system, score in _pairs(path):
@@ -81,13 +81,13 @@ def read_system_scores(path: str | Path) -> dict[str, float | None]:
 
 
 def segment_score_lines(scores: Mapping[str, Sequence[float | None]]) -> Iterator[str]:
-    r"""The lines of `.seg.score`, each with its end; what `read_segment_scores` reads back exactly.
+    r"""The lines of `.seg.score` with line ends; `read_segment_scores` restores the scores exactly.
 
     >>> list(segment_score_lines({"Alder": [0.5, None]}))
     ['Alder\t0.5\n', 'Alder\tNone\n']
 
     Raises:
-        PronmetricError: a system's name holds white space, a score is no finite number, the systems have different
+        PronmetricError: a system's name contains white space, a score is not finite, or the systems have different
             numbers of segments.
     """
     if len({len(found) for found in scores.values()}) > 1:
@@ -98,18 +98,18 @@ def segment_score_lines(scores: Mapping[str, Sequence[float | None]]) -> Iterato
 
 
 def system_score_lines(scores: Mapping[str, float | None]) -> Iterator[str]:
-    """The lines of `.sys.score`, each with its end; raises as `segment_score_lines`."""
+    """The lines of `.sys.score`, with line ends; raises as `segment_score_lines`."""
     return (_line(system, score) for system, score in scores.items())
 
 
 def read_ranking(path: str | Path) -> list[Ranked]:
-    """Read a ranking `ad-sys-ranking-*.csv` in its order.
+    """Read a ranking `ad-sys-ranking-*.csv`, keeping its order.
 
-    Where the file gives no name the system's number is taken off (`Online-A.5` is Online-A); a few systems have
-    another name among the outputs, so that `-z-names` files are the better ones to read.
+    If the file gives no names, the system's number is removed (`Online-A.5` is Online-A). A few systems have another
+    name in the outputs, so that `-z-names` files are preferable.
 
     Raises:
-        InputError: with file and line, a line of another form, or a name a second time; a file without a line.
+        InputError: with file and line, for a malformed line or a duplicate name; for an empty file.
     """
     found: list[Ranked] = []
     seen: set[str] = set()
@@ -131,7 +131,7 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
     """Read `ad-seg-scores-*.csv`: the segments of each SYSTEM.NUMBER (`Ranked.id`), by their number from 1.
 
     Raises:
-        InputError: with file and line, another head, a line of another form, or a segment a second time.
+        InputError: with file and line, for another header, a malformed line or a duplicate segment.
     """
     found: dict[str, dict[int, Assessed]] = {}
     lines = _lines(path)
@@ -153,10 +153,10 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
 
 
 def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float | None]:
-    """People's score of each system, from a ranking or from `.sys.score`, which `score` does not concern.
+    """The human score of each system, from a ranking (its `score`) or from `.sys.score`.
 
     Raises:
-        InputError: with file and line, a line of another form, or a system a second time.
+        InputError: with file and line, for a malformed line or a duplicate system.
     """
     _, first = next(_lines(path))
     is_json = first.lstrip().startswith(("{", "["))
@@ -169,7 +169,7 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
 
 
 def holds_segments(path: str | Path) -> bool:
-    """Whether a file gives scores of segments: DA's segment scores, `.seg.score` by name, or a system twice.
+    """Whether a file has segment scores: DA's segment scores, the suffix `.seg.score`, or a repeated system.
 
     Raises:
         InputError: the file cannot be read, or is empty.
@@ -190,7 +190,7 @@ def holds_segments(path: str | Path) -> bool:
 
 
 def assessed_names(path: str | Path) -> set[str]:
-    """The names that the systems of a file of segment scores may have in another: with and without DA's number."""
+    """The names of systems in a file of segment scores, with and without DA's number."""
     if next(_lines(path))[1].split() != SEGMENT_HEAD:
         return set(read_segment_scores(path))
     ids = set(read_assessments(path))
@@ -200,13 +200,13 @@ def assessed_names(path: str | Path) -> set[str]:
 def read_human_segments(
     path: str | Path, *, systems: Collection[str], segments: int, score: Literal["z", "raw"] = "z"
 ) -> dict[str, list[float | None]]:
-    """People's score of each of `segments` segments of each system, None where there is none.
+    """The human scores of all `segments` segments of each system, None if missing.
 
-    From `.seg.score`, which `score` does not concern, or DA's segment scores, whose SYSTEM.NUMBER is the one of
-    `systems` that it names without its number (`Alder.3` is Alder).
+    From `.seg.score`, or from DA's segment scores (their `score`), whose SYSTEM.NUMBER is matched with the name in
+    `systems` without the number (`Alder.3` is Alder).
 
     Raises:
-        InputError: with file and line, a line of another form, more or other segments, two names of one system.
+        InputError: with file and line, for a malformed line, unexpected segments, or two names of one system.
     """
     if next(_lines(path))[1].split() != SEGMENT_HEAD:
         scores = read_segment_scores(path)
@@ -234,7 +234,7 @@ def read_human_segments(
 
 
 def is_human(system: str) -> bool:
-    """Whether a system's name is one that these files give to a translation by people.
+    """Whether a system's name is one that these files use for human translations.
 
     >>> [name for name in ("HUMAN", "HUMAN-B.12", "refA", "ref", "RefineMT", "Alder") if is_human(name)]
     ['HUMAN', 'HUMAN-B.12', 'refA', 'ref']

@@ -51,11 +51,11 @@ def test_a_bracket_closes_the_last_that_its_entity_opened(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("vet\tperson-2)", "vet\t_", "own.conll:2: (person-2 opens a mention that none closes"),
+        ("vet\tperson-2)", "vet\t_", "own.conll:2: (person-2 opens a mention that is not closed"),
         (
             "Ann\t(person-1-Ann(person-2",
             "Ann\t(person-1-Ann",
-            "own.conll:4: person-2) closes a mention that none opened",
+            "own.conll:4: person-2) closes a mention that was not opened",
         ),
         ("saw\t_", "saw\tperson-1", "own.conll:5: expected brackets as (person-1, person-1) or _, got 'person-1'"),
         ("saw\t_", "saw\t((person-1)", "own.conll:5: expected brackets as (person-1, person-1) or _"),
