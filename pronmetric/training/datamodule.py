@@ -40,8 +40,9 @@ class Labelled:
     """A batch with labels.
 
     right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
-    `pair`: the index of each pair in the batch. name: the data set. antecedent: the words of each pronoun's antecedent;
-    None if no row has annotated antecedents. adjustment: added to the logits in the detection loss; None: none.
+    `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
+    name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
+    adjustment: added to the logits in the detection loss; None: none.
     """
 
     batch: Batch

@@ -20,6 +20,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
+PREFERENCE = "_preference"  # suffix of the figures of the pair head
 PIECES = 8192  # per batch when scoring pairs, padding included
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
@@ -201,11 +202,13 @@ def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]
 
 
 @torch.inference_mode()
-def score_pairs(scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str) -> tuple[np.ndarray, np.ndarray]:
+def score_pairs(
+    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, by: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
     """`pair_columns` of all pair rows (4, pairs), and the index of each pair's row (pairs,), in order.
 
-    They are scored in batches of similar length, on the scorer's device. Pairs with a text that is split into windows
-    are left out.
+    by: "" for the head's scores, `PREFERENCE` for those of the pair head. Pairs are scored in batches of similar length,
+    on the scorer's device. Pairs with a text that is split into windows are left out.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)

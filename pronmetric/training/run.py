@@ -367,8 +367,8 @@ def steps_between(every: float, length: Length) -> int:
 class _InitialModel(NamedTuple):
     """The initial model of a run.
 
-    start: its encoder and its origin. new_head: whether the head is newly initialised. calibrated: whether the head is
-    that of a calibrated checkpoint.
+    start: its encoder and its origin. new_head: whether one of its heads is newly initialised. calibrated: whether
+    the head is that of a calibrated checkpoint.
     """
 
     scorer: PronounScorer
@@ -380,8 +380,8 @@ class _InitialModel(NamedTuple):
 def _initial_model(settings: Train) -> _InitialModel:
     """The initial model.
 
-    With `init`: that checkpoint's encoder, and its head if it is of the same kind; otherwise the head is newly
-    initialised.
+    With `init`: that checkpoint's encoder, and its heads if they are of the same kind. A head of another kind, and a
+    pair head that the checkpoint lacks, are newly initialised.
     """
     head, pair, init = settings.head.model_dump(), _pair_head(settings), settings.init
     loaded = None if init is None else files.load(init)
