@@ -207,7 +207,7 @@ def score_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """`pair_columns` of all pair rows (4, pairs), and the index of each pair's row (pairs,), in order.
 
-    by: "" for the head's scores, `PREFERENCE` for those of the pair head. Pairs are scored in batches of similar length,
+    by: "" for the head's scores, `PREFERENCE` for those of the pair head. Pairs are batched by length and scored
     on the scorer's device. Pairs with a text that is split into windows are left out.
     """
     device = next(scorer.parameters()).device
