@@ -193,7 +193,7 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Iterator[Doc
     The tally counts removed byte-order marks, empty outputs, test-suite documents left out ...
 
     Raises:
-        InputError: with file and line, for an invalid file.
+        InputError: with file and line, for an invalid file, or a segment above its limit of characters.
     """
     yield from documents(testset, check_lengths(testset, columns(testset, tally=tally)))
 
