@@ -34,7 +34,7 @@ VERBS = {
     "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
-    "clpp": "cross-lingual pronoun prediction (WMT 2016): score predictions",
+    "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
     "completion": "print a script with which a shell completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

@@ -78,7 +78,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "mqm": [Call("a", "a", ("--pairs", "--pronouns"))],
     "apt": [Call("apt.ini", "apt.ini a b c d e f", ["--to_json"])],
     "autoprf": [Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"])],
-    "clpp": [Call("score --pair en-de a b", "a b", ["--to_json"])],
+    "clpp": [
+        Call("score --pair en-de a b", "a b", ["--to_json"]),
+        Call("baseline --pair de-en --lm b a --tune c", "a b c", ["-o"]),
+    ],
     "completion": [Call("bash", "")],
 }
 GROUPS = ("clpp",)  # their help lists commands, not flags
