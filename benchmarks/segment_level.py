@@ -14,30 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import scoring
+from pronmetric.cli.segment_figures import LABELS
 from pronmetric.report.tables import Table, markdown
 
 PAGE = scoring.BENCHMARKS / "segment-level.md"
-_FIGURES = {
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's rho",
-    "tau_b": "tau-b",
-    "tau_c": "tau-c",
-    "tau_10": "tau-10",
-    "tau_eq": "tau-eq",
-    "acc_eq": "acc-eq",
-}
 
 
 def page(content: Mapping[str, Any]) -> str:
     """The page as Markdown; no figure on it is typed by hand."""
     found = content["figures"]
     rows = [
-        (Path(one["metric"]).name, *(_number(one[name]["value"]) for name in _FIGURES), f"{one['threshold']:.3g}")
+        (Path(one["metric"]).name, *(_number(one[name]["value"]) for name in LABELS), f"{one['threshold']:.3g}")
         for one in found["metrics"]
     ]
     test = found["significance"]
     p = [(name, *map(_number, row)) for name, row in zip(test["metrics"], test["p"], strict=True)]
-    figures = Table("Figures", ("metric", *_FIGURES.values(), "threshold"), tuple(rows))
+    figures = Table("Figures", ("metric", *LABELS.values(), "threshold"), tuple(rows))
     values = Table(
         "One-sided p: the row's metric agrees better than the column's", ("metric", *test["metrics"]), tuple(p)
     )
@@ -55,7 +47,7 @@ which two scores are tied in acc-eq is chosen on these very data, as in Deutsch 
 People scored whole translations.
 
 {markdown([figures, values])}
-The test permutes verdicts on pairs, {test["resamples"]} times, in {_FIGURES[test["figure"]]}.
+The test permutes verdicts on pairs, {test["resamples"]} times, in {LABELS[test["figure"]]}.
 """
 
 

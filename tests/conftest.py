@@ -203,6 +203,21 @@ def tiny_checkpoint(
     return make
 
 
+@pytest.fixture
+def run_tiny(
+    tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[str, str]]:
+    """Runs a verb with the tiny checkpoint in fp32; gives stdout and stderr."""
+    from pronmetric.cli.main import main
+
+    def call(*argv: str | Path) -> tuple[str, str]:
+        fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+        assert main([*map(str, argv), *fixed]) == 0
+        return capsys.readouterr()
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def sample_pairs(sample: Path) -> list[Pair]:
     """For each pronoun of the sample, one noisy pair and one with an output that has one pronoun more or fewer.

@@ -8,6 +8,7 @@ from typing import Any
 
 from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, options, output, stray
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import agreement
@@ -58,13 +59,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric agree",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("agree", DESCRIPTION, EPILOG)
     parser.add_argument("pairs", nargs="?", metavar="PAIRS.jsonl", help="judged pairs, one JSON object a line")
     parser.add_argument(
         "--ratings",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 
@@ -58,13 +59,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric align",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("align", DESCRIPTION, EPILOG)
     parser.add_argument("a", metavar="A.txt", help="one text, tokens separated by spaces")
     parser.add_argument("b", metavar="B.txt", help="the other text, with the same number of lines")
     parser.add_argument("--train-on", nargs=2, metavar=("A2", "B2"), help="train on these lines too")

@@ -10,6 +10,7 @@ from pronmetric.baselines import apt, apt_files
 from pronmetric.baselines.apt_config import Config, Settings, read_settings
 from pronmetric.baselines.apt_corpus import Corpus, read_corpus
 from pronmetric.cli import output
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -75,13 +76,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric apt",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("apt", DESCRIPTION, EPILOG)
     parser.add_argument("config", metavar="CONFIG", help="INI file with the settings and the input files")
     parser.add_argument(
         "--compat",

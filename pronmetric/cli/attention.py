@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import load, numbers, options, output, stray
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.words import words as split
@@ -31,13 +32,7 @@ EPILOG = """example:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric attention",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("attention", DESCRIPTION, EPILOG)
     parser.add_argument("text", nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
     parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
     parser.add_argument(

@@ -10,6 +10,7 @@ from pronmetric.baselines import autoprf
 from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.cli import output
 from pronmetric.cli.tables import table
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -56,13 +57,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric autoprf",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("autoprf", DESCRIPTION, EPILOG)
     parser.add_argument("--reference", metavar="STEM", required=True, help="the reference translation")
     parser.add_argument("--candidate", metavar="STEM", required=True, help="the translation to evaluate")
     parser.add_argument("--documents", metavar="FILE", required=True, help="first sentence and name of each document")

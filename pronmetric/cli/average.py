@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pronmetric.checkpoint import locate
 from pronmetric.cli import numbers
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.data import arrow
 from pronmetric.output import targets
 
@@ -39,13 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric average",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("average", DESCRIPTION, EPILOG)
     parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="folders or names, two or more")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a folder of `pronmetric prepare`")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="the folder to write")

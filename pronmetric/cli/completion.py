@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Iterable, Sequence
 
 from pronmetric.cli import output
+from pronmetric.cli.verb_parser import verb_parser
 
 DESCRIPTION = """Print a script with which a shell completes the verbs and flags of pronmetric, and file names after
 flags that take one."""
@@ -19,13 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric completion",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = verb_parser("completion", DESCRIPTION, EPILOG)
     made.add_argument("shell", choices=SHELLS)
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pronmetric.cli import numbers, options, segment_figures
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
 from pronmetric.results.system_level import STATISTICS
@@ -47,13 +48,7 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric correlate",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("correlate", DESCRIPTION, EPILOG)
     parser.add_argument(
         "scores",
         metavar="SCORES",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 
 from pronmetric.checkpoint import locate
 from pronmetric.output import targets
@@ -13,15 +14,12 @@ from pronmetric.text.context import COMMON, GIVEN, RESPECTIVE
 def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """Flags that do not go together: a usage error, exit code 2."""
     jsonl = getattr(args, "jsonl", None)
-    given = {"-t": args.translations, "-d": args.dataset, "--jsonl": jsonl}
-    chosen = [flag for flag, value in given.items() if value is not None]
-    if len(chosen) != 1:
-        flags = [flag for flag in given if hasattr(args, "jsonl") or flag != "--jsonl"]
-        made.error(f"give one of {', '.join(flags)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
+    given = {"-t": args.translations, "-d": args.dataset}
+    chosen = require_one(made, given | ({"--jsonl": jsonl} if hasattr(args, "jsonl") else {}))
     of_files = {"-r": args.references, "-s": args.sources, "--docids": args.docids}
     extra = [flag for flag, value in of_files.items() if value is not None]
-    if chosen != ["-t"] and extra:
-        made.error(f"{' and '.join(extra)} go with -t, not with {chosen[0]}")
+    if chosen != "-t" and extra:
+        made.error(f"{' and '.join(extra)} go with -t, not with {chosen}")
     check_dataset(made, args)
     if args.model_storage_path is not None and not locate.of_hub(args.model):
         made.error("--model_storage_path is where a model of the hub is kept; give --model OWNER/NAME too")
@@ -32,6 +30,14 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     if args.context == COMMON and args.translations and args.references is None:
         made.error("--context common is the reference's context: give -r")
     check_given(made, args)
+
+
+def require_one(made: argparse.ArgumentParser, given: Mapping[str, object]) -> str:
+    """The one flag that is given; a usage error if there are more or none."""
+    chosen = [flag for flag, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        made.error(f"give one of {', '.join(given)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
+    return chosen[0]
 
 
 def check_given(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:

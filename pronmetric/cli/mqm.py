@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from pronmetric.cli import numbers, options, output, stray
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.suites import mqm
@@ -99,13 +100,7 @@ def _write_pronouns(file: IO[str], judgements: Sequence[Judgement], context: Con
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric mqm",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("mqm", DESCRIPTION, EPILOG)
     parser.add_argument("file", metavar="FILE.tsv", help="the annotations")
     parser.add_argument("--pairs", metavar="OUT.jsonl", help="write pairs of systems with the raters' votes")
     parser.add_argument("--pronouns", "--tokens", metavar="OUT.jsonl", help="write pronouns labelled right or wrong")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pronmetric.cli import numbers, options, stray
 from pronmetric.cli.suffixes import format_of
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.report import plots, tables
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
@@ -42,13 +43,7 @@ _DEFAULT["latex"] = _DEFAULT["md"]
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric report",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("report", DESCRIPTION, EPILOG)
     parser.add_argument("result", metavar="RESULT.json", help="result file of score or compare (--to_json)")
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default for tables: stdout)")
     parser.add_argument("--format", choices=FORMATS, help="output format; see below")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from pronmetric.cli import output
 from pronmetric.cli.suffixes import format_of
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.report import page, paper, tables
 
@@ -22,12 +22,7 @@ TITLE = "The paper's tables"
 
 def main(argv: Sequence[str]) -> int:
     """Run it; the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="pronmetric report tables",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = verb_parser("report tables", DESCRIPTION)
     parser.add_argument("paths", nargs="+", metavar="DIR_OR_JSON", help="result files, or folders that contain them")
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
     parser.add_argument(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import context_flag, numbers, options, stray
+from pronmetric.cli import context_flag, flag_checks, numbers, options, stray
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
@@ -44,13 +45,7 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric rerank",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = verb_parser("rerank", DESCRIPTION, EPILOG)
     texts = made.add_argument_group("candidates (UTF-8, also gzip; see below)")
     texts.add_argument("--candidates", nargs="+", metavar="FILE", help="line-parallel files of candidates")
     texts.add_argument("--nbest", metavar="FILE", help="or one file with the candidates of all lines")
@@ -86,8 +81,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
     made = parser()
     args = stray.parse(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
-    if (args.candidates is None) == (args.nbest is None):
-        made.error("give one of --candidates, --nbest" + ("" if args.nbest is None else "; got both"))
+    flag_checks.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
     if args.size is not None and args.nbest is None:
         made.error("--size goes with --nbest")
     if (args.scores is None) != (args.weight is None):

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import context_flag, flag_checks, numbers, options, stray
+from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
@@ -50,13 +51,7 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric suggest",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = verb_parser("suggest", DESCRIPTION, EPILOG)
     made.set_defaults(dataset=None, sources=None)  # of `corpora.read`
     texts = made.add_argument_group("texts (UTF-8, also gzip)")
     texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
@@ -88,8 +83,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
     made = parser()
     args = stray.parse(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
-    if (args.jsonl is None) == (args.translations is None):
-        made.error("give one of --jsonl, -t" + ("" if args.jsonl is None else "; got both"))
+    flag_checks.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
     if args.jsonl is not None and (args.references is not None or args.docids is not None):
         made.error("-r and --docids go with -t, not with --jsonl")
     flag_checks.check_given(made, args)

@@ -15,18 +15,6 @@ from pronmetric.cli.main import main
 Run = Callable[..., tuple[str, str]]
 
 
-@pytest.fixture
-def run(tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a verb with the tiny checkpoint in fp32; gives stdout and stderr."""
-
-    def call(*argv: str | Path) -> tuple[str, str]:
-        fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
-        assert main([*map(str, argv), *fixed]) == 0
-        return capsys.readouterr()
-
-    return call
-
-
 def usage_error(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     with pytest.raises(SystemExit) as end:
         main(list(argv))
@@ -64,11 +52,11 @@ def test_flags_of_its_compare_are_refused(flags: list[str], reason: str, capsys:
     assert reason in usage_error(capsys, "compare", "-t", "a", "b", *flags)
 
 
-def test_cache_and_length_batching_change_no_score(run: Run, sample: Path, tmp_path: Path) -> None:
+def test_cache_and_length_batching_change_no_score(run_tiny: Run, sample: Path, tmp_path: Path) -> None:
     a = sample / "system-a.txt"
     found: dict[str, Any] = {}
     for flag in ("", "--disable_cache", "--disable_length_batching"):
-        run("score", "-t", a, a, "-r", sample / "ref.txt", *filter(None, [flag]), "--to_json", tmp_path / "o.json")
+        run_tiny("score", "-t", a, a, "-r", sample / "ref.txt", *filter(None, [flag]), "--to_json", tmp_path / "o.json")
         found[flag] = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     plain = found[""]
     with_pronoun = sum(segment["score"] is not None for segment in plain["segments"])
@@ -81,9 +69,9 @@ def test_cache_and_length_batching_change_no_score(run: Run, sample: Path, tmp_p
             assert one["score"] == pytest.approx(another["score"], abs=2.1e-5)
 
 
-def test_number_of_resamples(run: Run, sample: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_number_of_resamples(run_tiny: Run, sample: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     base = ["compare", "-t", str(sample / "system-a.txt"), str(sample / "system-c.txt")]
-    run(*base, "--num_splits", "39", "--to_json", tmp_path / "o.json")
+    run_tiny(*base, "--num_splits", "39", "--to_json", tmp_path / "o.json")
     found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     assert found["signature"].endswith("|resamples:39")
     for key in ("p_bootstrap", "p_randomisation"):

@@ -20,18 +20,6 @@ Run = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def run(tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a verb with the tiny checkpoint in fp32; gives stdout and stderr."""
-
-    def call(*argv: str | Path) -> tuple[str, str]:
-        fixed = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
-        assert main([*map(str, argv), *fixed]) == 0
-        return capsys.readouterr()
-
-    return call
-
-
-@pytest.fixture
 def files(sample: Path, tmp_path: Path) -> dict[str, Path]:
     found = {name: sample / f"{name}.txt" for name in ("system-a", "system-c", "ref", "docids")}
     lines = found["ref"].read_text(encoding="utf-8").splitlines()
@@ -44,14 +32,14 @@ def content(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_scores_are_means_over_the_references(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+def test_scores_are_means_over_the_references(run_tiny: Run, files: dict[str, Path], tmp_path: Path) -> None:
     ref, other = str(files["ref"]), str(files["other"])
     base = ["score", "-t", files["system-a"], files["system-c"], "--docids", files["docids"]]
-    out, err = run(*base, "-r", ref, other, "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv")
+    out, err = run_tiny(*base, "-r", ref, other, "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv")
     both = content(tmp_path / "2.json")
     alone = []
     for reference in (ref, other):
-        run(*base, "-r", reference, "--to_json", tmp_path / "1.json")
+        run_tiny(*base, "-r", reference, "--to_json", tmp_path / "1.json")
         alone.append(content(tmp_path / "1.json"))
     assert [s["score"] for s in alone[0]["systems"]] != [s["score"] for s in alone[1]["systems"]]
     for system, *ones in zip(both["systems"], *(single["systems"] for single in alone), strict=True):
@@ -80,15 +68,15 @@ def test_scores_are_means_over_the_references(run: Run, files: dict[str, Path], 
     assert any("several references" in note for note in read_result(str(tmp_path / "2.json")).notes)
 
 
-def test_differences_are_means_over_the_references(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+def test_differences_are_means_over_the_references(run_tiny: Run, files: dict[str, Path], tmp_path: Path) -> None:
     ref, other = str(files["ref"]), str(files["other"])
     base = ["compare", "-t", files["system-a"], files["system-c"], "--docids", files["docids"], "--only_system"]
-    out, _ = run(*base, "-r", ref, other, "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv")
+    out, _ = run_tiny(*base, "-r", ref, other, "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv")
     both = content(tmp_path / "2.json")
     (pair,) = both["pairs"]
     alone = []
     for reference in (ref, other):
-        run(*base, "-r", reference, "--to_json", tmp_path / "1.json")
+        run_tiny(*base, "-r", reference, "--to_json", tmp_path / "1.json")
         alone.append(content(tmp_path / "1.json"))
     ones = [single["pairs"][0] for single in alone]
     assert pair["difference"] == pytest.approx(fmean(one["difference"] for one in ones), abs=6e-5)
@@ -121,11 +109,11 @@ def two(wmt_sample: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_references_of_a_test_set(run: Run, two: Path, tmp_path: Path) -> None:
+def test_references_of_a_test_set(run_tiny: Run, two: Path, tmp_path: Path) -> None:
     scores = {}
     for names in (None, ["refA"], ["refB"], ["refA", "refB"]):
         flags = [] if names is None else ["--refs", *names]
-        out, err = run(
+        out, err = run_tiny(
             *["score", "-d", "wmt23:de-en", "--wmt-dir", two, "--only_system", *flags],
             *["--to_json", tmp_path / "o.json"],
         )
@@ -165,12 +153,14 @@ def test_references_that_cannot_be(
     assert said in capsys.readouterr().err
 
 
-def test_a_file_as_stdin(run: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_as_stdin(
+    run_tiny: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Stdin:
         buffer = files["system-a"].open("rb")
 
-    out, _ = run("score", "-t", files["system-a"], "-r", files["ref"])
+    out, _ = run_tiny("score", "-t", files["system-a"], "-r", files["ref"])
     monkeypatch.setattr("sys.stdin", Stdin)
-    piped, _ = run("score", "-t", "-", "-r", files["ref"])
+    piped, _ = run_tiny("score", "-t", "-", "-r", files["ref"])
     Stdin.buffer.close()
     assert piped.replace("-\t", f"{files['system-a']}\t") == out

@@ -18,7 +18,6 @@ from pronmetric.text.readable import readable
 from pronmetric.text.words import words
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] the book ##s she gave hi ##m it ' s h ##er . what a day".split()
-WRAP = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
 

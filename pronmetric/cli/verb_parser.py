@@ -1,0 +1,16 @@
+"""The argument parser of a verb: its texts keep their lines, its flags are written in full."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
+    """A parser for `pronmetric VERB`."""
+    return argparse.ArgumentParser(
+        prog=f"pronmetric {verb}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
