@@ -1,6 +1,6 @@
 """Candidate links of a batch of line pairs, as flat arrays.
 
-The pairs of a batch lie end to end on one axis of rows (words of a) and one of columns (words of b), with a boundary
+The pairs of a batch are concatenated on one axis of rows (words of a) and one of columns (words of b), with a boundary
 before, between and after them. A batch is a flat list of cells (row, column), never a matrix.
 """
 

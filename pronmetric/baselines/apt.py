@@ -1,12 +1,12 @@
-"""APT: accuracy of pronoun translation, the share of source pronouns that are rendered as in the reference.
+"""APT: accuracy of pronoun translation, the share of source pronouns that are translated as in the reference.
 
 Miculicich Werlen and Popescu-Belis 2017, "Validation of an automatic metric for the accuracy of pronoun translation
-(APT)", DiscoMT. Each source pronoun has, over word links, the words that stand for it in the reference and in the
-candidate; the two sides put it into one of six cases, and the score is the weighted share of the cases.
+(APT)", DiscoMT. Word links give for each source pronoun its words in the reference and in the candidate; the two sides
+determine one of six cases, and the score is the weighted share of the cases.
 
 Relative to the published program: where a pronoun found by `repair` is added to a side, it is added as the pronoun,
-lower-cased and without what a hyphen joins to it, and case makes no difference in finding it. With `compat=True` the
-token is added as it stands, and tokens are compared in their own case, as that program does.
+lower-cased and without hyphenated parts, and the search ignores case. With `compat=True` the token is added unchanged,
+and comparisons are case-sensitive, as in that program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Link = tuple[int, int]
 
 OTHER, NONE, REST = "OTHER", "NONE", "..."
 REACH = 2  # positions on either side of a side's words, where repair looks
-_UNKNOWN = "\0"  # no text holds a NUL
+_UNKNOWN = "\0"  # texts do not contain NUL
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What stands for an instance in one text: token positions from 0, and words; both empty where nothing does."""
+    """The translation of an instance in one text: token positions from 0, and words; both empty if unaligned."""
 
     positions: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
@@ -58,10 +58,10 @@ class Dictionary:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which words count as the same.
+    """The rules by which words count as the same.
 
-    listed: the target list, None where any word may stand for a pronoun. equal, similar: groups of words.
-    other_is_equal: two sides of which neither is a listed word are case 1.
+    listed: the target list, None if any word may translate a pronoun. equal, similar: groups of words.
+    other_is_equal: two sides without a listed word are case 1.
     """
 
     listed: frozenset[str] | None = None
@@ -88,7 +88,7 @@ class Score:
 class Matrix:
     """Counts of reference words (rows) by candidate words (columns), both labelled by `labels`.
 
-    left_out: instances that are not counted, because several words stand on one of their sides.
+    left_out: instances that are not counted, because a side has several words.
     """
 
     labels: tuple[str, ...]
@@ -126,10 +126,10 @@ def side(
     listed: Collection[str] | None = None,
     separator: str = "",
 ) -> Side:
-    """What a text has for the token at `position`: the tokens it is linked to, lower-cased.
+    """The tokens to which the token at `position` is linked, lower-cased.
 
-    links: (position, place in `tokens`). With a list of words, the first piece of each token that is in it, and
-    OTHER where no token has one.
+    links: (position, position in `tokens`). With a list of words: the first piece of each token that is in the list,
+    and OTHER if no token has one.
 
     >>> side(1, ["Elle", "dort"], [(0, 1), (1, 0)])
     Side(positions=(0,), words=('elle',))
@@ -154,9 +154,9 @@ def repair(
 ) -> Side:
     """Add to a linked side without any target pronoun the nearest one that no source pronoun is linked to.
 
-    Looked at are the positions from REACH before the side's first to REACH after its last; the one next to the middle
-    wins, the leftmost of those. `separator` splits the source's tokens. A side that is empty stays empty: without a
-    link there is no place to look at.
+    The positions from REACH before the side's first to REACH after its last are searched; the one nearest to the middle
+    is chosen, the leftmost of equals. `separator` splits the source's tokens. An empty side stays empty: without a link
+    there is no position to search.
     """
     if not found.positions or not dictionary.target.isdisjoint(found.words):
         return found
@@ -250,14 +250,14 @@ def judge(renderings: Sequence[Rendering], *, rules: Rules) -> tuple[int, ...]:
 
 
 def known(renderings: Iterable[Rendering], rules: Rules) -> frozenset[str]:
-    """The words that groups may hold: the target list with OTHER and NONE, or without a list all words of all sides."""
+    """The words allowed in groups: the target list with OTHER and NONE, or, without a list, all words of all sides."""
     if rules.listed is not None:
         return rules.listed | {OTHER, NONE}
     return frozenset(word for one in renderings for word in (*one.reference.words, *one.candidate.words))
 
 
 def _known_groups(groups: Iterable[Sequence[str]], words: Collection[str]) -> list[list[str]]:
-    """The groups with only the words that are known; a word alone is no group."""
+    """The groups with only the words that are known; single words are not groups."""
     kept = ([word for word in group if word in words] for group in groups)
     return [group for group in kept if len(group) > 1]
 
@@ -274,7 +274,7 @@ def _first_of_group(groups: Iterable[Sequence[str]], words: Collection[str]) -> 
 def score(cases: Sequence[int], *, weights: Mapping[int, float]) -> Score:
     """The mean of the cases' weights over the instances of these cases; other cases are left out.
 
-    weights: of each selected case, in the order in which findings are wanted.
+    weights: of each selected case, in the order of the findings.
     """
     counts = Counter(cases)
     findings = tuple(counts[case] for case in weights)
@@ -285,11 +285,11 @@ def score(cases: Sequence[int], *, weights: Mapping[int, float]) -> Score:
 
 
 def matrix(renderings: Iterable[Rendering], *, multiword: bool = False, limit: int | None = None) -> Matrix:
-    """How often which reference word was rendered as which candidate word; NONE stands for an empty side.
+    """The counts of reference words and their translations in the candidate; NONE is an empty side.
 
-    Labels come in the order of their diagonal, the most frequent first, then of all their counts, then of the
-    alphabet. Beyond `limit` labels the rest is one label, REST. multiword: instances with several distinct words on a
-    side count as well, under these words in alphabetical order; without it they are left out.
+    Labels are sorted by diagonal count, then total count (most frequent first), then alphabetically. Beyond `limit`
+    labels the others are merged into REST. multiword: instances with several distinct words on a side are counted under
+    these words in alphabetical order; otherwise they are left out.
     """
     cells: Counter[tuple[str, str]] = Counter()
     left_out = 0

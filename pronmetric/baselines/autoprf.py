@@ -3,7 +3,7 @@
 The target words linked to a source pronoun (it, they) are compared between candidate and reference. A word matches as
 often as it occurs on both sides. Figures are in [0, 1], higher is better.
 
-Relative to the published program, whose behaviour in three cases is reproduced with `compat=True` only:
+Relative to the published program, whose behaviour in three cases is reproduced only with `compat=True`:
 
 - A pronoun without any link in the whole candidate is missing from its table, and the reference words of the pronoun
   from total recall. Here they count: a candidate that drops each "they" has not translated them.
@@ -75,17 +75,17 @@ class Counts:
 
     @property
     def precision(self) -> float | None:
-        """Matches over candidate words; None where there is none."""
+        """Matches over candidate words; None if there are none."""
         return self.matches / self.candidate if self.candidate else None
 
     @property
     def recall(self) -> float | None:
-        """Matches over reference words; None where there is none."""
+        """Matches over reference words; None if there are none."""
         return self.matches / self.reference if self.reference else None
 
     @property
     def f1(self) -> float | None:
-        """Harmonic mean of precision and recall; None where one of them is None, or both are 0."""
+        """Harmonic mean of precision and recall; None if one of them is None, or both are 0."""
         if not self.candidate or not self.reference or not self.matches:
             return None
         return 2 * self.matches / (self.candidate + self.reference)
@@ -150,7 +150,7 @@ def _counts(instance: Instance) -> Counts:
 
 
 def instances(reference: Corpus, candidate: Corpus, documents: Documents) -> Iterator[Instance]:
-    """Each trigger of the source, sentence by sentence; the two corpora have passed `check_sources`."""
+    """Each trigger of the source, sentence by sentence; the two corpora must have passed `check_sources`."""
     for sentence, words in enumerate(reference.source):
         for position, word in enumerate(words):
             if word in TRIGGERS:
@@ -170,7 +170,7 @@ def same_language(
     positions: Iterable[int],
     document: int = 0,
 ) -> Iterator[Instance]:
-    """Instances where the reference itself takes the place of the source, as in translation into English.
+    """Instances with the reference in place of the source, for translation into English.
 
     `positions` are the reference's pronouns in use, each linked to itself in the reference and by `links` (reference
     word, candidate word) to the candidate. Letter case is ignored, for a pronoun may begin a sentence on one side only.
@@ -188,7 +188,7 @@ def same_language(
 
 
 def split(line: str) -> list[str]:
-    """The tokens of a line, between single blanks: empty ones count but at the end; an empty line is one empty token.
+    """The tokens of a line, split at single spaces: empty tokens count but at the end; an empty line is one.
 
     >>> split(" it  is "), split("")
     (['', 'it', '', 'is'], [''])
@@ -200,11 +200,11 @@ def split(line: str) -> list[str]:
 
 
 def read_corpus(stem: str, *, src: str, tgt: str, compat: bool = False) -> Corpus:
-    """Read STEM.src, STEM.tgt, STEM.src-tgt.alig and, where it is there, STEM.src-tgt.lines-retained.
+    """Read STEM.src, STEM.tgt, STEM.src-tgt.alig and, if present, STEM.src-tgt.lines-retained.
 
     Raises:
-        InputError: a file is missing or unreadable, lengths that do not fit, something that is no link; with `compat`
-            also a source index above the length of each earlier sentence, and a target index past the whole text.
+        InputError: a missing or unreadable file, different lengths, a malformed link; with `compat` also a source index
+            above the length of each earlier sentence, and a target index past the whole text.
     """
     source_file, target_file, links_file = files = [f"{stem}.{end}" for end in (src, tgt, f"{src}-{tgt}.alig")]
     for path in files:
@@ -230,7 +230,7 @@ def read_corpus(stem: str, *, src: str, tgt: str, compat: bool = False) -> Corpu
 
 
 def _numbers(path: str, *, sentences: int) -> Sequence[int]:
-    """The sentences (from 0) that the lines of links belong to: all of them where the file `path` is not there."""
+    """The sentences (from 0) that the lines of links belong to: all of them if the file `path` does not exist."""
     if not Path(path).exists():
         return range(sentences)
     numbers: list[int] = []
@@ -257,7 +257,7 @@ _Links = Iterable[tuple[int, list[tuple[int, int]]]]
 
 
 def _follow(links: _Links, corpus: Corpus, target: Sequence[Sequence[str]], file: str) -> None:
-    """Enter the linked words; links that leave their sentence are counted as ignored."""
+    """Add the linked words; links outside their sentence are counted as ignored."""
     for sentence, pairs in links:
         for i, j in pairs:
             if i >= len(corpus.source[sentence]):
@@ -269,7 +269,7 @@ def _follow(links: _Links, corpus: Corpus, target: Sequence[Sequence[str]], file
 
 
 def _follow_past_ends(links: _Links, corpus: Corpus, target: Sequence[Sequence[str]], file: str) -> None:
-    """As the original: a target index runs on into the next sentences, a source index must fit one up to here."""
+    """As the original: a target index may run into the following sentences, a source index must fit an earlier one."""
     text = [word for words in target for word in words]
     starts = [0, *accumulate(map(len, target))]
     longest = [0, *accumulate(map(len, corpus.source), max)]

@@ -1,9 +1,8 @@
 """Exact pronoun match: the share of a reference's aligned pronouns that an output keeps; no torch.
 
-The plainest reference-based score: of the reference's pronouns in use that a word aligner links to something in the
-output, how many are linked to the very same pronoun. What is linked to nothing has no aligned word and is counted
-beside the share, not in it: whether the translator chose other words or the system dropped the pronoun, the links
-don't tell.
+The simplest reference-based score: of the reference's pronouns in use that are aligned with a word of the output, the
+share aligned with the same pronoun. Unaligned pronouns are counted separately and are not in the share: the links do
+not show whether the translator chose other words or the system dropped the pronoun.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ class Exact:
 
     @property
     def share(self) -> float | None:
-        """The share of kept among aligned, in [0, 1], higher is better; None where nothing is aligned."""
+        """The share of kept among aligned, in [0, 1], higher is better; None if nothing is aligned."""
         return self.kept / self.aligned if self.aligned else None
 
 
 def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: Iterable[tuple[int, int]]) -> Exact:
-    """Count one segment: the reference's pronouns in use against the words of an output.
+    """Count one segment: the reference's pronouns in use and the words of an output.
 
-    links: (place in the reference's words, place in the output's), as `schema.Alignment.links`. Case makes no
-    difference, and a pronoun with several links is kept where one of them leads to it.
+    links: (index in the reference's words, index in the output's), as `schema.Alignment.links`. Case is ignored, and a
+    pronoun with several links is kept if one of them leads to it.
 
     >>> from pronmetric.pronouns import find
     >>> from pronmetric.text.words import words
@@ -55,7 +54,7 @@ def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: 
 
 
 def total(parts: Iterable[Exact]) -> Exact:
-    """The counts of many segments, so that the share is that over all their pronouns.
+    """The counts of many segments, for the share over all their pronouns.
 
     >>> total([Exact(1, 1, 1), Exact(0, 1, 2)]).share
     0.5

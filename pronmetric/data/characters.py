@@ -1,7 +1,7 @@
-"""Words as the character ids that ELMo reads: UTF-8 bytes between two word markers, in a row of fixed width.
+"""Words as character ids for ELMo: UTF-8 bytes between two word markers, in a row of fixed width.
 
 The numbers are those of the published weights (Peters et al. 2018): id b + 1 is byte b, ids from 257 are the markers
-below, id 0 stands in the slots of a padded word.
+below, id 0 fills the slots of a padded word.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-WIDTH = 50  # ids of a word
+WIDTH = 50  # ids per word
 SENTENCE_START, SENTENCE_END, WORD_START, WORD_END, PAD = range(257, 262)
 
 
@@ -20,7 +20,7 @@ _MARKERS = {"<S>": SENTENCE_START, "</S>": SENTENCE_END}
 def ids(words: Sequence[str]) -> np.ndarray:
     """The ids of `words`, int64 (words, 50); of a word longer than 48 bytes only the first 48 are read.
 
-    The words "<S>" and "</S>" are the markers of a sentence's start and end, as AllenNLP has it.
+    The words "<S>" and "</S>" are the markers of a sentence's start and end, as in AllenNLP.
 
     >>> ids(["it"])[0, :5].tolist()
     [259, 106, 117, 260, 261]
@@ -44,4 +44,4 @@ def _row(word: str) -> list[int]:
 
 
 def _bytes(word: str) -> bytes:
-    return word.encode("utf-8", errors="ignore")  # half a surrogate pair has none
+    return word.encode("utf-8", errors="ignore")  # lone surrogates have none

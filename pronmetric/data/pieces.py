@@ -1,4 +1,4 @@
-"""Pieces: what a text is cut into for an encoder, one way of cutting for each kind of encoder.
+"""Pieces, the input units of an encoder, and one tokenizer for each kind of encoder.
 
 Pieces are the sub-words of a tokenizer, or the words of `pronmetric.text.words` for an encoder that reads words.
 An id is one number, or a row of numbers for an encoder that reads each word's characters.
@@ -27,7 +27,7 @@ PAD, UNKNOWN, SEPARATOR, FIRST = range(4)  # ids of a `Vocabulary`; its words ha
 class InPieces(NamedTuple):
     """A text in pieces: their ids (pieces, ...) and half-open spans of code points (pieces, 2).
 
-    unread: words whose ends no piece holds.
+    unread: number of words that are not read completely.
     """
 
     ids: np.ndarray
@@ -37,7 +37,7 @@ class InPieces(NamedTuple):
 
 @runtime_checkable
 class Pieces(Protocol):
-    """Cuts texts into the pieces of one encoder.
+    """Splits texts into the pieces of one encoder.
 
     prefix, suffix: ids before and after the text of a row (pieces, ...). separator: the id that may stand
     between context and text; None where there is none. pad: the id of padded slots. config: what `encoder` of a
@@ -55,7 +55,7 @@ class Pieces(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the files that the cutting needs, if any, into a checkpoint's folder."""
+        """Write the files of the tokenizer, if any, to a checkpoint's folder."""
         ...
 
 
@@ -101,14 +101,14 @@ class Subwords:
 
 
 class Vocabulary:
-    """Words of which each has an id of its own; all others share that of the unknown word.
+    """A vocabulary of words with ids; all other words share the id of the unknown word.
 
     Args:
         words: those with an id, from `FIRST` on.
         lower: whether the words of a text are looked up in lower case.
 
     Raises:
-        InputError: no words, or a word twice.
+        InputError: no words, or a repeated word.
     """
 
     def __init__(self, words: Sequence[str], *, lower: bool) -> None:
@@ -139,7 +139,7 @@ class Vocabulary:
         return np.array([self._ids.get(text, UNKNOWN) for text in texts], dtype=np.int64)
 
     def save(self, folder: Path) -> None:
-        """Write the words, one a line."""
+        """Write the words, one per line."""
         (folder / VOCABULARY).write_bytes("".join(f"{word}\n" for word in self.words).encode())
 
 
@@ -161,7 +161,7 @@ class Characters:
         return made
 
     def save(self, folder: Path) -> None:
-        """Nothing is needed."""
+        """No files are needed."""
 
 
 def _offsets(found: Sequence[Word]) -> np.ndarray:

@@ -10,7 +10,7 @@ from pronmetric.errors import InputError
 from pronmetric.text.lines import check_segment
 
 CONTEXT_SIZE = 2
-# Where the context of a text comes from.
+# The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
 
@@ -22,7 +22,7 @@ class Text(NamedTuple):
 
 
 def join(sentences: Iterable[str]) -> str:
-    """Sentences as one run of text: trimmed, joined by one blank, empty ones left out.
+    """Sentences as one text: trimmed, joined by single spaces, without empty ones.
 
     >>> join(["A. B."]) == join(["A.", "", " B. "])
     True
@@ -33,7 +33,7 @@ def join(sentences: Iterable[str]) -> str:
 def text_of(record: object, *, file: str | None = None, line: int | None = None) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
-    `context` may be absent, null or empty: the text then has no context.
+    `context` may be missing, null or empty: the text then has no context.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -66,7 +66,7 @@ def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: 
 
 
 class History:
-    """The last sentences of a document, line by line; a change of document forgets them."""
+    """The last sentences of a document, line by line; a new document clears them."""
 
     def __init__(self, *, size: int = CONTEXT_SIZE) -> None:
         self._before: deque[str] = deque(maxlen=size)
@@ -85,7 +85,7 @@ class History:
 def previous(
     lines: Iterable[str], docs: Iterable[Hashable] | None = None, *, size: int = CONTEXT_SIZE
 ) -> Iterator[str]:
-    """For each line, the `size` lines before it as one run of text, never across a change of document.
+    """For each line, the `size` lines before it as one text, only within its document.
 
     `docs` has the document of each line; without it all lines are one document.
 

@@ -15,7 +15,7 @@ from pronmetric.text.lines import check_segment, decode_lines, iter_lines
 
 
 class Row(NamedTuple):
-    """One segment of all systems. doc, source: None where not given. references: in the order of the corpus's names."""
+    """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names."""
 
     texts: tuple[str, ...]
     doc: str | None
@@ -24,15 +24,15 @@ class Row(NamedTuple):
 
     @property
     def reference(self) -> str | None:
-        """The first reference, None where there is none."""
+        """The first reference, None if there is none."""
         return self.references[0] if self.references else None
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Systems side by side: their names, their number of segments, and their rows, as often as asked.
+    """The outputs of several systems: names, number of segments, and rows, which can be read repeatedly.
 
-    documents: whether rows know their document. references: the names of their references.
+    documents: whether rows have document ids. references: the names of their references.
     """
 
     systems: tuple[str, ...]
@@ -63,7 +63,7 @@ class Corpus:
 
 
 class TextFile:
-    """The lines of a text file, read anew each time; what can be read only once (a pipe, stdin as "-") is kept."""
+    """The lines of a text file, read again each time; input that can be read only once (a pipe, "-") is kept."""
 
     def __init__(self, path: str) -> None:
         self.path = streams.STDIN if path == "-" else path
@@ -119,7 +119,7 @@ def read(
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
-    """Refuse an empty document id; note a document that goes on after another."""
+    """Refuse an empty document id; note a document that continues after another."""
     seen: set[str] = set()
     again: dict[str, int] = {}
     before = None

@@ -1,12 +1,12 @@
-r"""Lines of UTF-8 text files, plain or gzip: the one way in which the project reads lines.
+r"""Lines of UTF-8 text files, plain or gzip; all lines in the project are read here.
 
-A line ends at `\n` alone (never at U+2028, U+0085 or a lone `\r`, which stand inside WMT segments); the `\r` of a
-`\r\n` end is taken off, and so is a byte-order mark at the very start of the file. Both are counted in a tally where
-the caller gives one. A byte that is not UTF-8 and a NUL are refused with file and line.
+Lines end only at `\n` (never at U+2028, U+0085 or a lone `\r`, which occur inside WMT segments); the `\r` of
+`\r\n` is removed, and so is a byte-order mark at the start of the file. Both are counted in the tally, if given. Bytes
+that are not UTF-8 and NUL are refused with file and line.
 
-A line, and a file that is kept in memory, have a limit in bytes (of a gzip file: unpacked), so that a device, a broken
-file or a packed bomb is refused before it fills the memory. PRONMETRIC_MAX_LINE_BYTES and PRONMETRIC_MAX_FILE_BYTES
-give other limits.
+The bytes of a line, and of a file that is kept in memory, are limited (for gzip: unpacked), so that a device, a broken
+file or a decompression bomb is refused before it fills the memory. PRONMETRIC_MAX_LINE_BYTES and
+PRONMETRIC_MAX_FILE_BYTES change the limits.
 """
 
 from __future__ import annotations
