@@ -18,24 +18,24 @@ from pronmetric.text import streams
 
 VERBS = {
     "score": "score the pronouns of one or more system outputs",
-    "compare": "say which of two or more system outputs has the better pronouns, and how sure that is",
-    "suggest": "list doubtful pronouns with forms that the model would rather read there",
+    "compare": "compare the pronouns of two or more system outputs, with significance tests",
+    "suggest": "list doubtful pronouns with the forms that the model prefers",
     "report": "show a result of score or compare as a web page, tables or a plot",
     "attention": "show the attention weights of the pronouns of a sentence",
     "rerank": "choose among candidate translations of each line by their pronouns",
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
-    "pretrain": "pretrain an ELMo of our own on English documents, an encoder for train",
-    "average": "make one checkpoint of several by averaging their weights",
+    "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
+    "average": "average the weights of several checkpoints",
     "align": "align the words of two line-parallel English texts",
-    "evaluate": "hold a metric against people's answers, on pairs of texts or on single pronouns",
-    "agree": "say how far raters agree with each other, and a metric with them",
-    "correlate": "hold metrics' scores of systems or segments against people's",
+    "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
+    "agree": "measure the agreement of raters with each other, and of a metric with them",
+    "correlate": "correlate a metric's scores of systems or segments with human scores",
     "mqm": "turn MQM annotations into judged pairs and labelled pronouns",
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
     "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
-    "completion": "print a script with which a shell completes verbs and flags",
+    "completion": "print a shell script that completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Does this machine translation get its pronouns right?",
         epilog="verbs:\n"
         + "\n".join(f"  {verb:<{width}}{line}" for verb, line in VERBS.items())
-        + "\n\npronmetric help VERB says more of each.",
+        + "\n\n`pronmetric help VERB` describes a verb.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
