@@ -61,8 +61,15 @@ def repeats(path: Path, other: Path) -> bool:
 
 
 def kind_of(path: Path) -> str | None:
-    """The kind of a file by its first record: "collection", "outputs" or None."""
-    first = next(records(path), None)
+    """The kind of a file by its first record: "collection", "outputs" or None.
+
+    Raises:
+        InputError: the file does not begin with a JSON object.
+    """
+    try:
+        first = next(records(path), None)
+    except InputError as error:
+        raise InputError(f"{error}; if the file is no test set, move it out of the folder of test sets") from None
     if first is None:
         return "outputs"  # a system without outputs
     _, record = first

@@ -147,3 +147,11 @@ def test_a_folder_of_empty_files_is_no_test_set(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match="holds no WMT test set"):
         discovery.discover(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"{", b"7\n"])
+def test_a_stray_file_is_named_with_the_cure(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "notes.jsonl").write_bytes(content)
+    message = r"notes\.jsonl:1: .*; if the file is no test set, move it out of the folder of test sets$"
+    with pytest.raises(InputError, match=message):
+        discovery.find(tmp_path)
