@@ -49,6 +49,8 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
     for override in overrides:
         _refuse(override, settings.REFUSED)
     groups = group_options()
+    for override in overrides:
+        _refuse_no_option(override, groups)
     with one_line(verb, overrides):
         swept = _swept(verb, group_choices(overrides, groups), parser) if multirun else []
         by_key = {
@@ -99,6 +101,16 @@ def _add_if_free(override: Override, parser: OverridesParser, free: Sequence[str
     if override.is_delete() or not any(key == name or key.startswith(f"{name}.") for name in free):
         return override
     return parser.parse_overrides([f"++{line.lstrip('+')}"])[0]
+
+
+def _refuse_no_option(override: Override, groups: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a number or null as the option of a group, on which Hydra fails."""
+    key = override.key_or_group
+    if (key not in groups and key != "hydra") or override.is_delete() or override.is_sweep_override():
+        return
+    if not isinstance(override.value(), str | list | dict):
+        known = f"expected one of {', '.join(groups[key])}" if key in groups else "no option of this name"
+        raise PronmetricError(f"{override.input_line}: {known}")
 
 
 def _refuse(override: Override, refused: Mapping[str, str]) -> None:
