@@ -24,12 +24,13 @@ from tqdm import tqdm
 
 from pronmetric import __version__
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import tie_threshold
+from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.nn import packed
+from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
@@ -57,6 +58,7 @@ class _Known(NamedTuple):
 
     segment: float
     pronouns: array[float]
+    preference: float | None
 
 
 class PronounAttention(NamedTuple):
@@ -156,6 +158,7 @@ class PronounMetric:
             weights=self.hash,
             settings=self.settings,
             head=head if self.probability else f"{head}-unbounded",
+            **({"pair_head": self.config[PAIR_HEAD]["heads"]} if has_pair_head(self.config) else {}),
             context=context,
             **({} if context_size is None or context == "none" else {"context_size": context_size}),
             pronouns=len(self.config["pronouns"]),
@@ -201,6 +204,7 @@ class PronounMetric:
         b: Iterable[Mapping[str, Any]],
         *,
         context: str = "crossed",
+        by: str | None = None,
         tie: float | Literal["auto"] = TIE_THRESHOLD,
         batch_size: int | None = None,
         docs: Sequence[Hashable] | None = None,
@@ -216,6 +220,8 @@ class PronounMetric:
             b: as many records of the second.
             context: "crossed" scores each pair in the context of `a` and in that of `b` and averages (both are the same
                 with a common context, such as the reference's). "respective" scores each text in its own context.
+            by: what decides, "score", "errors" or "preference"; None is what the checkpoint's config names, which was
+                chosen on development data, else "score".
             tie: tie threshold: segments whose scores differ by no more are ties; "auto" is the checkpoint's, which ties
                 the same share of its development pairs as the share of ties in the published study.
             batch_size: as for `predict`.
@@ -229,8 +235,9 @@ class PronounMetric:
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
-        threshold = tie_threshold(self.config, name=self.name) if tie == "auto" else float(tie)
-        compared, counts = PairwiseComparison(tie=threshold), Counts()
+        by = decision_of(self.config, by, name=self.name)
+        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else float(tie)
+        compared, counts = PairwiseComparison(tie=threshold, by=by), Counts()
         pairs = list(zip(left, right, strict=True))
         if context == "respective":
             size, given = 2, chain.from_iterable(pairs)
@@ -241,7 +248,7 @@ class PronounMetric:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
-        signature = self.signature(context=context, seed=seed).plus(tie=f"{threshold:g}")
+        signature = self.signature(context=context, seed=seed).plus(by=by, tie=f"{threshold:g}")
         return Comparison(decisions, compared.outcome(seed=seed), counts, signature)
 
     def stream(
@@ -276,7 +283,7 @@ class PronounMetric:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...]]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], int]] = []
 
         def score() -> Iterator[SegmentScore]:
             told = 0
@@ -291,7 +298,10 @@ class PronounMetric:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            yield from (self._segment(found, known[key]) if found else SegmentScore(None, ()) for key, found in waiting)
+            yield from (
+                self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
+                for key, found, size in waiting
+            )
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
@@ -304,7 +314,7 @@ class PronounMetric:
             key = blake2b(identity.encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
-            waiting.append((key, found))
+            waiting.append((key, found, len(text.split())))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -384,20 +394,29 @@ class PronounMetric:
         counts.unread += sum(row.unread > 0 for row in first)
         sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
         counts.surplus += int((sizes > getattr(self._replicas[0].head, "slots", np.inf)).sum())
-        raw = np.zeros((len(examples), sizes.max(initial=0)), dtype=np.float32)
+        heads = 1 if self._replicas[0].pair_head is None else 2
+        raw = np.zeros((heads, len(examples), sizes.max(initial=0)), dtype=np.float32)
         kept = [row for row in rows if len(row.pronouns)]
         batches = list(cut_batches(kept, pieces=batch_size * _BATCH_PIECES, by_length=by_length))
         pieces, done = sum(len(row.ids) for row in kept), 0
         for batch, out in zip(batches, self._forward(batches), strict=True):
-            for row, values in zip(batch, out, strict=True):
-                raw[row.example, row.pronouns] = values[: len(row.pronouns)]
+            for k, row in enumerate(batch):
+                raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
                 done += len(row.ids)
             tell(done / pieces)
-        segments, scores = self._judge(raw, np.arange(raw.shape[1]) < sizes[:, None])
+        real = np.arange(raw.shape[2]) < sizes[:, None]
+        segments, scores = self._judge(raw[0], real)
+        preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
         return [
-            _Known(segment, array("f", line[:size]))
-            for segment, line, size in zip(segments, scores, sizes, strict=True)
+            _Known(segment, array("f", line[:size]), preference)
+            for segment, line, size, preference in zip(segments, scores, sizes, preferences, strict=True)
         ]
+
+    def _prefer(self, raw: np.ndarray, real: np.ndarray) -> list[float]:
+        """Segment preferences by the pair head's own rule, from those of pronouns (texts, pronouns)."""
+        head: Any = self._replicas[0].pair_head
+        with torch.inference_mode():
+            return head.segment(torch.from_numpy(raw), torch.from_numpy(real)).tolist()
 
     def _judge(self, raw: np.ndarray, real: np.ndarray) -> tuple[list[float], list[list[float]]]:
         """Segment scores, aggregated as defined by the head, and pronoun scores, from raw scores (texts, pronouns)."""
@@ -407,14 +426,14 @@ class PronounMetric:
             segments = head.segment(u, torch.from_numpy(real).to(self._device))
             return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
 
-    def _segment(self, found: Sequence[Occurrence], known: _Known) -> SegmentScore:
+    def _segment(self, found: Sequence[Occurrence], known: _Known, words: int) -> SegmentScore:
         """The score of a text with its pronouns and their positions."""
         each = zip(found, known.pronouns, strict=True)
         scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
-        return SegmentScore(known.segment, tuple(scores))
+        return SegmentScore(known.segment, tuple(scores), known.preference, words)
 
     def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
-        """Raw scores (batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
+        """Raw scores (heads, batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
         if len(self._replicas) == 1:
             yield from (_scores(self._replicas[0], self._collator, batch) for batch in batches)
             return
@@ -433,10 +452,11 @@ class PronounMetric:
 
 @torch.inference_mode()
 def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray:
-    """Raw scores (batch, pronouns)."""
+    """Raw scores (heads, batch, pronouns): of the head and, if there is one, of the pair head."""
     device = next(model.parameters()).device
-    scores: Tensor = model(collator.pad(rows).to(device)).scores
-    return scores.float().cpu().numpy()
+    out: HeadOutput = model(collator.pad(rows).to(device))
+    scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
+    return torch.stack(scores).float().cpu().numpy()
 
 
 @torch.inference_mode()

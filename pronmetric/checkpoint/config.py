@@ -10,12 +10,15 @@ from typing import Any, NoReturn
 import yaml
 
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import WORD_STATES
 from pronmetric.text.context import CONTEXT_SIZE
 
 FORMAT = 1
 TIE = "tie"
+TIES = "ties"  # thresholds by what decides, other than the score
+DECISION = "decision"
 PAIR_HEAD = "pair_head"  # absent in checkpoints without one
 CONTEXTS = ("none", "respective", "common")
 SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # aggregation of pronoun scores
@@ -93,28 +96,56 @@ def read(path: Path) -> dict[str, Any]:
     _pronouns(config["pronouns"], path)
     tie = config.get(TIE)
     _check(tie is None or (_number(tie) and tie >= 0), path, TIE, "a number of at least 0", tie)
+    ties = config.get(TIES, {})
+    fits = isinstance(ties, dict) and all(name in DECISIONS and _number(tie) and tie >= 0 for name, tie in ties.items())
+    _check(fits, path, TIES, f"thresholds of at least 0 for some of {', '.join(DECISIONS)}", ties)
+    _one_of(config.get(DECISION, SCORE), DECISIONS, path, DECISION)
     training = config.get("training", {})
     _check(isinstance(training, dict), path, "training", "a mapping", training)
     return config
 
 
-def tie_threshold(config: Mapping[str, Any], *, name: str) -> float:
-    """The tie threshold of the checkpoint `name` (key `tie`): segments whose scores differ by no more are ties.
+def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> float:
+    """The tie threshold of the checkpoint `name`: segments whose values differ by no more are ties.
+
+    by: what decides, one of `DECISIONS`; the key `tie` has the threshold of scores, `ties` those of the others.
 
     Raises:
         PronmetricError: it has none, or one that is not a number from 0.
     """
-    if TIE not in config:
+    key = TIE if by == SCORE else f"{TIES}.{by}"
+    threshold = config.get(TIE) if by == SCORE else (config.get(TIES) or {}).get(by)
+    if threshold is None:
         raise PronmetricError(
-            f"checkpoint {name} has no tie threshold ({TIE!r} in its config.yaml); give --tie a number "
+            f"checkpoint {name} has no tie threshold ({key!r} in its config.yaml); give --tie a number "
             "(checkpoints that this version trains have one)"
         )
-    threshold = config[TIE]
     if not _number(threshold) or not 0 <= threshold < math.inf:
         raise PronmetricError(
             f"checkpoint {name}: expected a tie threshold from 0 in its config.yaml, got {threshold!r}"
         )
     return float(threshold)
+
+
+def decision_of(config: Mapping[str, Any], by: str | None, *, name: str) -> str:
+    """What decides a comparison: `by`, one of `DECISIONS`; None is the key `decision` of the config, else "score".
+
+    Raises:
+        PronmetricError: the checkpoint `name` has no such number, or there is none.
+    """
+    by = config.get(DECISION, SCORE) if by is None else by
+    if by not in DECISIONS:
+        raise PronmetricError(f"expected a decision by {', '.join(DECISIONS)}, got {by!r}")
+    if by == PREFERENCE and not has_pair_head(config):
+        raise PronmetricError(
+            f"checkpoint {name} has no pair head, and no preference: decide by score or errors, or take a checkpoint "
+            "that was trained with head=two"
+        )
+    if by == ERRORS and config["head"]["kind"] != "logit":
+        raise PronmetricError(
+            f"checkpoint {name} has an unbounded head, and no expected number of errors: decide by score"
+        )
+    return by
 
 
 def has_pair_head(config: Mapping[str, Any]) -> bool:

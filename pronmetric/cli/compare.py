@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
+from pronmetric.cli import by as by_flag
 from pronmetric.cli import comparison_text, context_flag, flag_checks, load, numbers, options, output, tie
 from pronmetric.cli import corpus as corpora
 from pronmetric.errors import PronmetricError
@@ -19,9 +20,10 @@ from pronmetric.text.corpus import Corpus
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, by segment and by system.
 
-For each segment, the better output, the difference of the scores, and the pronouns that explain it are printed. For
-each pair of systems: the difference of their scores (100 x the mean pronoun probability; positive if the first system
-is better), its 95 % interval and p value, wins, ties and losses.
+For each segment, the better output, the difference of what decides (--by), and the pronouns that explain it are
+printed. For each pair of systems: the difference, positive if the first system is better, its 95 % interval and p
+value, wins, ties and losses. The difference is that of the scores (100 x the mean pronoun probability), of the
+expected errors in 100 segments, or of the mean preferences.
 
 The interval and the p value come from one paired bootstrap over documents: the interval excludes 0 exactly if
 p < 0.05. Both need at least 5 documents. Approximate randomisation is a second test; its p value may differ. With more
@@ -45,6 +47,7 @@ examples:
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = options.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
+    by_flag.add(made)
     made.add_argument(
         "--tie",
         type=tie.parse_value,
@@ -68,15 +71,18 @@ def main(argv: Sequence[str]) -> int:
     flag_checks.check_targets(args)
     if args.translations is not None:
         _need_two(args.translations, "name them after -t")
-    threshold = tie.threshold(args.tie, args.model, allow_network=args.allow_network, storage=args.model_storage_path)
+    threshold = tie.threshold(
+        args.tie, args.model, by=args.by, allow_network=args.allow_network, storage=args.model_storage_path
+    )
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     corpus = corpora.read(args, note)
     _need_two(corpus.systems, "give more --systems")
     config = load.config(args)
+    by = by_flag.choose(args, config)
     kind = context_flag.choose(args, config, COMMON if corpus.references else CROSSED, note)
     context_flag.announce(kind, corpus, args, note, size=config["context_size"])
-    _compare(args, corpus, kind, threshold, note)
+    _compare(args, corpus, kind, by, threshold, note)
     return 0
 
 
@@ -92,15 +98,18 @@ def _need_two(systems: Sequence[str], cure: str) -> None:
         raise PronmetricError(f"expected two or more systems to compare, got only {systems[0]}; {cure}")
 
 
-def _compare(args: argparse.Namespace, corpus: Corpus, kind: str, threshold: float, note: output.Notes) -> None:
+def _compare(
+    args: argparse.Namespace, corpus: Corpus, kind: str, by: str, threshold: float, note: output.Notes
+) -> None:
     metric = load.metric(args, note)
     counts = Counts()
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = tie.add_threshold(context_flag.add_references(signature, kind, corpus, args), threshold)
+    signature = context_flag.add_references(signature, kind, corpus, args)
+    signature = tie.add_threshold(signature.plus(by=by), threshold)
     if args.num_splits is not None:
         signature = signature.plus(resamples=args.num_splits)
     references = corpus.averaged_references(kind)
-    pairs = AllPairs(corpus.systems, references, tie=threshold)
+    pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
         output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
@@ -115,12 +124,13 @@ def _compare(args: argparse.Namespace, corpus: Corpus, kind: str, threshold: flo
         results = pairs.results(seed=args.seed, resamples=args.num_splits or RESAMPLES)
         writer.finish(
             pairs=[comparisons.pair_entry(result) for result in results],
+            by=by,
             tie=threshold,
             counts=encoded(counts),
             signature=str(signature),
         )
     for result in results:
-        print(comparison_text.summary(result, tie=threshold))
+        print(comparison_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
     if few < FEW:
         note(f"intervals and tests rest on {few} {results[0].outcome.resampled} only")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 
 from pronmetric.cli.tables import table
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
 from pronmetric.results import FEW
@@ -25,19 +26,20 @@ def segment_line(number: int, pair: PairDecision) -> str:
     return "\t".join(cells)
 
 
-def summary(pair: PairResult, *, tie: float) -> str:
+def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     """The outcome of a pair of systems, as several lines."""
+    label = {SCORE: "difference", ERRORS: "fewer errors in 100 segments", PREFERENCE: "difference of preference"}[by]
     names, outcome = (visible(pair.names[0]), visible(pair.names[1])), pair.outcome
     systems = table(("", ""), [(pair.names[0], _system(outcome.a)), (pair.names[1], _system(outcome.b))], left=(0, 1))
     lines = [f"{names[0]} against {names[1]}", indent(systems, "  ")]
     if outcome.difference is not None:
         rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
         units = f"({outcome.units} {outcome.resampled}{rough})"
-        lines.append(f"  difference {outcome.difference:+.2f}{_interval(outcome.interval)} {units}")
+        lines.append(f"  {label} {outcome.difference:+.2f}{_interval(outcome.interval)} {units}")
     for reference, part in pair.by_reference.items():
         if part.a.score is not None and part.b.score is not None:
             scores = f"{part.a.score:.2f} and {part.b.score:.2f}"
-            difference = f"difference {part.difference:+.2f}{_interval(part.interval)}"
+            difference = f"{label} {part.difference:+.2f}{_interval(part.interval)}"
             lines.append(f"    with {visible(reference)}: {scores}, {difference}")
     lines.append(
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
@@ -64,4 +66,6 @@ def _p(p: float, adjusted: float | None) -> str:
 
 def _system(score: SystemScore) -> str:
     number = "null" if score.score is None else f"{score.score:.2f}"
-    return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments)"
+    more = "" if score.errors is None else f"; {score.errors.value:.2f} errors in 100 pronouns"
+    more += "" if score.preference is None else f"; preference {score.preference.value:+.2f}"
+    return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments{more})"

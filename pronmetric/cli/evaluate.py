@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import also, evaluate_pairs, evaluate_pronouns, flag_checks, numbers, options, output, stray, tie
+from pronmetric.cli import (
+    also,
+    by,
+    evaluate_pairs,
+    evaluate_pronouns,
+    flag_checks,
+    numbers,
+    options,
+    output,
+    stray,
+    tie,
+)
 from pronmetric.output import targets
 from pronmetric.suites.pair_sets import SHUFFLED
 from pronmetric.suites.prepared_pairs import SPLITS
@@ -89,6 +100,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_dataset(texts)
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
     judging = made.add_argument_group("evaluation")
+    by.add(judging)
     judging.add_argument(
         "--tie",
         type=tie.parse_value,
@@ -130,6 +142,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
     of_model = {
         "--model": args.model,
         "--context": args.context,
+        "--by": args.by,
         "--precision": args.precision,
         "--gpus": args.gpus,
         "--batch_size": args.batch_size,

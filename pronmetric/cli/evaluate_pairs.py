@@ -10,6 +10,7 @@ from typing import Any
 
 from pronmetric.baselines import evaluation, pair_scores
 from pronmetric.baselines.evaluation import Settings
+from pronmetric.cli import by as by_flag
 from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, tie
 from pronmetric.cli.pair_json import Scores
 from pronmetric.errors import InputError, PronmetricError
@@ -29,7 +30,9 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     if args.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if args.scores is not None else load.config(args)
-    threshold = None if args.tie is None else tie.threshold(args.tie, args.model, allow_network=args.allow_network)
+    threshold = (
+        None if args.tie is None else tie.threshold(args.tie, args.model, by=args.by, allow_network=args.allow_network)
+    )
     seen = _read_seen(args, config, note)
     pairs = _read_pairs(args, config, note)
     settings = Settings(
@@ -114,7 +117,8 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 def _score(
     pairs: PairSet, config: Config, threshold: float | None, args: argparse.Namespace, note: output.Notes
 ) -> Scores:
-    """The model's scores."""
+    """The model's numbers that decide (--by)."""
+    by = by_flag.choose(args, config)
     context = context_flag.choose(args, config, COMMON, note)
     size = config["context_size"] if args.dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=args.seed))
@@ -125,10 +129,10 @@ def _score(
         def both_scores() -> Iterator[tuple[float | None, float | None]]:
             stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
             while both := tuple(islice(stream, 2)):
-                yield both[0].score, both[1].score
+                yield both[0].value(by), both[1].value(by)
 
         by_id = dict(zip((pair.id for pair in pairs), both_scores(), strict=True))
-    signature = metric.signature(context=context, context_size=size, seed=args.seed)
+    signature = metric.signature(context=context, context_size=size, seed=args.seed).plus(by=by)
     return Scores(by_id, None, context, str(tie.add_threshold(signature, threshold)), counts)
 
 

@@ -66,6 +66,7 @@ def _format_accuracies(figures: Figures) -> str:
         _row("all", figures.accuracy),
         *(_row(*named) for named in figures.by_group.items()),
         *(_row(*named) for named in (figures.by_seen or {}).items()),
+        *(_row(*named) for named in figures.by_count.items() if len(figures.by_count) > 1),
         *(_row(*named) for named in figures.by_kind.items()),
         *(_row(*named) for named in by_frequency[:_PRONOUN_PAIRS]),
     ]

@@ -25,7 +25,8 @@ DESCRIPTION = """Score the pronouns of English translations in their context.
 
 The score of a pronoun is the probability, from 0 to 1, that it is correct in this context. The score of a segment is
 the mean over its pronouns (null if it has none). The score of a system is 100 x the mean over all its pronouns.
-Higher is better."""
+Higher is better. Files (--to_json, --to_tsv, --jsonl) also have the errors of a segment, the expected number of wrong
+pronouns, and its preference, the number by which a checkpoint with a pair head compares texts."""
 EPILOG = f"""context:
   common      the previous sentences of the reference; the default with -r and -d. With several references, each
               text is scored once per reference; the mean and each reference's score are printed and exported

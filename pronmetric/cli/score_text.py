@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pronmetric.cli import output
 from pronmetric.results import FEW
-from pronmetric.scoring.score import SystemScore
+from pronmetric.scoring.score import Rate, SystemScore
 
 
 def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
@@ -12,8 +12,15 @@ def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
     interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
     number = "null" if score.score is None else f"{score.score:.2f}"
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
+    if score.errors is not None and score.errors_in_words is not None:
+        rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
+        note(f"{name}: expected errors {rates}")
     if score.interval is not None and score.units < FEW:
         note(f"{name}: the interval rests on {score.units} {score.resampled} only")
+
+
+def _rate(rate: Rate) -> str:
+    return f"{rate.value:.2f}" + ("" if rate.interval is None else " ({:.2f} to {:.2f})".format(*rate.interval))
 
 
 def format_score(score: float | None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 A, B, TIE = "A", "B", "tie"
 ANSWERS = (A, B, TIE)
+SCORE, ERRORS, PREFERENCE = DECISIONS = ("score", "errors", "preference")
+"""What may decide: the mean probability, the expected number of wrong pronouns, the pair head's number."""
 
 
 def decide(score_a: float | None, score_b: float | None, *, tie: float = 0.0) -> str | None:

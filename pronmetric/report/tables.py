@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pronmetric.output.tsv import line
 from pronmetric.report.content import NOTHING, Content, Link, confusion
 from pronmetric.results import Result
+from pronmetric.results.records import RATES
 from pronmetric.text.words import words as split
 
 TABLES = ("systems", "pairs", "confusion", "pronouns")
@@ -41,17 +42,24 @@ def make(name: str, content: Content) -> Table:
 
 
 def systems(result: Result) -> Table:
-    """Scores with 95 % intervals, and the baseline scores of `score --also`."""
+    """Scores and rates with 95 % intervals, and the baseline scores of `score --also`."""
     older = tuple(dict.fromkeys(name for s in result.systems for name in s.also))
+    rates = [key for key in RATES if any(s.rates.get(key) is not None for s in result.systems)]
     rows = (
         (
             *(s.name, number(s.score), interval(s.interval), str(s.pronouns), str(s.with_pronoun), str(s.segments)),
+            *(cell for key in rates for cell in _rate(s.rates.get(key))),
             *(number(s.also.get(name)) for name in older),
         )
         for s in result.systems
     )
-    header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments", *older)
+    headings = [cell for key in rates for cell in (key.replace("_", " "), "95 % interval")]
+    header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments", *headings, *older)
     return Table("Systems", header, tuple(rows))
+
+
+def _rate(rate: tuple[float, tuple[float, float] | None] | None) -> tuple[str, str]:
+    return ("-", "-") if rate is None else (number(rate[0]), interval(rate[1]))
 
 
 def pairs(result: Result) -> Table:

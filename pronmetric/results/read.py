@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from typing import Any, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
-from pronmetric.results.records import FEW, Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.results.records import FEW, RATES, Output, Pair, Pronoun, Result, Segment, System
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
@@ -193,7 +193,14 @@ class _Reader:
             place = f'{where}, "also", "{older}"'
             also[older] = self._maybe(self._typed(its, dict, place), "score", place)
         name = self._get(entry, "system", str, where)
-        return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also)
+        rates = {key: self._rate(entry[key], f'{where}, "{key}"') for key in RATES if key in entry}
+        return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also, rates)
+
+    def _rate(self, value: Any, where: str) -> tuple[float, tuple[float, float] | None] | None:
+        if value is None:
+            return None
+        entry = self._typed(value, dict, where)
+        return self._number(entry, "value", where), self._interval(entry, where)
 
     def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
         difference, bootstrap, randomisation = (

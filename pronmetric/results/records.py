@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
 FEW = 10  # with fewer resampled units an interval is unreliable
 
 
@@ -41,7 +42,8 @@ class Segment(NamedTuple):
 class System(NamedTuple):
     """A system: its score in [0, 100] (unbounded with an unbounded head) and its 95 % interval.
 
-    also: its baseline scores by name, from `score --also`.
+    also: its baseline scores by name, from `score --also`. rates: values and intervals by `RATES`; those that the file
+    does not have are left out.
     """
 
     name: str
@@ -51,6 +53,7 @@ class System(NamedTuple):
     segments: int
     with_pronoun: int
     also: Mapping[str, float | None] = MappingProxyType({})
+    rates: Mapping[str, tuple[float, tuple[float, float] | None] | None] = MappingProxyType({})
 
 
 class Pair(NamedTuple):

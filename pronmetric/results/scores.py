@@ -11,7 +11,10 @@ from pronmetric.scoring.score import SegmentScore
 from pronmetric.text import strict_json
 from pronmetric.text.corpus import Row
 
-COLUMNS = ("system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score")
+COLUMNS = (
+    *("system", "segment", "doc", "segment_score", "segment_errors", "segment_preference"),
+    *("pronoun", "start", "end", "score"),
+)
 RECORD_COLUMNS = ("id", *COLUMNS[3:])
 
 
@@ -61,9 +64,8 @@ def add_segment(
     ] or no_pronoun
     baselines = {} if also is None else {"also": {name: rounded(score) for name, score in also.items()}}
     last = tuple((also or {}).values())
-    writer.segment(
-        {**head, **texts, **scored(segment), **baselines}, ((*cells, segment.score, *row, *last) for row in rows)
-    )
+    whole = (segment.score, segment.errors, segment.preference)
+    writer.segment({**head, **texts, **scored(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows))
 
 
 def system_entry(result: SystemResult, *, also: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore
+from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore
 from pronmetric.text import strict_json
 
 
@@ -70,7 +70,9 @@ def pronoun(p: PronounScore) -> dict[str, Any]:
 
 def scored(segment: SegmentScore) -> dict[str, Any]:
     """A segment's score and pronouns in JSON."""
-    return {"score": rounded(segment.score), "pronouns": [pronoun(p) for p in segment.pronouns]}
+    preference = {} if segment.preference is None else {"preference": rounded(segment.preference)}
+    pronouns = [pronoun(p) for p in segment.pronouns]
+    return {"score": rounded(segment.score), "errors": rounded(segment.errors), **preference, "pronouns": pronouns}
 
 
 def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
@@ -89,7 +91,15 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
         "pronouns": score.pronouns,
         "segments": score.segments,
         "segments_with_pronoun": score.with_pronoun,
+        "errors_per_100_pronouns": rate(score.errors),
+        "errors_per_1000_words": rate(score.errors_in_words),
+        **({} if score.preference is None else {"preference": rate(score.preference)}),
     }
+
+
+def rate(found: Rate | None) -> dict[str, Any] | None:
+    """A rate in JSON."""
+    return None if found is None else {"value": rounded(found.value), "interval": interval(found.interval)}
 
 
 def encoded(counts: Counts) -> dict[str, int]:

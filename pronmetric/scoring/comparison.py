@@ -13,7 +13,7 @@ from itertools import combinations, islice, permutations
 from math import fsum, isqrt
 from typing import NamedTuple
 
-from pronmetric.eval.decision import ANSWERS
+from pronmetric.eval.decision import ANSWERS, SCORE
 from pronmetric.eval.significance import RESAMPLES, holm, paired_bootstrap, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
@@ -27,8 +27,8 @@ TIE_THRESHOLD = 0.01  # of segment scores, where no other is given
 class Decision(NamedTuple):
     """One segment: better is "a", "b" or "tie"; None where a side has no pronoun, so that nothing is compared.
 
-    difference: score of A minus that of B, above 0 where A is better. a_decided, b_decided: the pronouns of each
-    side that decided it, those that differ most in the direction of the decision.
+    difference: value of A minus that of B (`SegmentScore.value`), above 0 where A is better. a_decided, b_decided: the
+    pronouns of each side that decided it, those that differ most in the direction of the decision.
     """
 
     better: str | None
@@ -78,8 +78,8 @@ class Comparison:
 class PairwiseComparison:
     """Compares two systems segment by segment, and gives the outcome; keeps no text."""
 
-    def __init__(self, *, tie: float) -> None:
-        self.tie = tie
+    def __init__(self, *, tie: float, by: str = SCORE) -> None:
+        self.tie, self.by = tie, by
         self.a, self.b = Tally(), Tally()
         self.seen: dict[str | None, int] = {A: 0, B: 0, TIE: 0, None: 0}
         self.unscored = 0
@@ -88,21 +88,21 @@ class PairwiseComparison:
         """Decide one segment and count it."""
         self.a.add(a, doc)
         self.b.add(b, doc)
-        decision = decide(a, b, tie=self.tie)
+        decision = decide(a, b, tie=self.tie, by=self.by)
         self.seen[decision.better] += 1
         self.unscored += not a.pronouns and not b.pronouns
         return decision
 
     def outcome(self, *, seed: int, resamples: int = RESAMPLES) -> Outcome:
         """The systems so far; the seed draws the resamples of their difference."""
-        resampled, a_totals = self.a.totals()
-        _, b_totals = self.b.totals()
+        resampled, a_totals = self.a.totals(self.by)
+        _, b_totals = self.b.totals(self.by)
         bootstrap = paired_bootstrap(a_totals, b_totals, resamples=resamples, seed=seed)
         a, b = self.a.score(seed=seed), self.b.score(seed=seed)
         return Outcome(
             a=a,
             b=b,
-            difference=None if a.score is None or b.score is None else a.score - b.score,
+            difference=None if a.score is None or b.score is None else a_totals.mean() - b_totals.mean(),
             interval=None
             if bootstrap is None or bootstrap.low is None or bootstrap.high is None
             else (bootstrap.low, bootstrap.high),
@@ -145,10 +145,13 @@ class PairResult(NamedTuple):
 class AllPairs:
     """Compares all pairs of several systems, segment by segment; keeps no text."""
 
-    def __init__(self, systems: Sequence[str], references: Sequence[str], *, tie: float) -> None:
+    def __init__(self, systems: Sequence[str], references: Sequence[str], *, tie: float, by: str = SCORE) -> None:
         self._systems = systems
         self._pairs = {
-            pair: (PairwiseComparison(tie=tie), {name: PairwiseComparison(tie=tie) for name in references})
+            pair: (
+                PairwiseComparison(tie=tie, by=by),
+                {name: PairwiseComparison(tie=tie, by=by) for name in references},
+            )
             for pair in combinations(range(len(systems)), 2)
         }
 
@@ -236,11 +239,12 @@ def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], Segm
     return {(x, y): average(scores[x * size + x], scores[x * size + y]) for x, y in permutations(range(size), 2)}
 
 
-def decide(a: SegmentScore, b: SegmentScore, *, tie: float) -> Decision:
-    """Compare one segment of two systems; scores that differ by no more than `tie` are a tie."""
-    if a.score is None or b.score is None:
+def decide(a: SegmentScore, b: SegmentScore, *, tie: float, by: str = SCORE) -> Decision:
+    """Compare one segment of two systems by one of `DECISIONS`; values that differ by no more than `tie` are a tie."""
+    left, right = a.value(by), b.value(by)
+    if left is None or right is None:
         return Decision(None, None, a, b, (), ())
-    difference = a.score - b.score
+    difference = left - right
     if abs(difference) <= tie:
         return Decision(TIE, difference, a, b, (), ())
     better = A if difference > 0 else B
@@ -253,7 +257,12 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
         return first
     scored = [first, *others]
     columns = zip(*(segment.pronouns for segment in scored), strict=True)
-    return SegmentScore(mean([segment.score for segment in scored]), tuple(map(_mean_pronoun, columns)))
+    return SegmentScore(
+        mean([segment.score for segment in scored]),
+        tuple(map(_mean_pronoun, columns)),
+        mean([segment.preference for segment in scored]),
+        first.words,
+    )
 
 
 def mean(scores: Sequence[float | None]) -> float | None:

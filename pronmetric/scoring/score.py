@@ -11,8 +11,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from math import fsum, nan
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.signature import Signature
 
@@ -34,11 +39,44 @@ class PronounScore(NamedTuple):
 class SegmentScore(NamedTuple):
     """One text: its score from its pronouns, higher is better, in [0, 1] where they have probabilities.
 
-    score: None where the text has no pronoun.
+    score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
+    one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
+    space.
     """
 
     score: float | None
     pronouns: tuple[PronounScore, ...]
+    preference: float | None = None
+    words: int = 0
+
+    @property
+    def errors(self) -> float | None:
+        """The expected number of wrong pronouns, the sum of 1 - p; None where a score is no probability.
+
+        >>> SegmentScore(0.75, (PronounScore("It", 0, 2, 0.5, 0.5), PronounScore("he", 9, 11, 1.0, 1.0))).errors
+        0.5
+        """
+        wrong = [1 - p.probability for p in self.pronouns if p.probability is not None]
+        return fsum(wrong) if len(wrong) == len(self.pronouns) else None
+
+    def value(self, by: str) -> float | None:
+        """The number by which texts are compared, higher is better; by: one of `DECISIONS`, of errors the negative.
+
+        None without a pronoun, and where the checkpoint gives no such number.
+        """
+        if by == PREFERENCE:
+            return self.preference
+        if by == SCORE or self.score is None:
+            return self.score
+        errors = self.errors
+        return None if errors is None else -errors
+
+
+class Rate(NamedTuple):
+    """A ratio of a system, and its 95 % interval from the resamples of its score; None with fewer than two units."""
+
+    value: float
+    interval: tuple[float, float] | None
 
 
 class SystemScore(NamedTuple):
@@ -48,6 +86,8 @@ class SystemScore(NamedTuple):
 
     interval: 95 % interval from resampling `units` documents or segments (`resampled` says which) with a pronoun;
     None with fewer than two. pronouns, segments: how many there are; with_pronoun: segments that have one.
+    errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
+    probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
     """
 
     score: float | None
@@ -57,6 +97,9 @@ class SystemScore(NamedTuple):
     pronouns: int
     segments: int
     with_pronoun: int
+    errors: Rate | None = None
+    errors_in_words: Rate | None = None
+    preference: Rate | None = None
 
 
 @dataclass(slots=True)
@@ -102,10 +145,11 @@ class Prediction:
 
 
 class Tally:
-    """Running sums of one system's segments; keeps three numbers a segment, no text."""
+    """Running sums of one system's segments; keeps six numbers a segment, no text."""
 
     def __init__(self) -> None:
         self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
+        self.errors, self.words, self.preferences = array("d"), array("l"), array("d")
         self.scale = 100.0
         self._codes: dict[Hashable, int] = {}
 
@@ -114,19 +158,32 @@ class Tally:
         self.sums.append(sum(pronoun.score for pronoun in segment.pronouns))
         self.counts.append(len(segment.pronouns))
         self.docs.append(-1 if doc is None else self._codes.setdefault(doc, len(self._codes)))
-        if any(pronoun.probability is None for pronoun in segment.pronouns):
+        errors, preference = segment.errors, segment.preference
+        self.errors.append(nan if errors is None else errors)
+        self.words.append(segment.words)
+        self.preferences.append(nan if preference is None else preference)
+        if errors is None:
             self.scale = 1.0
 
-    def totals(self) -> tuple[str, Totals]:
-        """What is resampled, "documents" where two or more are known for all segments, else "segments"."""
-        if len(self._codes) > 1 and -1 not in self.docs:
-            return "documents", self._scaled(totals(self.sums, self.counts, self.docs))
-        return "segments", self._scaled(totals(self.sums, self.counts))
+    def totals(self, by: str = SCORE) -> tuple[str, Totals]:
+        """What is resampled, and the sums and counts of each unit, whose ratio is compared, higher is better.
+
+        Documents are resampled where two or more are known for all segments, else segments. by: one of `DECISIONS`. The
+        ratio is a system's score, or 100 x the errors of a segment, negative, or the preference of a segment with one.
+        """
+        if by == ERRORS:
+            return self._units(-100.0 * np.array(self.errors), np.ones(len(self.errors)))
+        if by == PREFERENCE:
+            return self._units(np.nan_to_num(np.array(self.preferences)), ~np.isnan(self.preferences))
+        resampled, parts = self._units(self.sums, self.counts)
+        return resampled, Totals(self.scale * parts.sums, parts.counts)
 
     def score(self, *, seed: int) -> SystemScore:
         """The system's score so far, with its interval."""
         resampled, parts = self.totals()
         pronouns = int(parts.counts.sum())
+        errors = np.array(self.errors)
+        known = bool(np.isfinite(errors).all())
         return SystemScore(
             score=parts.mean() if pronouns else None,
             interval=interval(parts, seed=seed),
@@ -135,10 +192,19 @@ class Tally:
             pronouns=pronouns,
             segments=len(self.counts),
             with_pronoun=len(self.counts) - self.counts.count(0),
+            errors=_rate(self._units(100.0 * errors, self.counts)[1], seed=seed) if known else None,
+            errors_in_words=_rate(self._units(1000.0 * errors, self.words)[1], seed=seed) if known else None,
+            preference=_rate(self.totals(PREFERENCE)[1], seed=seed),
         )
 
-    def _scaled(self, parts: Totals) -> Totals:
-        return Totals(self.scale * parts.sums, parts.counts)
+    def _units(self, sums: ArrayLike, counts: ArrayLike) -> tuple[str, Totals]:
+        if len(self._codes) > 1 and -1 not in self.docs:
+            return "documents", totals(sums, counts, self.docs)
+        return "segments", totals(sums, counts)
+
+
+def _rate(parts: Totals, *, seed: int) -> Rate | None:
+    return Rate(parts.mean(), interval(parts, seed=seed)) if parts.counts.sum() else None
 
 
 def tallied(segments: Sequence[SegmentScore], docs: Sequence[Hashable] | None = None) -> Tally:

@@ -29,7 +29,7 @@ from pronmetric.eval.accuracy import (
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
 from pronmetric.eval.ties import ThreeWay, choose_threshold, three_way
-from pronmetric.pronouns.finder import form_of
+from pronmetric.pronouns.finder import find, form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.words import words
@@ -38,6 +38,7 @@ Scores = Sequence[tuple[float | None, float | None]]
 """The scores of text A and text B of each pair; None if the text has no score."""
 SEEN, UNSEEN = "seen in training", "unseen in training"
 OTHER = "other"
+EQUAL, UNEQUAL = "equal numbers of pronouns", "unequal numbers of pronouns"
 DOC, GROUP, PAIR = "doc", "group", "pair"
 _NOTHING = 'none of {} pairs has a better text; give "better" as A or B, or votes with a majority'
 
@@ -76,6 +77,7 @@ class Figures:
     by_seen: dict[str, Accuracy] | None
     by_kind: dict[str, Accuracy]
     by_pronouns: dict[str, Accuracy]
+    by_count: dict[str, Accuracy]
     confusions: list[Confusion]
     people_ties: float | None
     matching_threshold: float | None
@@ -193,6 +195,7 @@ def evaluate(
         else by([() if p is None else (SEEN if p in seen else UNSEEN,) for p in pronouns], (SEEN, UNSEEN)),
         by_kind=by([() if p is None else kinds(*p) or (OTHER,) for p in pronouns], (*KINDS, OTHER)),
         by_pronouns=by([() if p is None else (" -> ".join(p),) for p in pronouns]),
+        by_count=by([(EQUAL if len(find(p.text_a)) == len(find(p.text_b)) else UNEQUAL,) for p in judged.pairs]),
         confusions=confusions(
             [right for right, _ in forms], [wrong for _, wrong in forms], judged.decisions.where(known)
         ),

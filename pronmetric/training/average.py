@@ -15,15 +15,16 @@ import torch
 
 import pronmetric
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
+from pronmetric.checkpoint.config import PAIR_HEAD
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import tie_threshold
+from pronmetric.training import decision, tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references
 from pronmetric.training.datamodule import Labeller
-from pronmetric.training.module import PREFERENCE, accuracies, score_pairs
+from pronmetric.training.module import SUFFIX, accuracies, score_pairs
 from pronmetric.training.run import Result
 
 FIGURES = {"noisy": "development", "study_form": "development_study"}
@@ -70,9 +71,10 @@ def average(
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
         rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
         if len(rows):
-            for by in ("", PREFERENCE) if has_pair_head(first.config) else ("",):
-                found = accuracies(score_pairs(scorer, labeller, rows, context=context, by=by)[0])
-                figures |= {f"development/{name}{by}{part}": value for part, value in found.items()}
+            for by, columns in score_pairs(scorer, labeller, rows, context=context)[0].items():
+                if by != ERRORS:  # with one pronoun replaced they decide as the score does
+                    found = accuracies(columns)
+                    figures |= {f"development/{name}{SUFFIX[by]}{part}": value for part, value in found.items()}
     training: dict[str, Any] = {
         "version": pronmetric.__version__,
         "data": {"manifest": files.hash_file(data / arrow.MANIFEST), "splits": manifest["splits"]},
@@ -82,9 +84,11 @@ def average(
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
-    tie = tie_threshold.choose(scorer, labeller, data, context=context)
+    choice = decision.choose(scorer, labeller, data, context=context)
+    tie = None if choice is None else choice.ties.get(SCORE)
     confusion = ConfusionTable.load(data / "confusion.json")
     config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
+    config = decision.add_to_config(config, choice)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, scorer, first.pieces, config, half=half)
     return Result(out, digest, figures, calibration)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,13 +15,14 @@ from torch import Tensor
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
-PREFERENCE = "_preference"  # suffix of the figures of the pair head
+SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names
 PIECES = 8192  # per batch when scoring pairs, padding included
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
@@ -114,8 +116,9 @@ class ScorerModule(pl.LightningModule):
 
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
         """Collect the scores and the numbers of pronouns of the pairs."""
-        for name, columns in pair_columns(self.scorer, item).items():
-            self._found.setdefault(item.name + name, []).append(columns)
+        columns = pair_columns(self.scorer, item)
+        for name in (SCORE, PREFERENCE) if PREFERENCE in columns else (SCORE,):
+            self._found.setdefault(item.name + SUFFIX[name], []).append(columns[name])
 
     def on_validation_epoch_end(self) -> None:
         """Pair accuracy of each development set (equal and null are wrong), by each head.
@@ -127,9 +130,9 @@ class ScorerModule(pl.LightningModule):
         self._found.clear()
         self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
-        chosen = {name: parts[""] for name, parts in found.items() if not name.endswith(("_none", PREFERENCE))}
-        if f"system{PREFERENCE}" in found:
-            chosen["system"] = found[f"system{PREFERENCE}"][""]
+        chosen = {name: parts[""] for name, parts in found.items() if not name.endswith(("_none", SUFFIX[PREFERENCE]))}
+        if (by_pair_head := f"system{SUFFIX[PREFERENCE]}") in found:
+            chosen["system"] = found[by_pair_head][""]
         accuracy = float(np.mean(list(chosen.values())))
         self.figures["development/accuracy"] = accuracy
         self.log("development/accuracy", accuracy, prog_bar=True, sync_dist=True)
@@ -186,39 +189,44 @@ def refuse_not_finite(loss: Tensor, *, step: int) -> None:
 
 
 def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]:
-    """Scores of the better and the worse texts of a batch's pairs, then their numbers of pronouns (4, pairs).
+    """For each of `DECISIONS` that the scorer gives: the numbers of a batch's pairs, higher is better (4, pairs).
 
-    Under "" those of the head, under `PREFERENCE` those of the pair head, if there is one.
+    They are those of the better and of the worse texts, then their numbers of pronouns.
     """
-    out, count = scorer(item.batch), item.batch.pronoun_mask.sum(1)
-    scores = {"": out.segment}
+    out, real = scorer(item.batch), item.batch.pronoun_mask
+    values = {SCORE: out.segment.float()}
+    if scorer.probability:
+        errors = out.scores.float().neg().sigmoid().masked_fill(~real, 0.0).sum(1)
+        values[ERRORS] = torch.where(real.any(1), -errors, torch.nan)
     if scorer.pair_head is not None:
-        scores[PREFERENCE] = scorer.pair_head.segment(out.preferences, item.batch.pronoun_mask)
-    found = {}
-    for name, score in scores.items():
-        columns = (score.float()[item.better], score.float()[item.worse], count[item.better], count[item.worse])
+        values[PREFERENCE] = scorer.pair_head.segment(out.preferences, real).float()
+    count, found = real.sum(1), {}
+    for name, value in values.items():
+        columns = (value[item.better], value[item.worse], count[item.better], count[item.worse])
         found[name] = np.stack([column.cpu().numpy() for column in columns])
     return found
 
 
 @torch.inference_mode()
 def score_pairs(
-    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, by: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
-    """`pair_columns` of all pair rows (4, pairs), and the index of each pair's row (pairs,), in order.
+    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """`pair_columns` of all pair rows, each (4, pairs), and the index of each pair's row (pairs,), in order.
 
-    by: "" for the head's scores, `PREFERENCE` for those of the pair head. Pairs are batched by length and scored
-    on the scorer's device. Pairs with a text that is split into windows are left out.
+    Pairs are batched by length and scored on the scorer's device. Pairs with a text that is split into windows are
+    left out.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
-    columns, numbers = [], []
+    columns: defaultdict[str, list[np.ndarray]] = defaultdict(list)
+    numbers: list[int] = []
     for number, step in enumerate(batches.steps):
         item = batches[number].to(device)
-        columns.append(pair_columns(scorer, item)[by])
+        for name, found in pair_columns(scorer, item).items():
+            columns[name].append(found)
         numbers += [step[pair] for pair in item.pair.tolist()]
     order = np.argsort(numbers)
-    return np.concatenate(columns, axis=1)[:, order], np.array(numbers)[order]
+    return {name: np.concatenate(found, axis=1)[:, order] for name, found in columns.items()}, np.array(numbers)[order]
 
 
 def accuracies(columns: np.ndarray) -> dict[str, float]:

@@ -26,19 +26,20 @@ from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
+from pronmetric.eval.decision import SCORE
 from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import encoders, tie_threshold
+from pronmetric.training import decision, encoders, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.datamodule import PronounData
+from pronmetric.training.decision import Choice
 from pronmetric.training.encoder_cache import cached_encoder, fill
 from pronmetric.training.encoders import Start
 from pronmetric.training.module import NOT_FINITE_CURE, Length, ScorerModule
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train, Trainer
-from pronmetric.training.tie_threshold import TieThreshold
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
@@ -119,7 +120,7 @@ def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result 
         best = fit(module, data, out, trainer=settings.trainer, goal=ACCURACY, settings=kept, length=length)
         if best is None:
             return None
-        calibration, tie = _calibrate(model.scorer, data, rate=rate)
+        calibration, choice = _calibrate(model.scorer, data, rate=rate)
         model.scorer.encoder = model.start.encoder
     record = {
         "version": pronmetric.__version__,
@@ -129,7 +130,9 @@ def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result 
         "calibration": None if calibration is None else calibration._asdict(),
     }
     config = {**_scoring_config(settings, model.start, collator, prepared), "training": record}
+    tie = None if choice is None else choice.ties.get(SCORE)
     config = tie_threshold.add_to_config(config, tie, ConfusionTable.load(folder / "confusion.json"))
+    config = decision.add_to_config(config, choice)
     digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
     return Result(out / EXPORT, digest, best.figures, calibration)
 
@@ -139,14 +142,14 @@ def _collator(settings: Train, start: Start) -> Collator:
     return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator)
 
 
-def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, TieThreshold | None]:
-    """Calibrate the head, if it has probabilities, on the development references; then choose the tie threshold."""
+def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
+    """Calibrate a head with probabilities on the development references; choose what decides, and tie thresholds."""
     settings, folder, context = data.settings, data.folder, data.settings.context.name
     calibration = None
     if scorer.probability:
         forms, seed = data.labeller.forms, settings.seed
         calibration = on_references(scorer, data.collator, folder, context=context, forms=forms, rate=rate, seed=seed)
-    return calibration, tie_threshold.choose(scorer, data.labeller, folder, context=context)
+    return calibration, decision.choose(scorer, data.labeller, folder, context=context)
 
 
 def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
@@ -25,7 +26,7 @@ from pronmetric.training.module import score_pairs
 
 
 class TieThreshold(NamedTuple):
-    """A tie threshold, in the unit of segment scores; the `pairs` it was chosen on, how many tie, people's rate."""
+    """A tie threshold, in the unit of what decides; the `pairs` it was chosen on, how many tie, people's rate."""
 
     threshold: float
     pairs: int
@@ -43,8 +44,13 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
     if not len(rows):
         return None
-    (better, worse, *_), _ = score_pairs(scorer.eval(), labeller, rows, context=context)
-    found = np.abs(better - worse)
+    columns, _ = score_pairs(scorer.eval(), labeller, rows, context=context)
+    return of_columns(columns[SCORE])
+
+
+def of_columns(columns: np.ndarray) -> TieThreshold | None:
+    """The threshold for the numbers of the better and the worse texts, the first two of the columns (4, pairs)."""
+    found = np.abs(columns[0] - columns[1])
     found = found[np.isfinite(found)]
     if not len(found):
         return None

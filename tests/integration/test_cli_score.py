@@ -145,11 +145,12 @@ def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: P
         p["text"] for p in segment["pronouns"]
     ]
     rows = [line.split("\t") for line in read(tmp_path / "out.tsv")]
-    assert rows[0] == ["system", "segment", "doc", "segment_score", "pronoun", "start", "end", "score"]
-    assert {len(row) for row in rows} == {8}
-    scored = [row for row in rows[1:] if row[4]]
+    numbers = ["segment_score", "segment_errors", "segment_preference"]
+    assert rows[0] == ["system", "segment", "doc", *numbers, "pronoun", "start", "end", "score"]
+    assert {len(row) for row in rows} == {10}
+    scored = [row for row in rows[1:] if row[6]]
     assert len(scored) == sum(s["pronouns"] for s in content["systems"])
-    assert [float(row[7]) for row in scored] == [p["probability"] for s in content["segments"] for p in s["pronouns"]]
+    assert [float(row[9]) for row in scored] == [p["probability"] for s in content["segments"] for p in s["pronouns"]]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "out.tsv"]  # no partial file is left
 
 
@@ -199,7 +200,7 @@ def test_records_come_back_in_order_with_their_ids(run: Run, tmp_path: Path, met
     out, _ = run("--jsonl", jsonl(tmp_path / "in.jsonl", records))
     found = [json.loads(line) for line in out.split("\n")[:-1]]
     assert [(type(r["id"]), r["id"]) for r in found] == [(type(i), i) for i in ids]
-    assert [list(r) for r in found] == [["id", "score", "pronouns"]] * len(ids)
+    assert [list(r) for r in found] == [["id", "score", "errors", "pronouns"]] * len(ids)
     predicted = metric.predict(records)
     for result, text, score, pronouns in zip(found, texts, predicted.scores, predicted.pronouns, strict=True):
         assert (result["score"] is None) == (score is None) == (not result["pronouns"])
@@ -209,7 +210,7 @@ def test_records_come_back_in_order_with_their_ids(run: Run, tmp_path: Path, met
         for p in result["pronouns"]:
             assert list(p) == ["text", "start", "end", "probability"]
             assert text[p["start"] : p["end"]] == p["text"]
-    assert found[1] == {"id": 7, "score": None, "pronouns": []}
+    assert found[1] == {"id": 7, "score": None, "errors": 0, "pronouns": []}
 
 
 def test_contexts_of_records(run: Run, tmp_path: Path) -> None:
@@ -240,8 +241,9 @@ def test_all_output_flags_hold_for_records(run: Run, tmp_path: Path) -> None:
     assert content["signature"].endswith("|seed:0") and "|context:given|" in content["signature"]
     assert content["systems"][0]["pronouns"] == 1
     rows = read(tmp_path / "o.tsv")
-    assert rows[0].split("\t") == ["id", "segment_score", "pronoun", "start", "end", "score"]
-    assert rows[2].split("\t") == ["a\\tb", "", "", "", "", ""]
+    numbers = ["segment_score", "segment_errors", "segment_preference"]
+    assert rows[0].split("\t") == ["id", *numbers, "pronoun", "start", "end", "score"]
+    assert rows[2].split("\t") == ["a\\tb", "", "0.00000", "", "", "", "", ""]
 
 
 def test_records_from_stdin(run: Run, sample: Path, metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:

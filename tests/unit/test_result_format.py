@@ -14,9 +14,9 @@ from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
 
 ROW = Row(("She left.", "Gone."), "d", None, ("She left.",))
-SHE = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),))
+SHE = SegmentScore(0.9, (PronounScore("She", 0, 3, 0.9, 0.9),), words=2)
 NONE = SegmentScore(None, ())
-SHE_JSON = '"score": 0.9, "pronouns": [{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
+SHE_JSON = '"score": 0.9, "errors": 0.1, "pronouns": [{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
 COUNTS = '"counts": {\n "encoded": 1,\n "context_cut": 0,\n "windowed": 0,\n "surplus": 0,\n "unread": 0\n}'
 SIGNATURE = "model:x|context:common|version:1"
 
@@ -33,18 +33,22 @@ def test_the_files_of_score(tmp_path: Path) -> None:
         writer.finish(systems=entries, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
     texts = '"source": null, "reference": "She left.", "context": "Then"'
     system = ' {{\n  "system": "{}",\n  "score": {},\n  "interval": null,\n  "resampled": "segments",\n  "units": {},\n'
-    system += '  "pronouns": {},\n  "segments": 1,\n  "segments_with_pronoun": {}\n }}'
+    system += '  "pronouns": {},\n  "segments": 1,\n  "segments_with_pronoun": {},\n  "errors_per_100_pronouns": {},\n'
+    system += '  "errors_per_1000_words": {}\n }}'
+    rates = ['{\n   "value": 10.0,\n   "interval": null\n  }', '{\n   "value": 50.0,\n   "interval": null\n  }']
     assert target.read_text(encoding="utf-8") == (
         '{\n"segments": [\n'
         f'{{"system": "a", "segment": 0, "doc": "d", {texts}, "text": "She left.", {SHE_JSON}}},\n'
-        f'{{"system": "b", "segment": 0, "doc": "d", {texts}, "text": "Gone.", "score": null, "pronouns": []}}\n],\n'
-        f'"systems": [\n{system.format("a", "90.0", 1, 1, 1)},\n{system.format("b", "null", 0, 0, 0)}\n],\n'
+        f'{{"system": "b", "segment": 0, "doc": "d", {texts}, "text": "Gone.", '
+        '"score": null, "errors": 0.0, "pronouns": []}\n],\n'
+        f'"systems": [\n{system.format("a", "90.0", 1, 1, 1, *rates)},\n'
+        f"{system.format('b', 'null', 0, 0, 0, 'null', 'null')}\n],\n"
         f'{COUNTS},\n"signature": "{SIGNATURE}"\n}}\n'
     )
     assert table.read_text(encoding="utf-8").splitlines() == [
-        "system\tsegment\tdoc\tsegment_score\tpronoun\tstart\tend\tscore",
-        "a\t0\td\t0.90000\tShe\t0\t3\t0.90000",
-        "b\t0\td\t\t\t\t\t",
+        "system\tsegment\tdoc\tsegment_score\tsegment_errors\tsegment_preference\tpronoun\tstart\tend\tscore",
+        "a\t0\td\t0.90000\t0.10000\t\tShe\t0\t3\t0.90000",
+        "b\t0\td\t\t0.00000\t\t\t\t\t",
     ]
     read = results.read(str(target))
     assert read.names == ("a", "b") and [output.score for output in read.segments[0].outputs] == [0.9, None]
@@ -60,7 +64,7 @@ def test_the_files_of_compare(tmp_path: Path) -> None:
             comparisons.add_segment(writer, 0, row, decided)
         entries = [comparisons.pair_entry(result) for result in pairs.results(seed=1)]
         writer.finish(pairs=entries, tie=0.01, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
-    it_json = SHE_JSON.replace("0.9", "0.4").replace("She", "It").replace('"end": 3', '"end": 2')
+    it_json = SHE_JSON.replace("0.9", "0.4").replace("0.1", "0.6").replace("She", "It").replace('"end": 3', '"end": 2')
     decided_json = '[{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
     first, rest = target.read_text(encoding="utf-8").split('\n],\n"pairs": ')
     assert first == (

@@ -21,6 +21,7 @@ from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import decide
+from pronmetric.eval.decision import SCORE
 from pronmetric.text import strict_json
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labeller
@@ -162,7 +163,8 @@ def _test(folder: Path, data: Path, settings: Train) -> dict[str, Any]:
     figures = {}
     for kind in sample.KINDS:
         mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])
-        (better, worse, *counts), numbers = score_pairs(scorer, labeller, mine, context=context)
+        columns, numbers = score_pairs(scorer, labeller, mine, context=context)
+        better, worse, *counts = columns[SCORE]
         found = decide(better.tolist(), worse.tolist())
         won = np.zeros(len(mine), dtype=int)
         won[numbers] = found.right
