@@ -30,7 +30,9 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     """The outcome of a pair of systems, as several lines."""
     label = {SCORE: "difference", ERRORS: "fewer errors in 100 segments", PREFERENCE: "difference of preference"}[by]
     names, outcome = (visible(pair.names[0]), visible(pair.names[1])), pair.outcome
-    systems = table(("", ""), [(pair.names[0], _system(outcome.a)), (pair.names[1], _system(outcome.b))], left=(0, 1))
+    systems = table(
+        ("", ""), [(pair.names[0], _system(outcome.a, by)), (pair.names[1], _system(outcome.b, by))], left=(0, 1)
+    )
     lines = [f"{names[0]} against {names[1]}", indent(systems, "  ")]
     if outcome.difference is not None:
         rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
@@ -64,8 +66,8 @@ def _p(p: float, adjusted: float | None) -> str:
     return f"{p:.4f}" + ("" if adjusted is None or adjusted == p else f" (Holm {adjusted:.4f})")
 
 
-def _system(score: SystemScore) -> str:
+def _system(score: SystemScore, by: str) -> str:
     number = "null" if score.score is None else f"{score.score:.2f}"
-    more = "" if score.errors is None else f"; {score.errors.value:.2f} errors in 100 pronouns"
-    more += "" if score.preference is None else f"; preference {score.preference.value:+.2f}"
+    more = f"; {score.errors.value:.2f} errors in 100 pronouns" if by == ERRORS and score.errors is not None else ""
+    more += f"; preference {score.preference.value:+.2f}" if by == PREFERENCE and score.preference is not None else ""
     return f"{number}  ({score.pronouns} pronouns in {score.with_pronoun} of {score.segments} segments{more})"

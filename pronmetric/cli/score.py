@@ -38,8 +38,8 @@ Without --docids, all lines of a file belong to one document.
 Segments are numbered from 0, as in COMET. Error messages number lines from 1: segment 0 is line 1.
 
 --jsonl reads one JSON object per line, {{"id": ..., "text": "...", "context": ["previous", "sentences"]}}, and writes
-one per line in the same order, {{"id": ..., "score": 0.91, "pronouns": [{{"text": "she", "start": 0, "end": 3,
-"probability": 0.91}}]}}. start and end count code points. --context none ignores the contexts of the records.
+one per line in the same order, {{"id": ..., "score": 0.91, "errors": 0.09, "pronouns": [{{"text": "she", "start": 0,
+"end": 3, "probability": 0.91}}]}}. start and end count code points. --context none ignores the contexts of the records.
 
 --also adds a table of baseline scores, all in [0, 100], higher is better; the number of instances is in brackets:
   apt      share of the reference's pronouns that the output translates identically
