@@ -23,7 +23,7 @@ def find() -> str | None:
 
 
 class Browser:
-    """One page of a browser of its own, which is gone with the block; requests to the network fail."""
+    """One page in a separate browser, closed at the end of the block; requests to the network fail."""
 
     def __init__(self, program: str) -> None:
         self._program = program

@@ -46,7 +46,7 @@ def read(options: argparse.Namespace) -> Outputs:
 
 
 def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message: None) -> Outputs:
-    """A test set's systems and first reference; `note` is told which that is."""
+    """A test set's systems and first reference; `note` gets the name of the reference."""
     from data_prep.wmt import corpus as wmt_corpus
 
     corpus = wmt_corpus.read(dataset, str(folder), None, note)
@@ -60,7 +60,7 @@ def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message
 
 
 def sample() -> Outputs:
-    """The bundled sample, its three systems against each of the three as a reference: few texts, many contexts."""
+    """The bundled sample, with each of its three systems as the reference of all: few texts, many contexts."""
     folder = ROOT / "examples" / "sample"
     lines = {name: read_lines(folder / f"system-{name}.txt") for name in "abc"}
     docs = read_lines(folder / "docids.txt")
@@ -79,7 +79,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """A text without the line ends that a file of lines cannot hold."""
+    """A text without inner line ends."""
     return " ".join(text.split("\n"))
 
 

@@ -3,7 +3,7 @@
     python benchmarks/mismatch_precision.py draw OUT [--number 100] [--seed 1]   prints the texts to read, to stdout
     python benchmarks/mismatch_precision.py count [benchmarks/mismatch-precision.tsv]
 
-A mismatch is right when the two pronouns stand for the same thing in the same role in both texts. The table holds
+A mismatch is right if the two pronouns have the same referent and role in both texts. The table holds
 ids, forms and verdicts, no text: WMT data may not be passed on.
 """
 

@@ -5,7 +5,7 @@
 Test data: nothing is chosen by it. A rater who judged two systems' translations of a segment votes for the one with
 the lower penalty, counting only errors that touch a pronoun (`pronmetric mqm`). The model runs on these texts alone;
 of the study set, whose runs are counted, only the figures that `python -m benchmarks.study --out FILE.json` left are
-taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md, and the JSON beside it.
+taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md, and the JSON next to it.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def detection(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Does a low score find the pronouns that an error touches? Floor: how often a form is wrong in other documents."""
+    """Detection of pronouns in errors by low scores; baseline: how often a form is wrong in other documents."""
     tokens = list(mqm.label_pronouns(judgements, context))
     wrong = [token["label"] == "wrong" for token in tokens]
     forms = [str(token["pronoun"]) for token in tokens]
@@ -183,7 +183,7 @@ def detection(
 
 
 def of_study(path: Path, weights: str) -> dict[str, Any]:
-    """What a run on the study set left of its agreement with "the reference is better", by language.
+    """Agreement with "the reference is better" in the report of a run on the study set, by language.
 
     Raises:
         InputError: no such report, figures of other weights, or of a run that wrote no agreement.
@@ -227,9 +227,9 @@ def _kind(pair: JudgedPair) -> str:
 
 
 def _expected_fewer(pairs: Sequence[JudgedPair]) -> float | None:
-    """How often fewer pronouns would win if one pronoun, drawn from both texts alike, were wrong: no judgement at all.
+    """How often fewer pronouns would win if one random pronoun of both texts were wrong, without any judgement.
 
-    None where both texts of each pair have as many.
+    None if both texts of each pair have equally many.
     """
     counts = [(len(find(pair.text_a)), len(find(pair.text_b))) for pair in pairs]
     shares = [max(a, b) / (a + b) for a, b in counts if a != b]
@@ -237,7 +237,7 @@ def _expected_fewer(pairs: Sequence[JudgedPair]) -> float | None:
 
 
 def _at(result: Result, token: Mapping[str, Any]) -> float | None:
-    """The score of the pronoun in the token's place."""
+    """The score of the pronoun at the position of the token."""
     return next(
         (p["probability"] for p in result["pronouns"] if p["start"] < token["end"] and p["end"] > token["start"]), None
     )

@@ -37,7 +37,7 @@ class SplitRule:
     seed: int
 
     def of(self, name: str, year: int | None, lp: str) -> str:
-        """The split of a test set by its name, year and pair alone."""
+        """The split of a test set by its name, year and language pair only."""
         names = {name, f"{name}:{lp}"}
         if year is not None:
             names |= {f"wmt{year % 100:02d}", f"wmt{year % 100:02d}:{lp}"}
@@ -71,12 +71,12 @@ def draw(units: Collection[tuple[str, ...]], share: float, seed: int) -> set[tup
 
 
 def tokens(text: str) -> list[str]:
-    """The text in normal form: lower-cased words; each Chinese or Japanese character is one."""
+    """The text in normal form: lower-cased words; each Chinese or Japanese character is a word."""
     return _TOKEN.findall(text.lower())
 
 
 class Copies:
-    """Texts of one split, for the search for copies and near copies in another.
+    """Texts of one split, to find copies and near copies in another.
 
     A copy is equal in normal form. A near copy shares at least half of the word 5-grams of the shorter text, which must
     have eight words.

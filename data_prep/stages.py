@@ -22,7 +22,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.words import lower_words, words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
-"""Makes another aligner than the agreement EM from a sample of lines to train on."""
+"""Makes an aligner other than the agreement EM from a sample of lines to train on."""
 
 
 class Stages:

@@ -1,4 +1,4 @@
-"""A first pass over all test sets: the split of each segment, and lines to train the aligner on."""
+"""A first pass over all test sets: the split of each segment, and lines to train the aligner."""
 
 from __future__ import annotations
 

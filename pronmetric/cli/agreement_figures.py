@@ -15,7 +15,7 @@ _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "ch
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns as wide as they must be, and no blanks at the ends of lines."""
+    """Columns as wide as their content, without trailing blanks."""
     return "\n".join(line.rstrip() for line in tables.table(header, rows).split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""What a composed Hydra config holds: as plain values, as YAML, its keys."""
+"""A composed Hydra config as plain values, as YAML, and its keys."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def keys(values: Mapping[str, object], parent: str = "") -> Iterator[str]:
 
 
 def to_yaml(config: DictConfig) -> str:
-    """The config as YAML, resolved as far as its values are given."""
+    """The config as YAML; interpolations of missing values stay unresolved."""
     from omegaconf import OmegaConf
     from omegaconf.errors import InterpolationToMissingValueError
 
     refuse_unresolved(config)
     try:
         return OmegaConf.to_yaml(config, resolve=True)
-    except InterpolationToMissingValueError:  # out= and the like are not given yet
+    except InterpolationToMissingValueError:  # out= and other required values may be missing
         return OmegaConf.to_yaml(config)
 
 
 def refuse_missing(verb: str, config: DictConfig) -> None:
-    """Refuse a config without a value that it needs."""
+    """Refuse a config without a required value."""
     from omegaconf import OmegaConf
 
     refuse_unresolved(config)

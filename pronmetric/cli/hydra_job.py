@@ -34,7 +34,7 @@ def run(
     """Run `job` on the settings of `VERB.yaml` in the package `module` with `overrides`.
 
     Raises:
-        PronmetricError, OSError: the first of a job.
+        PronmetricError, OSError: the first error of a job.
     """
     import hydra
 
@@ -62,7 +62,7 @@ def run(
 
 @contextmanager
 def _arguments(argv: Sequence[str]) -> Iterator[None]:
-    """Set `sys.argv` to `argv` for a while: Hydra reads its arguments only from there."""
+    """Set `sys.argv` to `argv` temporarily: Hydra reads its arguments only from there."""
     before, sys.argv = sys.argv, list(argv)
     try:
         yield

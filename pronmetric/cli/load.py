@@ -24,7 +24,7 @@ def config(args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
-    """The metric, after which notes may be said; a folder that is no checkpoint is refused before torch is loaded."""
+    """The metric; begins `note`. A folder without a checkpoint is refused before torch is loaded."""
     storage = getattr(args, "model_storage_path", None)
     if not args.allow_network:
         locate.locate(args.model, storage=storage)
@@ -45,7 +45,7 @@ def stream(
     counts: Counts,
     advance: Callable[[int], object],
 ) -> Iterator[SegmentScore]:
-    """The scores of `texts`, as the flags of `score` and `compare` say."""
+    """The scores of `texts`, with the settings of the flags of `score` and `compare`."""
     return scorer.stream(
         texts,
         batch_size=args.batch_size,

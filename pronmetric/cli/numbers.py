@@ -1,4 +1,4 @@
-"""Types of flags that take a number, for argparse: each refuses what is out of its range by name."""
+"""Types of numeric flags for argparse; each names its range in the error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def finite(text: str) -> float:
 
 
 def from_zero(text: str, *, other: str = "") -> float:
-    """A number from 0; `other` is told where the flag takes something else too."""
+    """A number from 0; `other` names another valid value of the flag, for the error."""
     return _number(text, lambda value: value >= 0, f"{other}a number from 0")
 
 

@@ -1,4 +1,4 @@
-"""Arguments that stand without a flag where a verb expects none."""
+"""Arguments without a flag where a verb expects none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def parse(made: argparse.ArgumentParser, argv: Sequence[str], *, cure: str) -> argparse.Namespace:
-    """The parsed flags; an argument too many is a usage error (exit code 2) that says where it belongs (`cure`)."""
+    """The parsed flags; a surplus argument is a usage error (exit code 2), with its `cure`."""
     args, rest = made.parse_known_args(argv)
     if stray := [argument for argument in rest if not argument.startswith("-")]:
         made.error(f"unexpected argument {stray[0]!r}: {cure}")

@@ -1,4 +1,4 @@
-"""How figures are written: tables of text, shares in percent with their intervals, dataclasses as JSON takes them."""
+"""Formats of figures: tables of text, shares in percent with their intervals, dataclasses for JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNLIMITED = 1_000_000  # characters a line
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses, tuples and mappings as JSON takes them."""
+    """Dataclasses, tuples and mappings as values for JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -37,7 +37,7 @@ def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:
-    """A table for stdout, one row a line, without a line end after the last.
+    """A table for stdout, one row per line, without a final line end.
 
     Columns are right-aligned, those of the numbers in `left` are left-aligned. A header without names is not shown.
     Control characters are shown as escape codes. In a terminal the header is bold, and cells are folded to its width;

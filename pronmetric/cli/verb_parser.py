@@ -1,4 +1,4 @@
-"""The argument parser of a verb: its texts keep their lines, its flags are written in full."""
+"""The argument parser of a verb: texts keep their line breaks, flags cannot be abbreviated."""
 
 from __future__ import annotations
 

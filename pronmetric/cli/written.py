@@ -13,12 +13,12 @@ from pronmetric.text import strict_json
 
 
 def flags(args: argparse.Namespace) -> tuple[tuple[str, bool], ...]:
-    """The flags that write one metric's scores, and whether they are given."""
+    """The flags that write one metric's scores, and whether they were used."""
     return ("--to_sys_score", args.to_sys_score is not None), ("--to_seg_score", args.to_seg_score is not None)
 
 
 def write(args: argparse.Namespace, metric: Metric) -> None:
-    """The metric's scores in mt-metrics-eval's files, where asked for."""
+    """Write the metric's scores as files of mt-metrics-eval, if requested."""
     if args.to_sys_score is not None:
         _write_lines(args.to_sys_score, wmt_scores.system_score_lines(metric.systems))
     if args.to_seg_score is not None and metric.result is not None:
@@ -26,7 +26,7 @@ def write(args: argparse.Namespace, metric: Metric) -> None:
 
 
 def write_json(path: str | None, content: Mapping[str, Any]) -> None:
-    """All figures, where asked for."""
+    """Write all figures, if requested."""
     if path is not None:
         _write_lines(path, [strict_json.dump(content, indent=1) + "\n"])
 

@@ -39,9 +39,9 @@ class InPieces(NamedTuple):
 class Pieces(Protocol):
     """Splits texts into the pieces of one encoder.
 
-    prefix, suffix: ids before and after the text of a row (pieces, ...). separator: the id that may stand
-    between context and text; None where there is none. pad: the id of padded slots. config: what `encoder` of a
-    checkpoint's config tells of the cutting.
+    prefix, suffix: ids before and after the text of a row (pieces, ...). separator: the optional id
+    between context and text; None if there is none. pad: the id of padded slots. config: the entries for this class in
+    `encoder` of a checkpoint's config.
     """
 
     prefix: np.ndarray

@@ -1,4 +1,4 @@
-"""Pronouns: the inventory of a language, its classes, and which of its forms are in use in a text."""
+"""Pronouns: the inventory of a language, its classes, and its forms in use in a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pronmetric.text.words import words as split
 
 
 class Entry(NamedTuple):
-    """One use of a form: `his` has two. Gender and number are "-" where the form does not show them."""
+    """One use of a form: `his` has two. Gender and number are "-" if the form does not show them."""
 
     form: str
     type: str
@@ -37,7 +37,7 @@ _FORM = {form: form for form in FORMS} | {f"{mark}t": "it" for mark in ("", "'",
 
 
 def form_of(words: Sequence[Word], index: int) -> str | None:
-    """The form of the inventory that word `index` has, lower-cased ("it" for the 't of 'tis), or None."""
+    """The form in the inventory of word `index`, lower-cased ("it" for the 't of 'tis), or None."""
     form = _FORM.get(words[index].text.lower())
     if form == "it" and words[index].text[-2:].lower() != "it":
         follows = words[index + 1].text.lower() if index + 1 < len(words) else ""
@@ -56,7 +56,7 @@ class Occurrence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the finder decided about one candidate, and why."""
+    """The finder's decision on one candidate, and its reason."""
 
     occurrence: Occurrence
     in_use: bool
@@ -64,14 +64,14 @@ class Verdict(NamedTuple):
 
 
 def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ...]:
-    """Every word of `text` that has a form of the inventory, with the verdict and its reason.
+    """Every word of `text` with a form in the inventory, with the verdict and its reason.
 
     >>> [(v.occurrence.form, v.in_use, v.reason) for v in explain("He said that all left.")]
     [('he', True, 'always a pronoun'), ('that', False, 'complementizer: said takes a clause')]
     """
     words = split(text) if words is None else words
     seen = readable(text).text
-    judged = words if seen == text else split(seen)  # the same words, glued together where nothing is seen between
+    judged = words if seen == text else split(seen)  # the same words with offsets in the readable text
     lower = [rule_word(word) for word in words]
     verdicts = []
     for index, word in enumerate(words):

@@ -1,13 +1,13 @@
-"""What kind of error a wrong pronoun is: the classes in which it differs from the right one.
+"""Kinds of pronoun errors: the classes in which a wrong pronoun differs from the right one.
 
-The rule, over the classes of `tables/pronouns.en.tsv`. A form with several uses (her, that) is taken in the use in
-which the two differ in the fewest kinds, the first of the table among equals.
+The classes are those of `tables/pronouns.en.tsv`. Of a form with several uses (her, that), the use with the fewest
+differences counts; among equals the first in the table.
 
-1. Where either is a relative or an interrogative, the kind is relative; else where either is a demonstrative, it is
-   demonstrative; neither goes with another kind.
-2. Else each of these that holds, so that a pair may count in several (he -> them: number and case): person (first,
-   second, third); in the same person gender (masculine, feminine) or animacy (either of them against neuter); number,
-   where both forms show it (you does not); case (subject, object, determiner, independent; reflexive is one too).
+1. If either is a relative or an interrogative, the kind is relative; else if either is a demonstrative, it is
+   demonstrative; neither is combined with another kind.
+2. Else all of these that apply, so that a pair may have several kinds (he -> them: number and case): person (first,
+   second, third); in the same person gender (masculine, feminine) or animacy (either of them and neuter); number,
+   if both forms show it (you does not); case (subject, object, determiner, independent, reflexive).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS = (GENDER, ANIMACY, NUMBER, PERSON, CASE, DEMONSTRATIVE, RELATIVE)
 def kinds(reference: str, wrong: str) -> tuple[str, ...]:
     """The kinds of `wrong` in place of `reference`, lower-cased forms, in the order of `KINDS`.
 
-    Empty where the two are equal, or one of them is no pronoun.
+    Empty if the two are equal, or one of them is not a pronoun.
 
     >>> kinds("he", "she"), kinds("her", "his"), kinds("it", "her"), kinds("i", "them")
     (('gender',), ('gender',), ('animacy',), ('number', 'person', 'case'))

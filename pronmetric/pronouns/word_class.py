@@ -1,4 +1,4 @@
-"""Classes of words that the rules of "that" ask for, beyond the lexicon, and tests of single words."""
+"""Classes of words for the rules of "that" that are not in the lexicon, and tests of single words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def word_at(words: Sequence[str], index: int) -> str:
 
 
 def is_word(word: str) -> bool:
-    """Whether it is no punctuation mark."""
+    """Whether it is not a punctuation mark."""
     return word[:1].isalnum() or (len(word) > 1 and word[0] == "'")
 
 

@@ -2,7 +2,7 @@
 
 CONTEXTUAL looks at the next word and at brackets; evaluation on GAP and on coreference corpora and the context of
 training passages use it. LISTED knows abbreviations only and keeps every mark of punctuation; preparation cuts
-passages by it. Published figures depend on the first rule and prepared folders on the second.
+passages by it. Published figures depend on the first rule, prepared folders on the second.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Judge = Callable[[str, int, re.Match[str]], bool]
 
 
 class Boundaries(NamedTuple):
-    """A rule for sentence boundaries: a pattern of candidates with the white space after them, and their judge."""
+    """A rule for sentence boundaries: a pattern of candidates with the white space after them, and a test of each."""
 
     candidate: re.Pattern[str]
     is_end: Judge

@@ -1,7 +1,7 @@
-"""The tie threshold of a checkpoint (`--tie auto`): scores of two texts that differ by no more are a tie.
+"""The tie threshold of a checkpoint (`--tie auto`): texts whose scores differ by no more are tied.
 
-It is chosen once the head is calibrated, on the development pairs of reference and noisy reference (R vs R'), in the
-context that the checkpoint was trained with, so that the share of ties is that of people on pairs of that kind
+It is chosen after calibration, on the development pairs of reference and noisy reference (R vs R'), in the context of
+training, so that the share of ties is that of human answers to pairs of this kind
 (`pronmetric.eval.ties.PEOPLES_RATE`).
 """
 
@@ -26,7 +26,7 @@ from pronmetric.training.module import score_pairs
 
 
 class TieThreshold(NamedTuple):
-    """A tie threshold, in the unit of what decides; the `pairs` it was chosen on, how many tie, people's rate."""
+    """A tie threshold for `by`, the numbers of pairs and of ties among them, and the human rate of ties."""
 
     threshold: float
     pairs: int
@@ -35,10 +35,10 @@ class TieThreshold(NamedTuple):
 
 
 def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> TieThreshold | None:
-    """The threshold on the noisy development pairs of the prepared `folder`; None where it has none.
+    """The threshold from the noisy development pairs of the prepared `folder`; None without such pairs.
 
-    The scorer is on the CPU and its head calibrated. Pairs with a text that is read in windows, or that has no score,
-    are left out.
+    The scorer is on the CPU and its head calibrated. Pairs with a text that is split into windows, or has no score, are
+    left out.
     """
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
     rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
@@ -54,7 +54,7 @@ def of_columns(columns: np.ndarray) -> TieThreshold | None:
     found = found[np.isfinite(found)]
     if not len(found):
         return None
-    threshold = float(f"{choose_threshold(found, PEOPLES_RATE):.6g}")  # what the signature shows is what is used
+    threshold = float(f"{choose_threshold(found, PEOPLES_RATE):.6g}")  # rounded as in the signature
     return TieThreshold(threshold, len(found), int((found <= threshold).sum()), PEOPLES_RATE)
 
 
@@ -73,7 +73,7 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | N
     Args:
         folder: of the checkpoint; its weights do not change.
         data: the prepared folder that it was trained on.
-        any_data: take `data` also where the config names another one.
+        any_data: accept `data` even if the config names other data.
 
     Raises:
         InputError: `folder` is no checkpoint, `data` is not prepared data, or the checkpoint was trained on other data.
