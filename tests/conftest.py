@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pronmetric.schema import Pair
     from pronmetric.training.settings import Train
 
-# Before anything imports these modules: each tensor is held against the shape in its signature.
+# Before these modules are imported: each tensor is checked against the shape in its signature.
 install_import_hook(["pronmetric.nn", "pronmetric.data.collate"], "beartype.beartype")
 
 # Small tensors gain nothing from a second thread, and threads that wait for each other cost much on a busy machine.
@@ -364,7 +364,7 @@ def tiny_elmo() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             "embedding": {"dim": 4},
             "filters": [[1, 2], [2, 3], [4, 3]],
             "n_highway": 2,
-            "n_characters": 999,  # of no matter: the weights tell
+            "n_characters": 999,  # ignored: the weights determine it
             "max_characters_per_token": 50,
             "activation": "relu",
         },

@@ -1,4 +1,4 @@
-"""The house rules that a machine can hold: directions of imports, start-up cost, what may stand in which room."""
+"""Rules of the code base: directions of imports, start-up cost, what each room may contain."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def batches(folder: Path) -> list[list[list[str]]]:
 
 
 def expected(folder: Path, row: int, batch: int) -> np.ndarray:
-    """The top layer (words, 32), forward beside backward."""
+    """The top layer (words, 32), forward and backward states concatenated."""
     with h5py.File(folder / f"lm_embeddings_{row}.hdf5") as file:
         forward, backward = file[str(batch)][()]
     return np.concatenate([forward, backward], axis=-1)
@@ -67,7 +67,7 @@ def test_ten_batches_with_the_state_carried_on(folder: Path) -> None:
 
 def test_the_first_batch_without_a_state(folder: Path) -> None:
     elmo = read(folder, stateful=False)
-    for sentences in (batches(folder)[1], batches(folder)[0]):  # what was read before is of no matter
+    for sentences in (batches(folder)[1], batches(folder)[0]):  # earlier texts have no effect
         states = top_layer(elmo, sentences)
     for row, found in enumerate(states):
         assert_allclose(found, expected(folder, row, 0), **TOLERANCE)

@@ -1,4 +1,4 @@
-"""Held against irrCAC 0.4.4, run once elsewhere: `raw.CAC` on single ratings, `table.CAC` on tables."""
+"""Comparison with the output of irrCAC 0.4.4: `raw.CAC` on single ratings, `table.CAC` on tables."""
 
 from __future__ import annotations
 

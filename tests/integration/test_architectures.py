@@ -1,6 +1,6 @@
 """From texts to scores with five kinds of Hugging Face encoders, each with a tokenizer of its kind.
 
-All is held against a plain computation: one text at a time, unpadded; a word's state is the mean over the pieces that
+All is compared with a plain computation: one text at a time, unpadded; a word's state is the mean over the pieces that
 end in it.
 """
 

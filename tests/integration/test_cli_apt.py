@@ -166,7 +166,7 @@ def test_positions_in_the_order_of_their_file(edit: Edit, folder: Path) -> None:
     assert result()["cases"] == [2, 0, 0, 0, 1, 0]
 
 
-def test_without_lists_any_word_stands_for_a_pronoun(edit: Edit) -> None:
+def test_without_lists_any_word_is_a_pronoun(edit: Edit) -> None:
     edit("apt.ini", "list_target_pronouns = tgt.list", "list_target_pronouns =")
     edit("apt.ini", "target_pronouns = tgt.pronouns", "target_pronouns =")
     # not repaired: cela against dort; not split: ont-ils against ils
@@ -179,7 +179,7 @@ def test_one_list_alone_repairs_nothing(edit: Edit, capsys: pytest.CaptureFixtur
     assert "no repair: it needs both" in capsys.readouterr().err
 
 
-def test_what_is_left_out_is_told(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_left_out_is_reported(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:
     edit("equal", "cela, ça", "cela, ceci, ça")
     edit("apt.ini", "[cases]\n", "simliar: x\n[extra]\nzzz: 1\n[cases]\nequal: x\n")
     edit("apt.ini", "list_target_pronouns = tgt.list", "")

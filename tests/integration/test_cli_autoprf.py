@@ -56,7 +56,7 @@ def test_table_json_and_notes(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert content["compat"] is False
 
 
-def test_compat_changes_what_it_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compat_changes_the_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "sys.en-fr.alig").write_text("0-7\n\n\n\n")  # It -> Ils of the next line; no they anywhere
     (folder / "ref.en-fr.alig").write_text("0-7 3-3\n0-0\n\n\n")
     (folder / "ref.fr").write_text("il pleut et ils le savent .\nIls sont partis .\n\nil est là\n")

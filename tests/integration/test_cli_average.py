@@ -36,7 +36,7 @@ def change(folder: Path, **keys: object) -> None:
 
 
 @pytest.mark.parametrize(("shares", "factor"), [([], 1.25), (["--shares", "3", "1"], 1.125)])
-def test_the_weights_are_the_mean_and_the_figures_are_told(
+def test_the_weights_are_the_mean_and_the_figures_are_printed(
     two: tuple[Path, Path],
     tiny_prepared: Path,
     tmp_path: Path,
@@ -102,7 +102,7 @@ def test_faults_and_wrong_flags(
     assert not (tmp_path / "new").exists()
 
 
-def test_what_stands_at_the_output_stays(
+def test_an_existing_output_is_kept(
     two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, link = tmp_path / "file", tmp_path / "link"

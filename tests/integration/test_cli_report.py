@@ -102,7 +102,7 @@ def test_plots(tmp_path: Path) -> None:
     assert "reference" in (tmp_path / "c.svg").read_text(encoding="utf-8")
 
 
-def test_a_missing_extra_is_told(
+def test_a_missing_extra_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -173,7 +173,7 @@ def test_wrong_input_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert [path.name for path in tmp_path.iterdir()] == ["broken.json"]
 
 
-def test_what_the_model_says(
+def test_attention_and_alternatives_of_the_model(
     tmp_path: Path, sample: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from pronmetric.metric import PronounMetric
@@ -211,7 +211,7 @@ def test_what_the_model_says(
     assert all(row[7] and 0 <= float(row[8]) <= 1 for row in rows[1:])
 
 
-def test_another_model_and_an_unbounded_head_are_told(
+def test_another_model_and_an_unbounded_head_are_reported(
     tmp_path: Path, tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for head in ("paper", "average"):

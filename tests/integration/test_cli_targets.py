@@ -101,7 +101,7 @@ EACH = [
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every file and folder that the calls read; what stands in them is not looked at."""
+    """All files and folders that the calls read; their content does not matter."""
     files = ["a", "b", "c", "d", "e", "f", "tests/de.txt", "docs"]
     files += [f"{stem}.{end}" for stem in ("ref", "sys") for end in ("en", "fr", "en-fr.alig")]
     files += [f"{folder}/{name}" for folder in ("model", "data") for name in ("config.yaml", "model.safetensors")]

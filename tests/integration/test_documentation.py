@@ -93,7 +93,7 @@ def run(block: Block, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page, found in PAGES.items() if any(not block.marks for block in found)])
-def test_the_blocks_of_a_page_run_and_print_what_it_says(page: str, folders: Callable[[str], Path]) -> None:
+def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[str], Path]) -> None:
     for block in PAGES[page]:
         if block.marks:
             continue

@@ -233,7 +233,7 @@ def test_a_fault_is_one_line_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_back_end_that_is_not_installed_is_told_before_anything_is_read(
+def test_a_back_end_that_is_not_installed_is_refused_before_anything_is_read(
     prepare: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pronmetric.alignment.eflomal.PROGRAM", "no-such-program")

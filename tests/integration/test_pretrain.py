@@ -97,7 +97,7 @@ def test_the_loss_falls_far_below_the_uniform_one(pretrained: Path) -> None:
     assert figures["development/perplexity"] == pytest.approx(math.sqrt(directions))
 
 
-def test_the_record_tells_what_it_was_made_from(pretrained: Path, english: Path) -> None:
+def test_the_record_has_the_inputs(pretrained: Path, english: Path) -> None:
     told = record(pretrained)
     assert list(told["settings"]["inputs"]) == ["lost.txt"] and told["settings"]["seed"] == 3
     assert (told["steps"], told["best_step"] in (30, 60)) == (60, True)

@@ -99,7 +99,7 @@ def test_the_largest_page_opens_in_two_seconds(browser: Browser, large: str, tmp
     assert len(browser.run(SHOWN)) < 100
 
 
-def test_a_page_that_computes_too_much_is_told_from_one_that_waits(
+def test_a_page_that_computes_too_much_is_distinguished_from_one_that_waits(
     browser: Browser, large: str, tmp_path: Path
 ) -> None:
     """The figure is that of the page's own computing: a loop passes the bar at some length, waiting does not."""
@@ -264,7 +264,7 @@ CONTRAST = """[...document.querySelectorAll('.p, article p, article .label, h2, 
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_letters_stand_out_from_their_ground(browser: Browser, attention_page: Path, dark: bool) -> None:
+def test_letters_contrast_with_their_background(browser: Browser, attention_page: Path, dark: bool) -> None:
     browser.dark(dark)
     browser.open(attention_page)
     ratios = browser.run(CONTRAST)

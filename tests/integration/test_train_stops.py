@@ -1,4 +1,4 @@
-"""What a training run leaves that is interrupted, terminated or breaks, and what it says while it runs."""
+"""The files of a training run that is interrupted, terminated or fails, and its progress."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def before_step(monkeypatch: pytest.MonkeyPatch, step: int, act: Callable[[Score
 
 
 def left(out: Path) -> set[str]:
-    """Files and folders in `out`, and what lies beside it under a hidden name; without the logs."""
+    """Files and folders in `out` without the logs, and hidden ones next to it."""
     found = {path.name for path in out.iterdir() if path.name not in ("csv", "tensorboard")}
     return found | {path.name for path in out.parent.iterdir() if path.name.startswith(".")}
 
@@ -99,7 +99,7 @@ def test_a_signal_ends_a_run_in_one_line_and_it_can_be_resumed(
 
 
 @pytest.mark.parametrize(("number", "code", "how"), SIGNALS)
-def test_a_signal_before_anything_was_kept_says_so(
+def test_a_signal_before_the_first_checkpoint_is_reported(
     run: Run,
     tmp_path: Path,
     number: int,
@@ -180,7 +180,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_with_its_step(
 def test_weights_that_are_not_finite_are_not_exported(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The last step can break the weights with no further loss to tell of it."""
+    """The last step can break the weights without a later loss that shows it."""
 
     def clip(module: ScorerModule, *_: Any, **__: Any) -> None:
         module.scorer.head.logit.bias.data.fill_(float("inf"))

@@ -122,7 +122,7 @@ def test_the_pronoun_that_differs_decides() -> None:
     assert deciding(found) == (["it"], ["her"])
 
 
-def test_a_pronoun_without_a_partner_stands_against_the_other_segment() -> None:
+def test_a_pronoun_without_a_partner_is_compared_with_the_other_segment() -> None:
     found = decide(segment(("He", 0.9)), segment(("He", 0.9), ("which", 0.1)), tie=0.01)
     assert found.better == "a"
     assert deciding(found) == ([], ["which"])  # 0.9 - 0.1 against 0

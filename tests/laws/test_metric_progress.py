@@ -1,4 +1,4 @@
-"""Progress of scoring: told batch by batch, adding up to the texts."""
+"""Progress of scoring: reported batch by batch; the sum is the number of texts."""
 
 from __future__ import annotations
 

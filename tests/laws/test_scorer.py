@@ -106,7 +106,7 @@ def test_dropout_is_the_only_difference_of_training(folder: Path, rows: list[Enc
 
 
 def test_what_is_no_context_is_not_read(loaded: Checkpoint) -> None:
-    """The pronoun's own piece and the context's change its score; a text beside it in the batch does not."""
+    """The pieces of the pronoun and of the context change its score; another text in the batch does not."""
     spans = ((0, 3),)
     base, other, told = (
         Example("", "She left.", spans),

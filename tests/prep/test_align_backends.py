@@ -97,7 +97,7 @@ def test_embedding_takes_the_mutual_best_of_lowered_words() -> None:
 
 
 def test_embedding_prefers_the_place_between_shared_words() -> None:
-    far = ["he", *["x"] * 8, "saw"], ["saw", *["x"] * 8, "she"]  # the eight stand between, in both
+    far = ["he", *["x"] * 8, "saw"], ["saw", *["x"] * 8, "she"]  # eight words between, in both
     assert (0, 9) in next(EmbeddingAligner(vectors, decay=0.0).align_all([far])).links
     assert (0, 9) not in next(EmbeddingAligner(vectors, decay=0.1).align_all([far])).links
 

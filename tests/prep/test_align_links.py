@@ -6,7 +6,7 @@ from pronmetric.alignment.links import from_pharaoh, symmetrize_links, to_alignm
 from pronmetric.errors import InputError
 from pronmetric.schema import Alignment
 
-# the intersection is 1-1; 1-2 is beside it, 2-3 beside 1-2, and 5-5 beside none
+# the intersection is 1-1; 1-2 is a neighbour of it, 2-3 of 1-2, 5-5 of none
 FORWARD = {(1, 1), (1, 2), (2, 3), (5, 5)}
 BACKWARD = {(1, 1), (0, 5)}
 

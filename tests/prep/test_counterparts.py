@@ -15,7 +15,7 @@ def found(ref: str, hyp: str, links: dict[int, int]) -> list[tuple[str, str]]:
     return [(one.form, two.form) for one, two in pairs]
 
 
-def test_the_same_role_beside_linked_words() -> None:
+def test_the_same_role_next_to_linked_words() -> None:
     links = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
     assert found("She sold it yesterday.", "He sold them yesterday.", links) == [("she", "he"), ("it", "them")]
     assert found("I lost her key.", "I lost its key.", links) == [("i", "i"), ("her", "its")]
@@ -26,7 +26,7 @@ def test_another_role_is_no_counterpart() -> None:
     assert found("After he left we ate.", "After his departure we ate.", {0: 0, 1: 1, 2: 2, 4: 4}) == [("we", "we")]
 
 
-def test_a_link_without_a_linked_word_beside_it_is_none() -> None:
+def test_a_link_without_a_linked_neighbour_is_dropped() -> None:
     assert found("She walked home.", "It rains.", {0: 0}) == []
     assert found("She walked home.", "It walked home.", {0: 0, 1: 1}) == [("she", "it")]
 
@@ -40,7 +40,7 @@ def test_what_another_word_is_linked_to_is_taken() -> None:
     assert found("Now she sang.", "He sang.", {0: 0, 2: 1}) == []
 
 
-def test_expletive_it_stands_for_nothing() -> None:
+def test_expletive_it_has_no_counterpart() -> None:
     links = {0: 0, 1: 1, 2: 2, 3: 3}
     assert found("I am always amazed to see.", "It is always amazing to see.", links) == []
     assert found("I am always ill.", "It is always ill.", links) == [("i", "it")]

@@ -15,7 +15,7 @@ from pronmetric import __version__
 from pronmetric.schema import SCHEMA_VERSION
 
 
-def test_hashes_are_those_of_the_bytes_told_from_the_folder(tmp_path: Path) -> None:
+def test_hashes_are_of_the_bytes_with_paths_relative_to_the_folder(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     paths = [tmp_path / "b" / "two", tmp_path / "one"]
     for path in paths:

@@ -1,4 +1,4 @@
-"""Mismatches: what counts as one, of which kind, and where it stands."""
+"""Mismatches: what counts as one, its kind and its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy references: one replacement each, letter case kept, agreement of the verb told."""
+"""Noisy references: one replacement each, letter case kept, agreement of the verb recorded."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_windows_are_full_and_end_with_a_sentence() -> None:
     assert all(window.endswith(".") for window in found)
 
 
-def test_one_word_over_the_size_stands_alone() -> None:
+def test_one_word_over_the_size_is_a_passage_by_itself() -> None:
     assert list(windows(["a b c d"], pieces=1, count=lambda text: 5 if "c" in text else len(text.split()))) == list(
         "abcd"
     )

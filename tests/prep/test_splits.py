@@ -50,7 +50,7 @@ def test_a_share_of_two_leaves_one_on_each_side() -> None:
     assert len(draw([("a",), ("b",)], 0, 1)) == 0
 
 
-def test_blocks_stand_for_unknown_documents() -> None:
+def test_blocks_replace_unknown_documents() -> None:
     segments = tuple(Segment(i, None, {}, {}) for i in range(1, 6))
     known = Document("t", "de-en", "news", segments)
     unknown = dataclasses.replace(known, exact=False)

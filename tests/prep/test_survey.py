@@ -41,7 +41,7 @@ def rows(name: str, count: int = 4) -> list[tuple[str, str]]:
     return [(f"{name} Satz {i}", f"{name} says {i} things.") for i in range(count)]
 
 
-def test_test_sets_go_where_the_rule_says(look: Callable[..., Survey]) -> None:
+def test_test_sets_are_assigned_by_the_rule(look: Callable[..., Survey]) -> None:
     found = look({"21.de-en": rows("Ada"), "22.de-en": rows("Ben"), "23.de-en": rows("Cleo")})
     assert not found.was_divided and not found.barred
     assert {place.testset: split for place, split in found.splits.items()} == {

@@ -1,4 +1,4 @@
-"""Finding test sets: layouts side by side, filters, reserved sets, and what is said where nothing is left."""
+"""Discovery of test sets: several layouts, filters, reserved sets, and the error if nothing is left."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_filter_that_leaves_nothing_is_named(folder: Path, filters: dict[str, 
         wmt.discover(folder, **filters)  # type: ignore[arg-type]
 
 
-def test_reserved_sets_are_skipped_and_told(tmp_path: Path) -> None:
+def test_reserved_sets_are_skipped_and_reported(tmp_path: Path) -> None:
     for name, lp in [
         ("newstest2017", "de-en"),
         ("newsdiscusstest2015", "fr-en"),
@@ -105,7 +105,7 @@ def test_reserved_sets_are_skipped_and_told(tmp_path: Path) -> None:
     assert lifted.skipped == ()
 
 
-def test_a_set_without_reference_or_output_is_told(tmp_path: Path) -> None:
+def test_a_set_without_reference_or_output_is_reported(tmp_path: Path) -> None:
     text_testset(tmp_path, "newstest2016", "de-en")
     text_testset(tmp_path, "newstest2016", "cs-en")
     text_testset(tmp_path, "newstest2016", "ru-en")

@@ -1,4 +1,4 @@
-"""JSONL of WMT25: collections, outputs beside them, paragraphs, and the file and line of each fault."""
+"""JSONL of WMT25: collections, outputs next to them, paragraphs, and the file and line of each error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(folder: Path) -> list[Segment]:
     return [segment for document in discovery.read(testset) for segment in document.segments]
 
 
-def test_a_collection_and_the_outputs_beside_it(folder: Path) -> None:
+def test_a_collection_and_its_outputs(folder: Path) -> None:
     (testset,) = discovery.discover(folder / "wmt35-general-mt").testsets
     assert (testset.id, testset.year) == ("wmt35-genmt.cs-en", 2035)
     assert [part.name for part in testset.parts] == ["", "North", "South"]
@@ -109,7 +109,7 @@ def test_outputs_with_other_paragraphs(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_paragraphs_of_a_document_must_stand_together(tmp_path: Path) -> None:
+def test_paragraphs_of_a_document_must_be_consecutive(tmp_path: Path) -> None:
     ids = ["cs-en_US_#_news_#_a_#_0", "cs-en_US_#_news_#_b_#_0", "cs-en_US_#_news_#_a_#_1"]
     write(tmp_path / "wmt35.jsonl", *({"doc_id": each, "tgt_text": {"refA": "x", "North": "y"}} for each in ids))
     with pytest.raises(InputError, match=r":3: document cs-en_US_#_news_#_a comes back"):
@@ -129,7 +129,7 @@ def test_escapes_that_are_text(tmp_path: Path, text: str) -> None:
     assert len(read(tmp_path)) == 2
 
 
-def test_a_system_whose_file_is_empty_is_counted_and_told(tmp_path: Path) -> None:
+def test_a_system_whose_file_is_empty_is_counted_and_reported(tmp_path: Path) -> None:
     write(tmp_path / "wmt35.jsonl", RECORD)
     write(tmp_path / "outputs" / "Empty.jsonl")
     (testset,) = discovery.discover(tmp_path).testsets

@@ -46,7 +46,7 @@ def test_without_ids_there_is_one_inexact_document(tmp_path: Path) -> None:
     assert (document.testset, document.lp, document.exact) == ("mine", "und-en", False)
 
 
-def test_the_source_may_tell_the_language(tmp_path: Path) -> None:
+def test_the_source_may_give_the_language(tmp_path: Path) -> None:
     testset = found(write(tmp_path / "mine", ref__txt="x\n", src__de__txt="y\n", North__txt="z\n"))
     assert testset.lp == "de-en"
     assert [part.name for part in testset.having("hyp")] == ["North"]

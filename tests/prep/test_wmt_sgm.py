@@ -77,7 +77,7 @@ def test_languages(name: str, values: dict[str, str], role: str, pair: tuple[str
     assert sgm.languages(Path("/data/my-en-stuff/sgm", name), values, role=role) == pair
 
 
-def test_a_folder_may_tell_the_pair() -> None:
+def test_a_folder_may_give_the_language_pair() -> None:
     path = Path("/data/systems/newstest2014/ru-en/north.sgm")
     assert sgm.languages(path, {"srclang": "any"}, role="hyp") == ("ru", "en")
 
@@ -94,7 +94,7 @@ def test_only_five_entities_and_numbers_are_replaced(raw: str, text: str) -> Non
     assert sgm.unescape(raw) == text
 
 
-def test_two_files_of_one_name_are_told_apart_by_their_file_names(tmp_path: Path) -> None:
+def test_two_files_of_one_name_are_distinguished_by_their_file_names(tmp_path: Path) -> None:
     write(tmp_path, "newstest2014-deen-ref.en.sgm", REF)
     write(tmp_path, "newstest2014.east.de-en.sgm", HYP.replace("She", "He"))
     write(tmp_path, "newstest2014.west.de-en.sgm", HYP)

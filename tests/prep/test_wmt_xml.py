@@ -51,7 +51,7 @@ def test_gzip(tmp_path: Path) -> None:
     assert read(path).size == 2
 
 
-def test_name_and_pair_may_stand_in_the_file_alone(tmp_path: Path) -> None:
+def test_name_and_pair_may_be_only_in_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD, "download.xml")
     found = TestSet("wmttest2031", 2031, "de-en", xml.find([path])[0].parts)
     assert xml.find([path]) == [found]

@@ -78,7 +78,7 @@ def test_by_group() -> None:
     assert found["it"].accuracy == pytest.approx(1 / 3) and found["it"].pairs == 3
 
 
-def test_by_count_tells_who_won_the_unequal_pairs() -> None:
+def test_by_count_has_the_winner_of_unequal_pairs() -> None:
     # Right with equal counts | right, better has fewer | lost, worse has fewer | right, worse has fewer | equal scores
     better, worse = [0.9, 0.9, 0.1, 0.9, 0.5], [0.1, 0.1, 0.9, 0.1, 0.5]
     decisions = evaluation.decide(better, worse)

@@ -162,7 +162,7 @@ def items() -> Iterator[LabelledExample]:
         yield corrupted(0, row, rate=0.0, joint=0.0, plain=0.0, context=0.0)
 
 
-def test_a_batch_tells_where_antecedents_are(pieces: Pieces) -> None:
+def test_a_batch_has_the_positions_of_antecedents(pieces: Pieces) -> None:
     found = batch(pieces, list(items())).antecedent
     assert found is not None and found.shape == (3, 6, 27)
     where = [[found[row, slot].nonzero().flatten().tolist() for slot in range(6)] for row in range(3)]

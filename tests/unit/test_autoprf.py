@@ -33,7 +33,7 @@ def read(stem: str, *, compat: bool = False) -> autoprf.Corpus:
     return autoprf.read_corpus(stem, src="en", tgt="fr", compat=compat)
 
 
-def test_words_match_as_often_as_they_stand_on_both_sides() -> None:
+def test_words_match_as_often_as_they_occur_on_both_sides() -> None:
     result = tally(
         [
             Instance("it", ["il", "il", "a"], ["il", "il", "il", "l'"]),  # 2 of 3, of 4
@@ -96,7 +96,7 @@ def test_printed_from_single_precision_half_up() -> None:
         ("it\u00a0is\tso", ["it\u00a0is\tso"]),
     ],
 )
-def test_tokens_stand_between_single_blanks(line: str, tokens: list[str]) -> None:
+def test_tokens_are_separated_by_single_blanks(line: str, tokens: list[str]) -> None:
     assert split(line) == tokens
 
 
@@ -119,7 +119,7 @@ def test_linked_words_keep_the_order_and_the_repeats_of_the_links(write: Write) 
     assert corpus.source == [["it", "is"], [""]]
 
 
-def test_lines_retained_say_where_the_links_belong(write: Write) -> None:
+def test_lines_retained_give_the_lines_of_the_links(write: Write) -> None:
     stem = write("a", en="it\nit\nit\n", fr="un\ndeux\ntrois\n", alig="0-0\n0-0\n", retained="1\n3\n")
     assert read(stem).linked == [{0: ["un"]}, {}, {0: ["trois"]}]
 
@@ -176,7 +176,7 @@ def test_faults_of_a_corpus(write: Write, ends: dict[str, str], message: str) ->
         read(stem)
 
 
-def test_a_missing_file_tells_what_a_stem_is(tmp_path: Path) -> None:
+def test_the_error_of_a_missing_file_explains_the_stem(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_text("it\n")
     with pytest.raises(InputError, match=r"a\.en\.en: no such file; the stem '.*a\.en' stands for .*a\.en\.en, .*alig"):
         read(str(tmp_path / "a.en"))
@@ -199,7 +199,7 @@ def test_documents(tmp_path: Path) -> None:
     assert [documents.of(i) for i in range(7)] == [0, 0, 0, 0, 1, 2, 2]
 
 
-def test_any_white_space_stands_between_the_number_and_the_name_of_a_document(tmp_path: Path) -> None:
+def test_any_white_space_separates_number_and_name_of_a_document(tmp_path: Path) -> None:
     path = tmp_path / "docs"
     path.write_text("0\tby a tab\n1   by blanks\n2 \t by both \n3\u00a0by a no-break space\n4\t\n", encoding="utf-8")
     names = ("by a tab", "by blanks", "by both", "by a no-break space", "Document 5")

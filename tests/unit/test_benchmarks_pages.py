@@ -57,7 +57,7 @@ def test_older_weights_are_marked_in_the_first_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_json_stands_there_or_is_said_to_be_lost(name: str) -> None:
+def test_the_json_exists_or_is_named_as_lost(name: str) -> None:
     told = head(name)
     claimed = _JSON.search(told)
     if claimed is None:

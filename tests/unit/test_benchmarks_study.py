@@ -174,7 +174,7 @@ def test_sample_is_what_the_files_hold() -> None:
 
 
 @pytest.mark.shared
-def test_the_shared_study_set_is_read_as_its_readme_says(shared: Path) -> None:
+def test_the_shared_study_set_is_read_as_in_its_readme(shared: Path) -> None:
     samples = study.read(shared / "data" / "study")
     for language, empty, sentences, blocks in (("french", 21, 369, 6), ("german", 2, 420, 6)):
         part = [s for s in samples if s.language == language]

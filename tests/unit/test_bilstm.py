@@ -55,11 +55,11 @@ def test_states_are_those_of_the_cells_word_by_word(encoder: BiLSTM) -> None:
         torch.testing.assert_close(found[row, :length], expected, atol=1e-6, rtol=0)
 
 
-def test_padding_and_the_rows_beside_it_change_nothing(encoder: BiLSTM) -> None:
+def test_padding_and_other_rows_change_nothing(encoder: BiLSTM) -> None:
     alone = states(encoder, IDS[1:2, :2], MASK[1:2, :2])
     torch.testing.assert_close(states(encoder, IDS, MASK)[1:2, :2], alone, atol=1e-6, rtol=0)
     other = IDS.clone()
-    other[1, 2:] = FIRST + 3  # whatever stands in padded slots
+    other[1, 2:] = FIRST + 3  # any content of padded slots
     torch.testing.assert_close(states(encoder, other, MASK)[1, :2], alone[0], atol=1e-6, rtol=0)
 
 

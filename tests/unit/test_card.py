@@ -154,7 +154,7 @@ def test_figures_come_from_the_reports() -> None:
     assert "Errors it overlooks most often: which for that (29 of 100)." in text
 
 
-def test_two_reports_of_one_script_both_stand_there() -> None:
+def test_two_reports_of_one_script_are_both_shown() -> None:
     development = pairs()
     development["figures"] = {**development["figures"], "split": "development"}
     text = made(pairs(), development)

@@ -46,7 +46,7 @@ def test_it_is_loaded_in_full_precision_for_evaluation(tiny_checkpoint: Checkpoi
     assert isinstance(loaded.collator, Collator) and loaded.collator.max_pieces == 64
 
 
-def test_heads_are_built_as_the_config_says(tiny_checkpoint: Checkpoints) -> None:
+def test_heads_are_built_from_the_config(tiny_checkpoint: Checkpoints) -> None:
     logit, paper = (checkpoint.load(tiny_checkpoint(head=head)).model.head for head in ("logit", "paper"))
     assert isinstance(logit, LogitHead) and logit.dropout.p == 0.1
     assert isinstance(paper, PaperHead) and len(paper.w) == 4

@@ -133,7 +133,7 @@ def test_the_package_runs_as_a_module() -> None:
 
 
 @pytest.mark.parametrize("name", ["score", "compare"])
-def test_the_help_says_how_segments_and_lines_count(name: str, capsys) -> None:
+def test_the_help_explains_the_numbering_of_segments_and_lines(name: str, capsys) -> None:
     with pytest.raises(SystemExit):
         cli.main(["help", name])
     assert "Segments are numbered from 0, as in COMET. Error messages number lines from 1" in capsys.readouterr().out

@@ -43,6 +43,6 @@ def test_what_does_not_is_refused_by_name(kind: Type, text: str, expected: str) 
     assert str(refused.value) == f"expected {expected}, got {text!r}"
 
 
-def test_what_else_a_flag_takes_is_told() -> None:
+def test_other_values_of_a_flag_are_named() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected auto or a number from 0, got 'much'"):
         numbers.from_zero("much", other="auto or ")

@@ -58,7 +58,7 @@ def test_pieces_words_and_pronouns_of_a_row(collator: Collator) -> None:
     assert (row.example, row.cut, row.windows) == (0, 0, 1)
 
 
-def test_a_clitic_stands_beside_its_pronoun(collator: Collator) -> None:
+def test_a_clitic_is_a_word_next_to_its_pronoun(collator: Collator) -> None:
     row = one(collator.encode([example("It's hers.")]))
     pieces = collator.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
     assert pieces == "[CLS] it ' s h ##er ##s . [SEP]".split()
@@ -98,14 +98,14 @@ def test_context_is_cut_from_the_left_and_counted() -> None:
     small = Collator(Subwords(wordpiece()), max_pieces=12, separator=False)
     row = one(small.encode([example("She gave him the book.", "What a day. What a day. What a")]))
     pieces = small.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
-    # ten pieces beside [CLS] and [SEP]: seven of the sentence, the last three of the ten of its context
+    # ten pieces without [CLS] and [SEP]: seven of the sentence, the last three of the ten of its context
     assert pieces == "[CLS] . what a she gave hi ##m the book . [SEP]".split()
     assert row.cut == 7 and row.windows == 1
     assert [pieces[i] for i in range(12) if row.word[i] in row.pronoun_word] == ["she", "hi", "##m"]
     assert row.word[row.word >= 0].min() == 0
 
 
-def test_a_separator_stands_between_context_and_text() -> None:
+def test_a_separator_between_context_and_text() -> None:
     marked = Collator(Subwords(wordpiece()), max_pieces=64, separator=True)
     row = one(marked.encode([example("She gave him the book.", "What a day.")]))
     pieces = marked.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist())
@@ -119,7 +119,7 @@ def test_a_separator_stands_between_context_and_text() -> None:
 @pytest.mark.parametrize(
     ("room", "cut", "pieces"), [(12, 2, "day . [SEP] she"), (11, 3, "[CLS] . [SEP] she"), (10, 4, "[CLS] she")]
 )
-def test_no_separator_stands_after_a_context_that_was_cut_away(room: int, cut: int, pieces: str) -> None:
+def test_no_separator_after_a_context_that_was_cut_away(room: int, cut: int, pieces: str) -> None:
     marked = Collator(Subwords(wordpiece()), max_pieces=room, separator=True)
     row = marked.encode([example("She gave the book a day.", "What a day.")])[0]
     assert pieces in " ".join(marked.pieces.tokenizer.convert_ids_to_tokens(row.ids.tolist()))
@@ -127,7 +127,7 @@ def test_no_separator_stands_after_a_context_that_was_cut_away(room: int, cut: i
 
 
 def windows_of(collator: Collator, given: Example) -> list[Encoded]:
-    """The windows of an over-long example, checked: each pronoun once, with all its pieces, those of its own word."""
+    """The windows of an over-long example, checked: each pronoun once, with all pieces of its word."""
     found = collator.encode([given])
     assert len(found) == found[0].windows > 1
     assert sorted(k for row in found for k in row.pronouns.tolist()) == list(range(len(given.spans)))
@@ -273,7 +273,7 @@ def test_any_tokenizer_gives_each_word_its_number_and_blanks_none(other: Collato
             assert spans[word][0] < end <= spans[word][1]
 
 
-def test_a_piece_over_two_words_stands_for_a_pronoun_in_it() -> None:
+def test_a_piece_over_two_words_is_the_piece_of_a_pronoun_in_it() -> None:
     pieces = [*SPECIAL, "\u2581it's", "\u2581that", "\u2581her", "s", "'"]
     tokenizer = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(pieces)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

@@ -88,7 +88,7 @@ def test_equal_scores_of_all_systems_leave_no_figure() -> None:
     assert found.pairwise.value is None
 
 
-def test_systems_without_a_score_are_told() -> None:
+def test_systems_without_a_score_are_reported() -> None:
     metric = {"a": 1.0, "b": 2.0, "c": None, "d": float("nan"), "only": 3.0}
     human = {"b": 5.0, "a": 4.0, "c": 1.0, "d": 1.0, "HUMAN": 9.0}
     found = correlate(metric, human, seed=0)

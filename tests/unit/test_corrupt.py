@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_text_and_another_seed_another() -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_spans_labels_and_forms_tell_what_stands_in_the_text(seed: int) -> None:
+def test_spans_labels_and_forms_match_the_text(seed: int) -> None:
     result = corrupted(seed, joint=0.4, same_slot_share=0.5)
     before = find(TEXT)
     assert len(result.spans) == len(result.replaced) == len(result.forms) == len(before)
@@ -218,7 +218,7 @@ def test_joint_replaces_all_mentions_of_one_referent_consistently() -> None:
     paradigms = (
         ["she", "her", "she", "herself", "hers", "her", "she"],
         ["they", "their", "they", "themselves", "theirs", "them", "she"],
-        ["it", "its", "it", "itself", "his", "it", "she"],  # "its" does not stand alone
+        ["it", "its", "it", "itself", "his", "it", "she"],  # "its" cannot be independent
         ["he", "his", "he", "himself", "his", "him", "he"],
         ["he", "his", "he", "himself", "his", "him", "it"],
         ["he", "his", "he", "himself", "his", "him", "they"],

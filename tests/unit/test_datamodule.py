@@ -108,7 +108,7 @@ def labelled(text: str, *, right: Sequence[float], labels: bool = True) -> Label
     return LabelledExample(example, tuple(right), labels)
 
 
-def test_labels_stand_beside_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+def test_labels_are_in_the_order_of_their_pronouns(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=64, separator=False))
     items = [
         labelled("She left.", right=[1.0]),
@@ -254,7 +254,7 @@ def test_the_frequency_of_forms_in_their_slots_is_that_of_the_passages_drawn(
     }
 
 
-def test_batches_of_passages_tell_what_slot_and_form_say_of_a_label(make: Make) -> None:
+def test_batches_of_passages_have_log_odds_by_slot_and_form(make: Make) -> None:
     plain, data = make(), make(corruption={**CORRUPTION, "adjusted": True})
     for each in (plain, data):
         each.setup()

@@ -1,4 +1,4 @@
-"""The dropout of training on a CPU: as often as told, unbiased, repeatable, for modules and calls alike."""
+"""The dropout of training on a CPU: the given rate, unbiased, repeatable, for modules and calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pronmetric.nn.dropout import QuickDropout, dropout
 
 @pytest.mark.parametrize("p", [0.1, 0.25, 0.5, 0.999])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_as_many_places_are_lost_as_told_and_the_others_make_up_for_them(p: float, dtype: torch.dtype) -> None:
+def test_the_given_share_is_dropped_and_the_rest_is_scaled(p: float, dtype: torch.dtype) -> None:
     torch.manual_seed(5)
     out = dropout(torch.ones(501, 401, dtype=dtype), p)
     assert out.dtype == dtype and out.shape == (501, 401)

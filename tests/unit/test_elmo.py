@@ -105,7 +105,7 @@ def lstm(
 
 
 def literal(words: Sequence[str], files: Files, memory: dict[tuple[int, int], Any]) -> list[list[Vector]]:
-    """Layers, tokens with their markers, values; `memory` holds where the LSTMs stand, by direction and layer."""
+    """Layers, tokens with their markers, values; `memory` has the LSTM states by direction and layer."""
     options, arrays = files
     size = options["lstm"]
     tokens = [by_characters(token, options, arrays) for token in ("<S>", *words, "</S>")]
@@ -139,7 +139,7 @@ def build(files: Files, **how: Any) -> Elmo:
 
 def pad(sentences: Sequence[Sequence[str]], *, width: int | None = None) -> tuple[Tensor, Tensor]:
     width = max(map(len, sentences)) if width is None else width
-    ids = torch.full((len(sentences), width, characters.WIDTH), 7)  # what stands in padded words is of no matter
+    ids = torch.full((len(sentences), width, characters.WIDTH), 7)  # the content of padded words has no effect
     mask = torch.zeros(len(sentences), width, dtype=torch.bool)
     for row, words in enumerate(sentences):
         ids[row, : len(words)] = torch.from_numpy(characters.ids(words))

@@ -166,7 +166,7 @@ def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
         (["out=o", "encoder=small", "optim.floor=1"], "optim.floor is not read with a small encoder: leave it out"),
     ],
 )
-def test_a_wrong_override_is_one_line_that_says_the_cure(argv: list[str], said: str) -> None:
+def test_a_wrong_override_is_one_line_with_the_cure(argv: list[str], said: str) -> None:
     job = Job()
     with pytest.raises(PronmetricError) as error:
         hydra_app.run("work", argv, job, settings=Work, description="Work.")

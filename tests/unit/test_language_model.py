@@ -44,7 +44,7 @@ def losses(model: LanguageModel, item: WordBatch) -> tuple[Tensor, Tensor]:
 
 def test_a_batch_has_the_words_by_characters_and_by_id() -> None:
     item = batch(0, 1)
-    assert item.words.tolist() == [[1, 5, 4, 6], [4, 0, 0, 0]]  # "She" is unknown: capitals tell
+    assert item.words.tolist() == [[1, 5, 4, 6], [4, 0, 0, 0]]  # "She" is unknown: the vocabulary is case-sensitive
     assert item.mask.tolist() == [[True] * 4, [True, False, False, False]]
     assert item.characters.shape == (2, 4, 50)
     assert item.characters[0, 0, :5].tolist() == [259, ord("S") + 1, ord("h") + 1, ord("e") + 1, 260]

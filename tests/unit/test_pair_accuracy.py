@@ -104,7 +104,7 @@ def test_accuracy_turns_pairs_whose_b_is_better() -> None:
     assert found.by_group == {} and found.ties is None
 
 
-def test_who_judged_is_told() -> None:
+def test_the_judges_are_named() -> None:
     pairs = [pair("1", better="A", judge="Ann"), pair("2", better="B", judge="Ann"), pair("3", better="A")]
     assert evaluate(pairs, [(1.0, 0.0)] * 3).labels.judges == {"Ann": 2}
 

@@ -84,7 +84,7 @@ def test_a_clear_difference_is_found_in_any_order(figure: str, average: str) -> 
     assert all(p[name][name] is None for name in p)
 
 
-def test_equal_metrics_are_not_told_apart() -> None:
+def test_equal_metrics_do_not_differ() -> None:
     human, metric = noisy(1, (4, 10), 1.0)
     for figure in ("pearson", "acc_eq"):
         found = segment_matrix({"a": metric, "b": metric}, human, figure=figure, average="item", resamples=50, seed=0)

@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.usefixtures("every")
-def test_a_log_gets_whole_lines_and_the_last_one_tells_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_gets_whole_lines_and_a_last_one_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(progress(range(3), label="read", total=3, unit="files")) == [0, 1, 2]
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(" files")[0] for line in lines] == [f"read: {n}/3" for n in (1, 2, 3)]
@@ -45,7 +45,9 @@ def test_work_that_goes_on_counts_what_was_done(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.startswith("train: 16/20 steps (80 %)")
 
 
-def test_without_a_total_the_count_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_total_the_count_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pronmetric.output.progress.SECONDS", 3600)
     list(progress(iter("abc"), label="states", total=None, unit="texts"))
     assert capsys.readouterr().err.startswith("states: 3 texts, 0")

@@ -162,7 +162,7 @@ def test_clitic_of_tis_is_it() -> None:
     assert find("don\u2019t") == ()
 
 
-def test_explain_tells_every_candidate_and_why() -> None:
+def test_explain_lists_every_candidate_with_the_reason() -> None:
     verdicts = explain("The US said that it is mine.")
     assert [(v.occurrence.form, v.in_use) for v in verdicts] == [
         ("us", False),

@@ -9,7 +9,7 @@ from pronmetric.text.words import words
 
 
 def at(text: str) -> tuple[tuple, int]:
-    """The words of a text whose pronoun stands between angle brackets, and its index."""
+    """The words of a text whose pronoun is in angle brackets, and its index."""
     start = text.index("<")
     plain = text.replace("<", "").replace(">", "")
     split = words(plain)

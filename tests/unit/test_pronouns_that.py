@@ -156,7 +156,7 @@ def test_lower_case_with_punctuation_is_no_bare_text() -> None:
     assert that("he's sure that france was late") == [False]
     assert that("he said that france was late.") == [False]
     assert that("did they say that many people stayed? yes.") == [False]
-    assert that("he said that france was late .") == [True]  # the study's form: a mark stands alone
+    assert that("he said that france was late .") == [True]  # the study's form: a punctuation mark is a token
 
 
 def test_somebody_told_something_without_capitals_and_punctuation() -> None:
@@ -179,7 +179,7 @@ def test_other_relatives_are_always_in_use() -> None:
     assert [o.form for o in find("the house which fell, and who lived there")] == ["which", "who"]
 
 
-def test_use_says_kind_and_reason() -> None:
+def test_use_has_kind_and_reason() -> None:
     assert use("so big that it fell".split(), 2).kind == "result"
     assert use("the house that fell".split(), 2) == ("relative", "after house")
     assert use("that".split(), 0).kind in IN_USE

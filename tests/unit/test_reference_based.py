@@ -101,7 +101,7 @@ def test_signatures_are_those_of_sacrebleu() -> None:
     assert not bleu.needs_links and get_baseline("apt").needs_links
 
 
-def test_without_sacrebleu_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sacrebleu_the_error_has_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(MissingExtra, match=r'--also chrf needs sacrebleu.*pip install "pronmetric\[peers\]"'):
         get_baseline("chrf")

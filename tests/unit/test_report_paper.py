@@ -67,7 +67,7 @@ def test_a_difference_of_nothing_is_open() -> None:
     assert {row[-1] for row in paper.findings(alike, {}).rows} == {"open"}
 
 
-def test_findings_have_an_interval_over_source_sentences_where_the_won_pairs_are_told() -> None:
+def test_findings_have_an_interval_over_source_sentences_if_won_pairs_are_known() -> None:
     def told(column: str, row: int, seed: int, won: str) -> dict[str, Any]:
         made = cell(column, row, seed, won.count("1") / len(won), 0.5)
         made["test"]["noisy"]["won"] = won

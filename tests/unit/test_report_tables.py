@@ -48,7 +48,7 @@ def test_the_rows_of_each_table() -> None:
     assert make("pronouns", without).rows[1][6:9] == ("", "", "") and make("confusion", without).rows == ()
 
 
-def test_older_scores_stand_beside_ours() -> None:
+def test_older_scores_are_in_the_table() -> None:
     first, second = content().result.systems
     result = replace(content().result, systems=(first._replace(also={"bleu": 31.257, "apt": None}), second))
     table = make("systems", replace(content(), result=result))
@@ -87,7 +87,7 @@ def test_plots_are_files_of_their_kind_and_the_same_each_time(name: str) -> None
     assert (b"a_1" in svg) and (name != "confusion" or b"(nothing)" in svg)
 
 
-def test_nothing_to_plot_is_said() -> None:
+def test_nothing_to_plot_is_reported() -> None:
     pytest.importorskip("matplotlib", reason='matplotlib is not installed: pip install "pronmetric[plots]"')
     bare = replace(content(), links=None, result=replace(content().result, pairs=(), systems=()))
     for name in plots.PLOTS:
@@ -95,7 +95,7 @@ def test_nothing_to_plot_is_said() -> None:
             plots.plot(name, bare, kind="png")
 
 
-def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_extra_has_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra, match=r'pip install "pronmetric\[plots\]"'):
         plots.plot("systems", content(), kind="png")

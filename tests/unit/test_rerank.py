@@ -97,7 +97,7 @@ def chosen(found: Iterable[tuple[int, choice.Choice]]) -> list[str]:
     return [CANDIDATES[i][c.chosen] for i, c in sorted(found, key=lambda pair: pair[0])]
 
 
-def test_each_line_stands_behind_the_two_that_were_chosen() -> None:
+def test_the_context_of_each_line_is_the_two_chosen_lines() -> None:
     scorer = Scorer()
     assert chosen(rerank(CANDIDATES, scorer, weighting=Weighting())) == ["b2", "c3", "e", "i2", "j5", "l7"]
     contexts = [{text.context for text in asked} for asked in scorer.asked]

@@ -47,7 +47,7 @@ def test_system_scores_come_back_exactly(write: Callable[[str], Path]) -> None:
     assert read_system_scores(write("".join(system_score_lines(scores)))) == scores
 
 
-def test_systems_of_a_segment_file_may_take_turns_and_blanks_may_stand_for_tabs(write: Callable[[str], Path]) -> None:
+def test_systems_of_a_segment_file_may_alternate_and_blanks_may_replace_tabs(write: Callable[[str], Path]) -> None:
     assert read_segment_scores(write("A 1\nB\t2\r\nA 3\nB None")) == {"A": [1.0, 3.0], "B": [2.0, None]}
 
 

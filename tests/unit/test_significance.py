@@ -125,7 +125,7 @@ def test_swapping_the_systems_mirrors_everything() -> None:
     assert randomisation(b, a, seed=5) == randomisation(a, b, seed=5)
 
 
-def test_equal_systems_are_not_told_apart() -> None:
+def test_equal_systems_do_not_differ() -> None:
     a, _ = pair(15, seed=1)
     found = paired_bootstrap(a, a, seed=2)
     assert found is not None

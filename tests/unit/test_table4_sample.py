@@ -64,7 +64,7 @@ def test_pairs_without_a_pronoun_against_a_pronoun_are_left_out(
     assert ids(tmp_path / "out", "test") == [pair.id for pair in given["test"][2:]]
 
 
-def test_a_sample_that_stands_is_kept_and_another_refused(
+def test_an_existing_sample_is_kept_and_another_refused(
     make_prepared: Callable[..., Path], sample_pairs: list[Pair], tmp_path: Path
 ) -> None:
     source = make_prepared(**parts(sample_pairs))

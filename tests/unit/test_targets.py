@@ -19,7 +19,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_names_that_differ_in_case_are_one_file_where_the_file_system_says_so(here: Path) -> None:
+def test_names_that_differ_in_case_are_one_file_if_the_file_system_ignores_case(here: Path) -> None:
     (here / "place").mkdir()
     targets.check(["place/new", "place/NEW"], read=[])
     (here / "PLACE").symlink_to("place")  # as a file system that folds case answers
@@ -150,7 +150,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one_and_by_no_other(here:
             file.write("text")
 
     write()
-    assert set(here.iterdir()) == {*before, here / "out"}  # a run that still goes on keeps its own
+    assert set(here.iterdir()) == {*before, here / "out"}  # a running process keeps its files
     process.kill()
     process.communicate()
     write()

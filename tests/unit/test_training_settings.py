@@ -27,7 +27,7 @@ VERBS: dict[str, tuple[type[Settings], list[str]]] = {
     "prepare": (Prepare, ["data.wmt=d", "out=o"]),
     "pretrain": (Pretrain, ["data.english=d", "out=o"]),
 }
-# What an option needs beside it.
+# Further settings that an option needs.
 NEEDS = {
     "head=average": ["objective=pairs"],
     "head=paper": ["objective=pairs"],
