@@ -22,7 +22,8 @@ BLOCK = 20
 def read(options: argparse.Namespace, wanted: Callable[[Pair], bool] = lambda pair: True) -> list[Pair]:
     """The pairs that the flags choose; `--limit` draws whole sentences until there are that many pairs."""
     rows = arrow.read_pairs(options.data, options.split)
-    pairs = [pair for pair in map(arrow.to_pair, rows) if wanted(pair)]
+    chosen = options.testsets
+    pairs = [pair for pair in map(arrow.to_pair, rows) if wanted(pair) and (chosen is None or pair.testset in chosen)]
     if not pairs:
         raise InputError(f"no pair to measure in split {options.split}; prepare more data", file=options.data)
     if options.limit is None or options.limit >= len(pairs):

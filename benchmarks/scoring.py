@@ -16,12 +16,14 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from pronmetric.checkpoint.config import decision_of
 from pronmetric.cli.tables import percent as percent
 from pronmetric.cli.tables import plain as plain
 from pronmetric.cli.tables import table as table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions, Estimate
+from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.shuffling import shuffled as shuffled
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 
@@ -137,6 +139,9 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="of shuffling and bootstrap (default 0)")
     parser.add_argument("--batch_size", type=int, default=32)
     parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
+    parser.add_argument(
+        "--by", choices=DECISIONS, default=SCORE, help="what decides between two texts (default: %(default)s)"
+    )
     return parser
 
 
@@ -149,6 +154,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     """The flags that choose pairs of a prepared folder."""
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--split", choices=("development", "test", "development_study"), default="development")
+    parser.add_argument("--testsets", nargs="+", metavar="NAME", help="only pairs of these, such as newstest2014")
     parser.add_argument("--limit", type=int, metavar="N", help="measure only N pairs, drawn by --seed")
 
 
@@ -175,14 +181,15 @@ def load(options: argparse.Namespace) -> Counting:
     from pronmetric.metric import PronounMetric
 
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
+    by = decision_of(metric.config, options.by, name=metric.name)
     scorer = Counting(lambda records: [], "")
 
     def score(records: Sequence[Record]) -> Sequence[Result]:
         out = metric.predict(records, batch_size=options.batch_size, progress=True)
-        scorer.signature = str(out.signature)
+        scorer.signature = str(out.signature if by == SCORE else out.signature.plus(by=by))
         return [
             Result(
-                score=segment.score,
+                score=segment.value(by),
                 pronouns=[{"start": p.start, "end": p.end, "probability": p.probability} for p in segment.pronouns],
             )
             for segment in out.segments

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pronmetric.cli import output, segment_figures, system_figures, written
 from pronmetric.cli.correlate_flags import AVERAGE, parser
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.segment_correlation import ACC_EQ
 from pronmetric.output import targets
 from pronmetric.results import metric_scores, segment_level, system_level
@@ -33,11 +34,13 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores) -> int:
     (path,) = args.scores
     if args.test is not None:
         raise InputError("is the only metric, but --test compares two or more: give several SCORES", file=path)
-    metric = metric_scores.read(path, people)
+    metric = metric_scores.read(path, people, by=args.by)
     segments = args.resample == "segments"
     if metric.result is None and (segments or args.to_seg_score):
         flag = "--to_seg_score" if args.to_seg_score else "--resample segments"
         raise InputError(f"holds no segments, which {flag} needs: give what score --to_json wrote", file=path)
+    if segments and args.by != SCORE:
+        raise InputError(f"--resample segments is of scores: leave out --by {args.by}", file=path)
     found = system_level.correlate_one(
         metric,
         people,
@@ -61,6 +64,7 @@ def _several(args: argparse.Namespace, people: system_level.HumanScores) -> int:
         human=args.human,
         figure=_tested(args, tuple(STATISTICS), default="pairwise"),
         keep_references=args.keep_references,
+        by=args.by,
         seed=args.seed,
     )
     written.write_json(args.to_json, found.content(args.human, seed=args.seed))
@@ -76,7 +80,7 @@ def _segments(args: argparse.Namespace) -> int:
         )
     _refuse_several(args, written.flags(args))
     figure = _tested(args, tuple(segment_figures.LABELS), default=ACC_EQ)
-    files = segment_level.read_metrics(args.scores, args.human)
+    files = segment_level.read_metrics(args.scores, args.human, by=args.by)
     for file in files:
         for flag, given in written.flags(args):
             if given and file.result is None:

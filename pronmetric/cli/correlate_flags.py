@@ -6,6 +6,7 @@ import argparse
 
 from pronmetric.cli import numbers, options, segment_figures
 from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
 from pronmetric.results.system_level import STATISTICS
@@ -62,6 +63,13 @@ def parser() -> argparse.ArgumentParser:
         choices=("z", "raw"),
         default="z",
         help="which score of WMT direct assessment (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=DECISIONS,
+        default=SCORE,
+        help="which number of a JSON result: the score; the errors, expected wrong pronouns, negative, of a system in "
+        "1,000 words; or the preference of a checkpoint with a pair head (default: %(default)s)",
     )
     parser.add_argument(
         "--average",

@@ -67,6 +67,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
 
 def _refuse_pair_flags(args: argparse.Namespace) -> None:
     flags: dict[str, Any] = {
+        "--by": args.by,
         "--tie": args.tie,
         "--seen": args.seen,
         "--against": args.against,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pronmetric import results
 from pronmetric.errors import InputError
-from pronmetric.results import Result
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
+from pronmetric.results import Output, Result
 from pronmetric.suites import wmt_scores
 from pronmetric.text.lines import iter_lines
 
@@ -33,11 +35,15 @@ class Metric(NamedTuple):
         }
 
 
-def read(path: str, people: Collection[str]) -> Metric:
-    """The metric's scores of systems, by the names `people`, those of the human scores."""
+def read(path: str, people: Collection[str], *, by: str = SCORE) -> Metric:
+    """The metric's scores of systems, by the names `people`, those of the human scores.
+
+    by: one of `DECISIONS`; the scores of a result are then those numbers, higher is better (see `_by`).
+    """
     if not _is_json(path):
+        _refuse_other(by, path)
         return Metric(wmt_scores.read_system_scores(path), None)
-    found = results.read(path)
+    found = _by(results.read(path), by, path)
     systems: dict[str, float | None] = {}
     for system in found.systems:
         name = _named(system.name, people)
@@ -47,11 +53,14 @@ def read(path: str, people: Collection[str]) -> Metric:
     return Metric(systems, found)
 
 
-def read_segments(path: str, people: Collection[str]) -> tuple[Metric | None, dict[str, list[float | None]]]:
-    """The metric's scores of segments, by the names `people`; a result is returned as well."""
+def read_segments(
+    path: str, people: Collection[str], *, by: str = SCORE
+) -> tuple[Metric | None, dict[str, list[float | None]]]:
+    """The metric's scores of segments, by the names `people`; a result is returned as well. by: as for `read`."""
     if not _is_json(path):
+        _refuse_other(by, path)
         return None, wmt_scores.read_segment_scores(path)
-    metric = read(path, people)
+    metric = read(path, people, by=by)
     return metric, metric.segments()
 
 
@@ -66,6 +75,39 @@ def labels(paths: Sequence[str]) -> list[str]:
             raise InputError("is given twice: expected different SCORES", file=path)
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else list(paths)
+
+
+def _by(found: Result, by: str, path: str) -> Result:
+    """The result with other numbers as scores, higher is better.
+
+    "errors": expected wrong pronouns, negative, of a system those in 1,000 words; "preference": a system's is the mean.
+    """
+    if by == SCORE:
+        return found
+    rate = "errors_per_1000_words" if by == ERRORS else "preference"
+    sign = -1 if by == ERRORS else 1
+    systems = []
+    for system in found.systems:
+        value = system.rates.get(rate)
+        if value is None:
+            raise InputError(f"{system.name} has no {rate}, which --by {by} needs: score the texts again", file=path)
+        systems.append(system._replace(score=sign * value[0]))
+    segments = (
+        segment._replace(outputs=tuple(output._replace(score=_signed(output, by)) for output in segment.outputs))
+        for segment in found.segments
+    )
+    return replace(found, systems=tuple(systems), segments=tuple(segments))
+
+
+def _signed(output: Output, by: str) -> float | None:
+    if by == PREFERENCE:
+        return output.preference
+    return None if output.errors is None or output.score is None else -output.errors
+
+
+def _refuse_other(by: str, path: str) -> None:
+    if by != SCORE:
+        raise InputError(f"holds scores alone: --by {by} needs what score --to_json wrote", file=path)
 
 
 def _is_json(path: str) -> bool:

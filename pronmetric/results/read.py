@@ -169,7 +169,8 @@ class _Reader:
             self._refuse(f"{where}: the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
             self._refuse(f"{where}: expected a score if and only if there are pronouns")
-        return Output(text, context, score, pronouns)
+        errors, preference = (self._maybe(scored, key, where) for key in ("errors", "preference"))
+        return Output(text, context, score, pronouns, errors, preference)
 
     def _pronoun(self, value: Any, text: str, where: str) -> Pronoun:
         entry = self._typed(value, dict, where)

@@ -21,12 +21,17 @@ class Pronoun(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A system's output for a segment, with its context, score (None without a pronoun) and pronouns."""
+    """A system's output for a segment, with its context, score (None without a pronoun) and pronouns.
+
+    errors, preference: None if the file has none.
+    """
 
     text: str
     context: str
     score: float | None
     pronouns: tuple[Pronoun, ...]
+    errors: float | None = None
+    preference: float | None = None
 
 
 class Segment(NamedTuple):

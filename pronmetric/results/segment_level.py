@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.permutation import Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
 from pronmetric.results import metric_scores
@@ -68,12 +69,12 @@ class MetricFile(NamedTuple):
     result: Metric | None
 
 
-def read_metrics(paths: Sequence[str], human: str) -> list[MetricFile]:
+def read_metrics(paths: Sequence[str], human: str, *, by: str = SCORE) -> list[MetricFile]:
     """The metrics in the files; `human` is the file of the human scores, whose names of systems they get."""
     names = wmt_scores.assessed_names(human)
     files = []
     for path, label in zip(paths, metric_scores.labels(paths), strict=True):
-        result, scores = metric_scores.read_segments(path, names)
+        result, scores = metric_scores.read_segments(path, names, by=by)
         files.append(MetricFile(path, label, scores, result))
     return files
 

@@ -23,6 +23,7 @@ from pronmetric.eval.correlation import (
     pearson,
     spearman,
 )
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.permutation import Matrix
 from pronmetric.eval.significance import Totals, totals
 from pronmetric.output.progress import progress
@@ -153,14 +154,21 @@ def correlate_one(
 
 
 def correlate_several(
-    paths: Sequence[str], people: HumanScores, *, human: str, figure: str, keep_references: bool, seed: int
+    paths: Sequence[str],
+    people: HumanScores,
+    *,
+    human: str,
+    figure: str,
+    keep_references: bool,
+    seed: int,
+    by: str = SCORE,
 ) -> SeveralMetrics:
     """Correlate the metrics in `paths` with human scores of systems (file `human`), and test each two in `figure`.
 
     Raises:
         InputError: fewer than two systems have all scores.
     """
-    found_in = [metric_scores.read(path, people) for path in paths]
+    found_in = [metric_scores.read(path, people, by=by) for path in paths]
     metrics = dict(zip(metric_scores.labels(paths), found_in, strict=True))
     names = list(dict.fromkeys([s for metric in metrics.values() for s in metric.systems] + list(people)))
     references = [] if keep_references else [s for s in names if wmt_scores.is_human(s)]

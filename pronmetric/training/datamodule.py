@@ -283,8 +283,28 @@ class PronounData(pl.LightningDataModule):
             self._sets.labeller = Labeller(self.collator, self._odds(), forms=self.labeller.forms)
 
     def _read_pairs(self) -> Any:
-        pairs = arrow.read_pairs(self.folder, "train", kinds=("pronoun",))
-        return pairs.select(np.flatnonzero(pairs["agrees"])) if self.settings.data.agreeing else pairs
+        """The pairs with a pronoun against a pronoun that the settings choose."""
+        pairs, data = arrow.read_pairs(self.folder, "train", kinds=("pronoun",)), self.settings.data
+        chosen = np.ones(len(pairs), dtype=bool)
+        if data.agreeing:
+            chosen &= np.array(pairs["agrees"], dtype=bool)
+        if data.kinds is not None:
+            chosen &= np.isin(pairs["kind"], data.kinds)
+        if data.testsets is not None:
+            chosen &= self._of_testsets(pairs, data.testsets)
+        return pairs if chosen.all() else pairs.select(np.flatnonzero(chosen))
+
+    def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
+        """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
+        names = np.array(pairs["testset"])
+        both = np.array([f"{name}.{lp}" for name, lp in zip(names, pairs["lp"], strict=True)])
+        for name in wanted:
+            if not ((names == name) | (both == name)).any():
+                raise InputError(
+                    f"data.testsets: no pair to train on is of {name}, expected some of {', '.join(sorted(set(both)))}",
+                    file=self.folder,
+                )
+        return np.isin(names, wanted) | np.isin(both, wanted)
 
     def _read_passages(self) -> Any:
         """The passages with a pronoun, including those of data.coreference."""

@@ -23,6 +23,7 @@ from pronmetric.training.module import accuracies, score_pairs
 from pronmetric.training.tie_threshold import TieThreshold
 
 KINDS = ("noisy", "system")
+MOST = 4000  # pairs of a kind, drawn by seed 0
 
 
 class Choice(NamedTuple):
@@ -34,21 +35,24 @@ class Choice(NamedTuple):
 
 
 def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> Choice | None:
-    """The choice on the development pairs of the prepared `folder`; None where it has none.
+    """The choice on the development pairs of the prepared `folder`, `MOST` of a kind; None where it has none.
 
     The scorer is on the CPU and its head calibrated. Tie thresholds are those of `pronmetric.training.tie_threshold`.
     """
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
     if not len(rows):
         return None
+    rng, known = np.random.default_rng(0), np.array(rows["kind"])
+    drawn = [rng.permutation(np.flatnonzero(known == kind))[:MOST] for kind in KINDS]
+    rows = rows.select(np.sort(np.concatenate(drawn)))
     columns, numbers = score_pairs(scorer.eval(), labeller, rows, context=context)
     kinds = np.array(rows["kind"])[numbers]
     there = [kind for kind in KINDS if (kinds == kind).any()]
     accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in there} for by, found in columns.items()}
     noisy = {by: tie_threshold.of_columns(found[:, kinds == "noisy"]) for by, found in columns.items()}
     ties = {by: tie for by, tie in noisy.items() if tie is not None}
-    known = [by for by in DECISIONS if by in accuracy]
-    return Choice(max(known, key=lambda by: float(np.mean(list(accuracy[by].values())))), accuracy, ties)
+    given = [by for by in DECISIONS if by in accuracy]
+    return Choice(max(given, key=lambda by: float(np.mean(list(accuracy[by].values())))), accuracy, ties)
 
 
 def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str, Any]:

@@ -341,6 +341,7 @@ def test_pairs_flags_do_not_go_with_pronouns(fails: Callable[..., str], tokens: 
     for flags in (["--tie", "0"], ["--against", theirs], ["--seen", theirs], ["--split", "test"]):
         assert "holds labelled pronouns" in fails(tokens, "--scores", theirs, *flags)
     assert "holds labelled pronouns, but --context respective" in fails(tokens, "--context", "respective")
+    assert "holds labelled pronouns, but --by" in fails(tokens, "--by", "errors")
 
 
 def test_shuffled_context_is_that_of_another_document(pairs: Path) -> None:

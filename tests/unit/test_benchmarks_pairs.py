@@ -129,7 +129,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def options(folder: Path, **changes: object) -> argparse.Namespace:
-    return argparse.Namespace(**{"data": folder, "split": "development", "limit": None, "seed": 0, **changes})
+    return argparse.Namespace(
+        **{"data": folder, "split": "development", "limit": None, "seed": 0, "testsets": None, **changes}
+    )
 
 
 def test_limit_draws_whole_sentences(folder: Path) -> None:
@@ -139,6 +141,13 @@ def test_limit_draws_whole_sentences(folder: Path) -> None:
     assert found == prepared.read(options(folder, limit=5))
     assert [int(p.id) for p in found] == sorted(int(p.id) for p in found)
     assert found != prepared.read(options(folder, limit=5, seed=1))
+
+
+def test_pairs_of_test_sets(folder: Path) -> None:
+    name = prepared.read(options(folder))[0].testset
+    assert len(prepared.read(options(folder, testsets=[name]))) == 24
+    with pytest.raises(InputError, match="no pair to measure"):
+        prepared.read(options(folder, testsets=["other"]))
 
 
 def test_a_split_without_such_pairs(folder: Path) -> None:

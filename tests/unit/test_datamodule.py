@@ -46,7 +46,7 @@ Make = Callable[..., PronounData]
 
 
 PLACE = {  # the group of each setting
-    **dict.fromkeys(("pieces", "development", "agreeing", "coreference", "batch"), "data."),
+    **dict.fromkeys(("pieces", "development", "agreeing", "coreference", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_weight", "form_weight", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
@@ -215,6 +215,24 @@ def test_pairs_that_no_longer_agree_can_be_left_out(
     folder = make_prepared(train=mixed, development=sample_pairs[-4:])
     used = [make(folder, pair_share=1.0, agreeing=agreeing, epochs=1) for agreeing in (False, True)]
     assert [sum(len(s.rows) for s in data.steps()) for data in used] == [12, 8]
+
+
+def test_pairs_of_a_kind_and_of_test_sets_can_be_chosen(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+) -> None:
+    """The sample's pairs are noisy and system in turn; of twelve, the first four are of another test set."""
+    mixed = [replace(pair, testset="newstest2013" if i < 4 else "tiny") for i, pair in enumerate(sample_pairs[:12])]
+    folder = make_prepared(train=mixed, development=sample_pairs[-4:])
+    chosen: list[dict[str, Any]] = [
+        {"kinds": ["system"]},
+        {"testsets": ["newstest2013"]},
+        {"testsets": ["tiny.de-en"], "kinds": ["noisy"]},
+    ]
+    for changes, number in zip(chosen, (6, 4, 4), strict=True):
+        data = make(folder, pair_share=1.0, epochs=1, **changes)
+        assert sum(len(step.rows) for step in data.steps()) == number
+    with pytest.raises(InputError, match=r"data\.testsets: no pair to train on is of wmt13, expected some of new"):
+        make(folder, pair_share=1.0, testsets=["wmt13"]).steps()
 
 
 def test_system_outputs_make_up_their_share_of_the_pairs(make: Make) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from pronmetric.data.collate import Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.report.tables import systems
-from pronmetric.results import Result, System
+from pronmetric.results import Result, System, metric_scores
 from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tallied
 from pronmetric.training import decision
@@ -228,3 +229,43 @@ def test_a_report_shows_rates_where_there_are_some() -> None:
     table = systems(result)
     assert table.header[6:] == ("errors per 100 pronouns", "95 % interval")
     assert [row[6:] for row in table.rows] == [("12.50", "10.00 to 15.00"), ("-", "-")]
+
+
+SIGNATURE = "model:x|context:common|version:1"
+
+
+def scored_file(folder: Path, *, rates: bool = True) -> str:
+    """A result of one system: a text with half a wrong pronoun, and one without a pronoun."""
+    pronoun = {"text": "It", "start": 0, "end": 2, "probability": 0.5}
+    more = {"errors": 0.5, "preference": 2.0} if rates else {}
+    entries = [
+        {"system": "A", "segment": 0, "text": "It rained.", "context": "", "score": 0.5, **more, "pronouns": [pronoun]},
+        {"system": "A", "segment": 1, "text": "Gone.", "context": "", "score": None, "errors": 0.0, "pronouns": []},
+    ]
+    system: dict[str, Any] = {"system": "A", "score": 50.0, "interval": None, "pronouns": 1, "segments": 2}
+    system |= {"segments_with_pronoun": 1}
+    if rates:
+        system |= {"errors_per_1000_words": {"value": 20.0, "interval": None}, "preference": {"value": 2.0}}
+    path = folder / "result.json"
+    path.write_text(json.dumps({"segments": entries, "systems": [system], "signature": SIGNATURE}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("by", "system", "segments"),
+    [("score", 50.0, [0.5, None]), ("errors", -20.0, [-0.5, None]), ("preference", 2.0, [2.0, None])],
+)
+def test_correlate_reads_each_number(tmp_path: Path, by: str, system: float, segments: list[float | None]) -> None:
+    found = metric_scores.read(scored_file(tmp_path), ["A"], by=by)
+    assert found.systems == {"A": system} and found.segments() == {"A": segments}
+
+
+def test_a_result_of_an_earlier_version_has_scores_alone(tmp_path: Path) -> None:
+    path = scored_file(tmp_path, rates=False)
+    assert metric_scores.read(path, ["A"]).systems == {"A": 50.0}
+    with pytest.raises(InputError, match="A has no preference, which --by preference needs"):
+        metric_scores.read(path, ["A"], by="preference")
+    scores = tmp_path / "a.sys.score"
+    scores.write_text("A\t0.5\n")
+    with pytest.raises(InputError, match="holds scores alone: --by errors needs what score --to_json wrote"):
+        metric_scores.read(str(scores), ["A"], by="errors")
