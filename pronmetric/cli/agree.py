@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     parser = verb_parser("agree", DESCRIPTION, EPILOG)
-    parser.add_argument("pairs", nargs="?", metavar="PAIRS.jsonl", help="judged pairs, one JSON object a line")
+    parser.add_argument("pairs", nargs="?", metavar="PAIRS.jsonl", help="judged pairs, one JSON object per line")
     parser.add_argument(
         "--ratings",
         metavar="TABLE.csv",

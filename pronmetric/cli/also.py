@@ -35,7 +35,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def system_table(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:
-    """All scores of all systems with their numbers of instances; the learned score comes first."""
+    """All scores of all systems with their numbers of instances, the learned score first."""
     rows: list[list[object]] = []
     for name, own, scores in zip(baselines.systems, learned, baselines.score_systems(), strict=True):
         cells = [(own.score, own.pronouns), *((its["score"], its["instances"]) for its in scores.values())]
@@ -60,7 +60,7 @@ def pair_table(comparisons: Mapping[str, MetricComparison], *, metric: str, left
     reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
     title = "pairs with an independent reference" + (f"; left out: {reasons}" if reasons else "")
     if not comparisons:
-        return f"{title}; no pair is left"
+        return f"{title}; no pairs are left"
     own = next(iter(comparisons.values())).first
     rows: list[list[object]] = [[metric, *_cells(own), "-"]]
     rows += [[name, *_cells(c.second), percent(c.difference, signed=True)] for name, c in comparisons.items()]

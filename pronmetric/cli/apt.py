@@ -109,7 +109,9 @@ def _note(
     if compat and settings.repairs and corpus.unlinked:
         note(f"sentences without links, on which the published program fails: {corpus.unlinked}")
     if score.score is None:
-        why = "no pronoun of the list is in the source" if not score.instances else "no finding in the selected cases"
+        why = (
+            "no pronoun of the list is in the source" if not score.instances else "no pronoun is in the selected cases"
+        )
         note(f"no score: {why}")
     elif score.instances > sum(score.findings):
         note(

@@ -95,7 +95,7 @@ def _show_pronoun(
 
 
 def _shaded(text: Text, weights: Sequence[float], look: PronounAttention) -> Line:
-    """Context and text, each word on a ground that is the redder the more attention it gets."""
+    """Context and text; the background of each word is redder the higher its weight."""
     from rich.text import Text as Line
 
     line = Line("  ")

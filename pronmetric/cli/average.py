@@ -15,8 +15,8 @@ from pronmetric.output import targets
 
 DESCRIPTION = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
-The average costs no more to score with than one of them, and is often better than each. It is calibrated anew on the
-development split of --data, and its development figures are printed: hold them against those of its parts."""
+The average is as fast as a single checkpoint and often more accurate. It is calibrated on the development split of
+--data, and its development figures are printed. Compare them with those of its parts."""
 EPILOG = """example:
   pronmetric average runs/a/checkpoint runs/b/checkpoint --data runs/wmt21-23 -o runs/average"""
 
@@ -41,14 +41,24 @@ def main(argv: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     parser = verb_parser("average", DESCRIPTION, EPILOG)
-    parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="folders or names, two or more")
-    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a folder of `pronmetric prepare`")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="two or more checkpoint folders or names")
     parser.add_argument(
-        "--shares", nargs="+", type=numbers.above_zero, metavar="X", help="weight of each (default: all alike)"
+        "--data", type=Path, required=True, metavar="DIR", help="prepared data (written by `pronmetric prepare`)"
     )
-    parser.add_argument("--full", action="store_true", help="store the weights in single, not half precision")
-    parser.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the calibration (default: 1)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--shares",
+        nargs="+",
+        type=numbers.above_zero,
+        metavar="X",
+        help="weight of each checkpoint (default: equal weights)",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="store the weights in single precision (default: half precision)"
+    )
+    parser.add_argument(
+        "--seed", type=numbers.count, default=1, metavar="N", help="seed of the calibration (default: 1)"
+    )
     return parser
 
 
@@ -56,7 +66,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
     args = made.parse_args(argv)
     if len(args.checkpoints) < 2:
-        made.error("two or more checkpoints are needed")
+        made.error(f"expected two or more checkpoints, got {len(args.checkpoints)}")
     if args.shares and len(args.shares) != len(args.checkpoints):
         made.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
     return args

@@ -12,8 +12,8 @@ from pronmetric.suites import clpp, clpp_baseline
 from pronmetric.suites.language_models import KenLM, Nltk
 
 DESCRIPTION = """Predict each slot with an n-gram language model of the target side: all classes of the pair, some
-frequent other words and an empty filler (both OTHER) are tried, all slots of a line jointly. The likeliest sentence
-wins. The penalty of the empty filler is added to the log10 score; --tune chooses it on data with labels."""
+frequent other words and an empty filler (both OTHER) are tried, all slots of a line jointly. The most probable
+sentence is chosen. The penalty of the empty filler is added to the log10 score; --tune chooses it on labelled data."""
 EPILOG = """The language model reads lemmas without tags. --lm needs the package kenlm, --train-lm the package nltk
 (pip install "pronmetric[ngram]").
 
@@ -36,11 +36,15 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
     model = made.add_mutually_exclusive_group(required=True)
     model.add_argument("--lm", metavar="FILE", help="ARPA or KenLM file")
-    model.add_argument("--train-lm", metavar="FILE", help="data file on whose target side a model is trained")
-    made.add_argument("--order", type=numbers.positive, default=3, metavar="N", help="of --train-lm (default: 3)")
+    model.add_argument("--train-lm", metavar="FILE", help="data file; a model is trained on its target side")
+    made.add_argument(
+        "--order", type=numbers.positive, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
+    )
     penalty = made.add_mutually_exclusive_group()
     penalty.add_argument("--none-penalty", type=numbers.finite, default=0.0, metavar="X", help="default: 0")
-    penalty.add_argument("--tune", metavar="FILE", help="data file on which the penalty is chosen by macro recall")
+    penalty.add_argument(
+        "--tune", metavar="FILE", help="data file with labels: choose the penalty with the highest macro recall on it"
+    )
     made.add_argument("-o", "--output", required=True, metavar="FILE", help="predictions, in the format of the data")
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(run=run)

@@ -1,4 +1,4 @@
-"""Flags of `comet-score` and `comet-compare`: those that mean something here, and why the others do not."""
+"""Flags of `comet-score` and `comet-compare`: those that are supported, and why the others are not."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 _REFUSED = {
-    "--num_workers": "one process reads and prepares the texts, there are no workers; --gpus N takes several GPUs",
-    "--accelerator": "several GPUs share the batches of one process; --gpus N says how many",
+    "--num_workers": "a single process reads and prepares the texts; for several GPUs use --gpus N",
+    "--accelerator": "the GPUs share the batches of one process; set their number with --gpus N",
     "--mc_dropout": "scores are computed without dropout and have no variance",
-    "--print_cache_info": "how many distinct texts were encoded stands in --to_json, under counts",
-    "--enable-context": "every text is read in its context; --context says in which",
+    "--print_cache_info": "the number of distinct encoded texts is in the --to_json output, under counts",
+    "--enable-context": "every text is scored in its context; choose the kind with --context",
     "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
 }
 _REFUSED_BY_COMPARE = {
@@ -35,33 +35,33 @@ def add(made: argparse.ArgumentParser, *, compare: bool) -> None:
     """The flags, for `score` or for `compare`."""
     group = made.add_argument_group("as in COMET")
     group.add_argument(
-        "--model_storage_path", metavar="DIR", help="where a --model of the hub is kept (default: the hub's cache)"
+        "--model_storage_path", metavar="DIR", help="folder for a --model of the hub (default: the hub's cache)"
     )
     group.add_argument(
         "--disable_cache",
         action="store_true",
-        help="encode a text again each time it comes: slower, less memory; scores stay",
+        help="encode repeated texts again: slower, less memory, same scores",
     )
     group.add_argument(
         "--disable_length_batching",
         action="store_true",
-        help="make batches in the order of the texts: slower; scores stay",
+        help="make batches in the order of the texts: slower, same scores",
     )
-    group.add_argument("--disable_bar", action="store_true", help="no progress on stderr, but notes")
+    group.add_argument("--disable_bar", action="store_true", help="no progress bar; notes are still printed on stderr")
     for flag, reason in (_REFUSED | (_REFUSED_BY_COMPARE if compare else {})).items():
         made.add_argument(flag, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says where a stray file name belongs."""
+    """A parser whose error for a stray file name names the flag that it belongs to."""
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """Parse; a usage error (exit code 2) where something is left over."""
+        """Parse; surplus arguments are a usage error (exit code 2)."""
         found, rest = self.parse_known_args(args, namespace)
         if rest and not any(word.startswith("-") for word in rest):
-            self.error(f"system outputs stand after -t; expected -t {' '.join(rest)}")
+            self.error(f"system outputs follow -t; expected -t {' '.join(rest)}")
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
         return found

@@ -1,4 +1,4 @@
-"""`pronmetric compare`: which of two or more system outputs has the better pronouns, and how certain that is."""
+"""`pronmetric compare`: which of two or more system outputs has the better pronouns, with significance tests."""
 
 from __future__ import annotations
 
@@ -133,6 +133,6 @@ def _compare(
         print(comparison_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
     if few < FEW:
-        note(f"intervals and tests rest on {few} {results[0].outcome.resampled} only")
+        note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
     note.lengths(counts)
     note(f"signature: {signature}")

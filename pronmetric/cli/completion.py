@@ -1,4 +1,4 @@
-"""`pronmetric completion`: a script with which a shell completes verbs, flags and file names."""
+"""`pronmetric completion`: a shell script that completes verbs, flags and file names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pronmetric.cli import output
 from pronmetric.cli.verb_parser import verb_parser
 
-DESCRIPTION = """Print a script with which a shell completes the verbs and flags of pronmetric, and file names after
-flags that take one."""
+DESCRIPTION = """Print a shell script that completes the verbs and flags of pronmetric, and file names after flags that
+take one."""
 EPILOG = """installation:
   bash  pronmetric completion bash > ~/.local/share/bash-completion/completions/pronmetric
   zsh   pronmetric completion zsh > DIR/_pronmetric, where DIR is a folder of $fpath
@@ -40,7 +40,7 @@ def _command() -> argparse.ArgumentParser:
     from pronmetric.cli.main import VERBS
 
     made = argparse.ArgumentParser(prog="pronmetric")
-    made.add_argument("--version", action="store_true", help="show the version and stop")
+    made.add_argument("--version", action="store_true", help="show the version and exit")
     verbs = made.add_subparsers()
     for verb, line in VERBS.items():
         flags = importlib.import_module(f"pronmetric.cli.{verb}").parser()

@@ -38,7 +38,7 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores) -> int:
     segments = args.resample == "segments"
     if metric.result is None and (segments or args.to_seg_score):
         flag = "--to_seg_score" if args.to_seg_score else "--resample segments"
-        raise InputError(f"holds no segments, which {flag} needs: give what score --to_json wrote", file=path)
+        raise InputError(f"has no segments, which {flag} needs: give the output of score --to_json", file=path)
     if segments and args.by != SCORE:
         raise InputError(f"--resample segments is of scores: leave out --by {args.by}", file=path)
     found = system_level.correlate_one(
@@ -56,7 +56,7 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores) -> int:
 
 
 def _several(args: argparse.Namespace, people: system_level.HumanScores) -> int:
-    """Several metrics, on the systems that all of them and people have a score of."""
+    """Several metrics, on the systems with scores of all of them and human scores."""
     _refuse_several(args, (("--resample segments", args.resample == "segments"), *written.flags(args)))
     found = system_level.correlate_several(
         args.scores,
@@ -84,7 +84,9 @@ def _segments(args: argparse.Namespace) -> int:
     for file in files:
         for flag, given in written.flags(args):
             if given and file.result is None:
-                raise InputError(f"is no result, which {flag} needs: give what score --to_json wrote", file=file.path)
+                raise InputError(
+                    f"is not a result, which {flag} needs: give the output of score --to_json", file=file.path
+                )
     found = segment_level.correlate(
         files,
         human=args.human,
@@ -110,7 +112,7 @@ def _refuse_several(args: argparse.Namespace, flags: Iterable[tuple[str, bool]])
 
 
 def _tested(args: argparse.Namespace, figures: Sequence[str], *, default: str) -> str:
-    """The statistic of the p values, one of `figures`."""
+    """The statistic for the p values, one of `figures`."""
     if args.test is None:
         return default
     if len(args.scores) < 2:

@@ -24,11 +24,11 @@ HUMAN-B, ref, refA ...) are left out and listed; --keep-references includes them
 files are matched with the names in HUMAN: out/Alder.txt and newstest2021.de-en.hyp.Alder.en are both Alder. Scores of
 `score --also` are added to the table.
 
-Systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021): of the pairs of systems
-that humans ordered, the share that the metric orders alike; equal metric scores are wrong. 95 % intervals are bootstrap
-intervals over systems or, with --resample segments, over documents (segments if documents are unknown); they need at
-least five of these. With few systems the intervals are wide. Human rankings rate whole translations; a pronoun score
-need not correlate with them.
+Systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021): the share
+of the system pairs ordered by humans that the metric orders alike; equal metric scores are wrong. 95 % intervals are
+bootstrap intervals over systems or, with --resample segments, over documents (segments if documents are unknown); they
+need at least five of these. With few systems the intervals are wide. Human rankings rate whole translations; a pronoun
+score need not correlate with them.
 
 Segments: Pearson's r, Spearman's rho, Kendall's tau-b, tau-c, tau-10 (human ties are left out, metric ties are wrong),
 tau-eq (ties on both sides are right, on one side wrong) and acc-eq, pairwise accuracy with metric ties up to a

@@ -28,7 +28,7 @@ Accuracy is the share of pairs whose better text gets the higher score, in perce
 interval that resamples documents (groups or single pairs where no documents are given). Equal scores and missing
 scores (null: a text without a pronoun) count as wrong; both are reported."""
 EPILOG = """pairs, one of:
-  FILE.jsonl  one object a line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
+  FILE.jsonl  one object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
               "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a",
               "system_b"}; or a file of the published study ({"reference": tokens, "noisy": tokens, ...}), in which
               the reference is the better text
@@ -59,7 +59,7 @@ documents. A useful metric outperforms them.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
 
 other metrics:
---scores FILE evaluates given scores instead of a model's: one object a line, {"id", "score_a", "score_b"} for pairs,
+--scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
 {"id", "score"} for labelled pronouns, null for no score. --against FILE compares with such scores on the same pairs.
 
 examples:

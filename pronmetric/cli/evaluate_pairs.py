@@ -1,4 +1,4 @@
-"""`pronmetric evaluate` on pairs of texts: how often does a metric prefer the better one?"""
+"""`pronmetric evaluate` on pairs of texts: how often a metric prefers the better text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters < FEW:
-            note(f"the intervals rest on {clusters} {pair_figures.UNITS[unit]} only")
+            note(f"the intervals are based on only {clusters} {pair_figures.UNITS[unit]}")
     _note_signatures(scores, settings, note)
     if args.to_json is not None:
         pair_json.write(args.to_json, pairs, scores, results, settings, against=args.against)
@@ -108,7 +108,7 @@ def _training_testsets(config: Config | None) -> Sequence[str]:
 
 
 def _read_scores(pairs: PairSet, file: str) -> PairScores:
-    """The scores in a file, which must be those of exactly these pairs."""
+    """The scores in a file, which must contain exactly these pairs."""
     scores = judged_pairs.read_scores(file)
     judged_pairs.scores_of(pairs, scores, file=file)
     return scores

@@ -1,4 +1,4 @@
-"""`pronmetric evaluate` on labelled pronouns: does a low score detect the wrong ones?"""
+"""`pronmetric evaluate` on labelled pronouns: how well low scores detect wrong ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pronmetric.text.context import COMMON, RESPECTIVE
 
 
 class Scores(NamedTuple):
-    """The score of each pronoun; from a model also the context, the signature, and how many texts were cut."""
+    """The score of each pronoun; from a model also context, signature and the number of cut texts."""
 
     values: list[float | None]
     context: str | None = None
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     print(f"{args.pairs}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(_format(figures))
     if number < FEW:
-        note(f"the intervals rest on {number} {unit}s only")
+        note(f"the intervals are based on only {number} {unit}s")
     if scores.counts is not None:
         note.lengths(scores.counts)
         note(f"signature: {scores.signature}")
@@ -80,7 +80,7 @@ def _refuse_pair_flags(args: argparse.Namespace) -> None:
 
 
 def _score(pronouns: Sequence[LabelledPronoun], args: argparse.Namespace, note: output.Notes) -> Scores:
-    """The model's score of each pronoun; None where the finder finds no pronoun in that place."""
+    """The model's score of each pronoun; None where the finder finds none."""
     context = context_flag.choose(args, load.config(args), COMMON, note)
     texts = labelled.texts(pronouns, context, seed=args.seed)
     metric = load.metric(args, note)

@@ -1,4 +1,4 @@
-"""Checks of the flags that several verbs share: those that do not go together, and files that cannot be written."""
+"""Checks of flags that several verbs share: combinations, and files that cannot be written."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen}")
     check_dataset(made, args)
     if args.model_storage_path is not None and not locate.of_hub(args.model):
-        made.error("--model_storage_path is where a model of the hub is kept; give --model OWNER/NAME too")
+        made.error("--model_storage_path needs a model of the hub; give --model OWNER/NAME too")
     if args.refs is not None and args.dataset is None:
-        made.error("--refs names references of -d; those of -t are files: give -r")
+        made.error("--refs names references of -d; with -t give reference files with -r")
     if args.refs is not None and args.context not in (None, COMMON):
         made.error(f"--refs names the common context, which --context {args.context} does not use")
     if args.context == COMMON and args.translations and args.references is None:
-        made.error("--context common is the reference's context: give -r")
+        made.error("--context common needs a reference: give -r")
     check_given(made, args)
 
 
@@ -41,15 +41,15 @@ def require_one(made: argparse.ArgumentParser, given: Mapping[str, object]) -> s
 
 
 def check_given(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """A context that lines have and records of --jsonl bring, or the other way round: a usage error."""
+    """A context of lines with records of --jsonl, or the other way round: a usage error."""
     if getattr(args, "jsonl", None) is not None and args.context in (COMMON, RESPECTIVE):
-        made.error(f"--context {args.context} needs lines of text (-t); a record of --jsonl brings its own context")
+        made.error(f"--context {args.context} needs lines of text (-t); records of --jsonl contain their context")
     if getattr(args, "jsonl", None) is None and args.context == GIVEN:
-        made.error("--context given is that of the records of --jsonl")
+        made.error("--context given needs records (--jsonl), which contain their context")
 
 
 def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """A test set that is not named as it must be: a usage error."""
+    """An invalid name of a test set, or flags of one without -d: a usage error."""
     if args.dataset is None and (args.wmt_dir or args.systems):
         made.error("--wmt-dir and --systems go with -d")
     if args.dataset is not None:
@@ -60,7 +60,7 @@ def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> No
 
 
 def check_targets(args: argparse.Namespace) -> None:
-    """Refuse an output file that could not be written or is read as well, before any work is done."""
+    """Refuse an output file that cannot be written or is also an input, before any work."""
     files = [*(args.translations or []), *(args.references or [])]
     texts = [*files, args.sources, args.docids, getattr(args, "jsonl", None)]
     outputs = (getattr(args, name, None) for name in ("to_json", "to_tsv"))

@@ -1,6 +1,6 @@
 """Entry point of the Hydra verbs: read the overrides, compose the config, run the job.
 
-Hydra parses, composes, sweeps and reports what it cannot. `hydra_errors` adds the nearest right key to an unknown one.
+Hydra parses and composes, runs sweeps and reports errors. `hydra_errors` adds the nearest valid key to an unknown one.
 Only the job writes, and only to its `out`.
 """
 
@@ -69,8 +69,8 @@ def parser(verb: str, description: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
         add_help=False,
     )
-    parser.add_argument("-h", "--help", action="store_true", help="show this text and the groups, and stop")
-    parser.add_argument("--cfg", choices=["job"], help="print the resolved config and stop")
+    parser.add_argument("-h", "--help", action="store_true", help="show this text and the groups, and exit")
+    parser.add_argument("--cfg", choices=["job"], help="print the resolved config and exit")
     parser.add_argument(
         "-m", "--multirun", action="store_true", help="run once for each combination of KEY=A,B values, into OUT/0, ..."
     )

@@ -1,4 +1,4 @@
-"""Hydra's errors in one line; for an unknown key or group option the nearest right one, which Hydra does not name."""
+"""Hydra's errors in one line, with the nearest valid name for an unknown key or group option."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def one_line(verb: str, overrides: Sequence[Override]) -> Iterator[None]:
-    """Raise what Hydra raises as a PronmetricError of one line; `overrides` are those of the command line."""
+    """Raise Hydra's errors as a PronmetricError of one line; `overrides` are those of the command line."""
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
@@ -55,7 +55,7 @@ def values(override: Override) -> list[str]:
 
 
 def _unknown(verb: str, overrides: Sequence[Override]) -> str | None:
-    """What to say of the first unknown option or key; None if there is none."""
+    """The message for the first unknown option or key; None if there is none."""
     from hydra import compose
 
     groups = group_options()
@@ -93,7 +93,7 @@ def _unknown_option(override: Override, options: Sequence[str]) -> str | None:
 
 
 def _of_another_option(verb: str, key: str, groups: Mapping[str, Sequence[str]], chosen: Sequence[str]) -> str | None:
-    """What to say of a key that only another option of its group has."""
+    """The message for a key that only another option of its group has."""
     from hydra import compose
 
     group = key.split(".")[0]
@@ -119,7 +119,7 @@ def _group_names(loader: ConfigLoader, parent: str = "") -> Iterator[str]:
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
-    """The one of `words` most like `word`, as a whole or by its last part."""
+    """The most similar of `words`, compared as a whole or by its last part."""
 
     def likeness(other: str) -> float:
         whole = difflib.SequenceMatcher(None, word, other).ratio()

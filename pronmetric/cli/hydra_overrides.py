@@ -20,7 +20,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class Composed(NamedTuple):
-    """What was composed.
+    """The composed configs.
 
     config: of the first job. overrides: as Hydra takes them. given: the keys that they name. jobs: the overrides of
     each job, by their keys. others: the first job's config with one value replaced by another one of the sweep, each.

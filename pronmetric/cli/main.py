@@ -1,4 +1,4 @@
-"""`pronmetric VERB ...`: finds the verb's module, runs it, and turns its faults into one line and an exit code."""
+"""`pronmetric VERB ...`: finds the verb's module, runs it, and turns its errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code: 0, 1 after a fault of the input, 2 after wrong flags.
+    """Run one verb and return the exit code: 0 for success, 1 for an error in the input, 2 for wrong flags.
 
-    SIGINT (Ctrl-C) gives 130, SIGTERM 143, SIGHUP 129 and a reader that went away (`| head`) 141, as for any
-    other program.
+    SIGINT (Ctrl-C) gives 130, SIGTERM 143, SIGHUP 129 and a closed pipe (`| head`) 141, as for other programs.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -97,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise `Terminated`; only the main thread can, and what is ignored (`nohup`) stays so."""
+    """Let SIGTERM and SIGHUP raise `Terminated`, in the main thread only; ignored signals (`nohup`) stay ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -116,7 +115,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _flushed(code: int) -> int:
-    """The exit code, once everything is written; a stdout that takes no more (a full disk) is a fault."""
+    """The exit code after stdout is flushed; if that fails, as on a full disk, it is an error."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -10,7 +10,7 @@ from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 
 def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse.ArgumentParser:
-    """A parser with the flags that both verbs take; `jsonl`: and with --jsonl."""
+    """A parser with the flags of both `score` and `compare`; `jsonl`: also --jsonl."""
     made = comet_flags.Parser(
         prog=f"pronmetric {verb}",
         description=description,
@@ -31,22 +31,25 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         "--references",
         nargs="+",
         metavar="FILE",
-        help="reference: its sentences are the common context; of several, each is one, and scores are their means",
+        help="reference, used as context; with several, scores are the means over them",
     )
-    texts.add_argument(
-        "-s", "--sources", metavar="FILE", help="source: length checked, shown in reports, scores unchanged"
-    )
-    texts.add_argument("--docids", metavar="FILE", help="one document id a line; context never crosses documents")
+    texts.add_argument("-s", "--sources", metavar="FILE", help="source: shown in reports; does not affect scores")
+    texts.add_argument("--docids", metavar="FILE", help="one document id per line; context never crosses documents")
     add_dataset(texts)
     texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
     if jsonl:
-        texts.add_argument("--jsonl", metavar="FILE|-", help="records instead, one JSON object a line; - is stdin")
+        texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object per line; - is stdin")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, *([GIVEN] if jsonl else [])], help="see below")
     add_model(made)
     output = made.add_argument_group("output")
-    both(output, "to-json", metavar="FILE", help="write everything: signature, systems, segments, pronouns, intervals")
-    both(output, "to-tsv", metavar="FILE", help="write a flat table, one pronoun a line")
-    both(output, "only-system", action="store_true", help="print no segments")
+    both(
+        output,
+        "to-json",
+        metavar="FILE",
+        help="write all results as JSON: signature, systems, segments, pronouns, intervals",
+    )
+    both(output, "to-tsv", metavar="FILE", help="write a table with one pronoun per line")
+    both(output, "only-system", action="store_true", help="print only system scores")
     output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     comet_flags.add(made, compare=verb == "compare")
     return made
@@ -54,38 +57,38 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
 
 def add_dataset(texts: argparse._ActionsContainer) -> None:
     """The flags that name a WMT test set."""
-    texts.add_argument("-d", "--dataset", metavar="NAME:LP", help="a WMT test set instead, e.g. wmt22:de-en")
+    texts.add_argument("-d", "--dataset", metavar="NAME:LP", help="a WMT test set, e.g. wmt22:de-en")
     both(
         texts,
         "wmt-dir",
         metavar="DIR",
-        help="where -d is read: wmtNN-news-systems checkouts or any layout of `prepare`",
+        help="folder of the test sets: wmtNN-news-systems checkouts or any layout of `prepare`",
     )
-    texts.add_argument("--systems", nargs="+", metavar="NAME", help="of -d; all by default")
+    texts.add_argument("--systems", nargs="+", metavar="NAME", help="systems of -d (default: all)")
 
 
 def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
-    """The flags that say which model scores, and how; `seed`: and that of the resampling."""
+    """The flags of the model and its hardware; `seed`: also the seed of the resampling."""
     model = made.add_argument_group("model")
     model.add_argument(
         "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
     )
-    both(model, "allow-network", action="store_true", help="fetch --model from the Hugging Face hub")
+    both(model, "allow-network", action="store_true", help="download --model from the Hugging Face hub")
     both(
         model,
         "batch-size",
         type=numbers.positive,
         metavar="N",
-        help="32 pieces a batch for each (default: 32, on a GPU 1024)",
+        help="pieces per batch, in units of 32 (default: 32, on a GPU 1024)",
     )
     model.add_argument(
-        "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: one if there is one)"
+        "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: 1 if available)"
     )
     model.add_argument(
         "--precision",
         choices=["32", "bf16", "16"],
-        help="of the model (default: 32, exact to 1e-5; bf16 and 16 are faster, their scores move by up to 0.01 "
-        "with the batch, the other texts and the hardware)",
+        help="precision of the model (default: 32, exact to 1e-5; bf16 and 16 are faster, their scores vary by up to "
+        "0.01 with the batch, the other texts and the hardware)",
     )
     if seed:
         model.add_argument(
@@ -94,7 +97,7 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
             type=numbers.count,
             default=SEED,
             metavar="N",
-            help="of the resampling (default: %(default)s)",
+            help="seed of the resampling (default: %(default)s)",
         )
 
 

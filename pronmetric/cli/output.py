@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """Lines on stderr, silent with --quiet; held back until `begin`, so that bad input gives its error alone."""
+    """Notes on stderr, none with --quiet; they wait for `begin`, so that invalid input prints only its error."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
         self._held: list[str] | None = []
 
     def __call__(self, message: str) -> None:
-        """Say one line, now or at the beginning."""
+        """Print one line, now or when `begin` is called."""
         if self._held is not None:
             self._held.append(message)
         elif not self.quiet:
             print(f"pronmetric: {visible(message)}", file=sys.stderr)
 
     def begin(self) -> None:
-        """Say what was held back; the input is good."""
+        """Print the waiting notes: the input is valid."""
         held, self._held = self._held or [], None
         for message in held:
             self(message)
 
     def lengths(self, counts: Counts) -> None:
-        """Say what the encoder's length cut."""
+        """Note how many texts were too long for the encoder."""
         if counts.cut:
             self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
         if counts.windowed:
             self(
-                f"longer than the encoder, read in windows, every pronoun scored: {counts.windowed} of "
+                f"longer than the encoder, split into windows, every pronoun scored: {counts.windowed} of "
                 f"{counts.encoded} distinct texts"
             )
         if counts.surplus:
             self(
-                f"more pronouns than the head has slots, the surplus without weight in the segment's score: "
+                f"more pronouns than the head has slots, surplus pronouns not in the segment score: "
                 f"{counts.surplus} of {counts.encoded} distinct texts"
             )
         if counts.unread:
             self(
-                f"words longer than the encoder reads, their ends left out: in {counts.unread} of {counts.encoded} "
+                f"words longer than the encoder reads, their ends ignored: in {counts.unread} of {counts.encoded} "
                 "distinct texts"
             )
 
@@ -73,6 +73,6 @@ def bar(
 
 
 def open_stdout() -> None:
-    """Write UTF-8 whatever the locale; bytes of file names that are none pass unchanged."""
+    """Write UTF-8 whatever the locale; bytes of file names that are not UTF-8 pass unchanged."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -17,11 +17,11 @@ from pronmetric.suites.pair_sets import PairSet
 from pronmetric.text import strict_json
 
 ONLY = "pairs"
-"""The name of the only part of a file."""
+"""The name of the single part of a file."""
 
 
 class Scores(NamedTuple):
-    """The scores of all pairs: of a file, or of a model with the context, the signature and what was cut."""
+    """The scores of all pairs: of a file, or of a model with context, signature and counts of cut texts."""
 
     by_id: PairScores
     scored_by: str | None

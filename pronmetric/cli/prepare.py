@@ -18,10 +18,10 @@ from pronmetric.output import targets
 if TYPE_CHECKING:
     from data_prep.stages import MakeAligner
 
-DESCRIPTION = """Make training data of WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
+DESCRIPTION = """Make training data from WMT test sets (data.wmt=DIR) and plain English documents (data.english=DIR).
 
-Writes to out=DIR what `datasets.load_from_disk` reads, with manifest.json and confusion.json. A run that was stopped
-goes on with the test sets that are left."""
+Writes to out=DIR a dataset for `datasets.load_from_disk`, with manifest.json and confusion.json. An interrupted run
+resumes with the remaining test sets."""
 _TOP = 12
 _PAIRS = ("train", "development", "test")
 _COUNTS = {
@@ -53,13 +53,13 @@ def _job(settings: Settings) -> None:
 
 
 def _backend(name: str) -> MakeAligner | None:
-    """What sets up the back end; None for the agreement EM, which preparation trains and keeps itself."""
+    """A function that sets up the back end; None for the agreement EM, which preparation trains and stores itself."""
     if name == "agreement":
         return None
     if name == "eflomal":
         from pronmetric.alignment.eflomal import EflomalAligner
 
-        EflomalAligner()  # is the program there?
+        EflomalAligner()  # fails if the program is not installed
         return lambda sample: EflomalAligner(train_on=sample)
     from pronmetric.cli.align import embedding_aligner
 
@@ -78,7 +78,7 @@ def _progress(items: Iterable[Any], label: str, length: int | None, unit: str) -
 
 
 def summary(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """What was made: the pairs of each test set (Table 3 of the paper), each split, the commonest confusions."""
+    """A summary: the pairs of each test set (Table 3 of the paper), the splits, the most frequent confusions."""
     rows = []
     totals: Counter[str] = Counter()
     for name, counts in content["counts"]["testsets"].items():

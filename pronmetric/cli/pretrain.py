@@ -11,7 +11,7 @@ from pronmetric.cli import hydra_app
 from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain
 
-DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR): it is not the official ELMo.
+DESCRIPTION = """Pretrain an ELMo-like encoder on English documents (data.english=DIR). It is not the official ELMo.
 
 Writes to out=DIR: options.json and weights.hdf5 in AllenNLP's layout (for `pronmetric train encoder=elmo`),
 pretrain.json (its training data and perplexity), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same command

@@ -1,4 +1,4 @@
-"""`pronmetric report`: a result to look at, as a page, as tables, as a plot."""
+"""`pronmetric report`: a result as a web page, tables or a plot."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _content(args: argparse.Namespace, result: Result, note: output.Notes) -> Co
 
         links = link_pronouns(result, record)
         if links is None:
-            record("the result has no reference: pronouns are not compared with one")
+            record("the result has no reference: pronouns are not compared with a reference")
     found = differing(result, links)
     listed = found[: args.limit]
     found_views: dict[int, tuple[ModelView, ...]] = {}

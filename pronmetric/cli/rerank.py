@@ -71,7 +71,7 @@ def _rerank(
         contexts = list(previous(reference, docs, size=size))
     metric = load.metric(args, note)
 
-    where = "of the same document" if docs is not None else "of the file; document bounds are unknown"
+    where = "of the same document" if docs is not None else "of the file; document boundaries are unknown"
     said = _CONTEXTS[kind].format(context_flag.previous_lines(size))
     note(f"context: {said}" + ("" if kind == NONE else f", {where}"))
     counts = Counts()

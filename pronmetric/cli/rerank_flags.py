@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     made = verb_parser("rerank", DESCRIPTION, EPILOG)
     texts = made.add_argument_group("candidates (UTF-8, also gzip; see below)")
     texts.add_argument("--candidates", nargs="+", metavar="FILE", help="line-parallel files of candidates")
-    texts.add_argument("--nbest", metavar="FILE", help="or one file with the candidates of all lines")
+    texts.add_argument("--nbest", metavar="FILE", help="one file with the candidates of all lines")
     texts.add_argument(
         "--size",
         type=numbers.positive,

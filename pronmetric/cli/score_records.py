@@ -1,4 +1,4 @@
-"""`pronmetric score --jsonl`: records that bring their own context."""
+"""`pronmetric score --jsonl`: records that contain their context."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
         rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
         note(f"{name}: expected errors {rates}")
     if score.interval is not None and score.units < FEW:
-        note(f"{name}: the interval rests on {score.units} {score.resampled} only")
+        note(f"{name}: the interval is based on only {score.units} {score.resampled}")
 
 
 def _rate(rate: Rate) -> str:
@@ -24,5 +24,5 @@ def _rate(rate: Rate) -> str:
 
 
 def format_score(score: float | None) -> str:
-    """A score as COMET prints it, `null` where there is none."""
+    """A score in the format of COMET, `null` if there is none."""
     return "null" if score is None else f"{score:.4f}"

@@ -31,7 +31,7 @@ def format_all(level: SegmentLevel) -> str:
     """The metrics on the same outputs, and the tests between them."""
     reasons = {"without a score by all": level.left_out, "human references, left out": level.references}
     lines = head(level.systems, reasons)
-    lines.append(f"{level.segments} segments; {level.scores} outputs count, of {level.human_scores} that people scored")
+    lines.append(f"{level.segments} segments; {level.scores} outputs count, of {level.human_scores} with a human score")
     lines += ["", *_table(level.found, level.average)]
     if level.p is not None:
         what = "the verdicts on a pair" if level.figure in PAIRWISE else "the scores of an output"
@@ -55,7 +55,7 @@ def _table(found: Mapping[str, SegmentFigures], average: str) -> list[str]:
             told = ", ".join(f"{LABELS[name]} {count}" for name, count in undefined.items())
             lines.append(f"{label}: undefined, all scores of one side equal, and left out of the mean: {told}")
     if any_one.sought < any_one.pairs:
-        lines.append(f"the threshold was sought on {any_one.sought} pairs, drawn at random")
+        lines.append(f"the threshold was chosen on {any_one.sought} randomly drawn pairs")
     return lines
 
 

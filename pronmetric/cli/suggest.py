@@ -1,4 +1,4 @@
-"""`pronmetric suggest`: doubtful pronouns of a text, and the forms that the model would rather read there."""
+"""`pronmetric suggest`: doubtful pronouns of a text, and the forms that the model prefers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         size = config["context_size"]
         kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = _lines(corpus, kind, size), corpus.segments
-        said = kind + ("" if corpus.documents or kind == NONE else "; document bounds are unknown")
+        said = kind + ("" if corpus.documents or kind == NONE else "; document boundaries are unknown")
     metric = load.metric(args, note)
 
     counts, ids, found = Counts(), deque[Any](), Tally()

@@ -55,7 +55,7 @@ def matrix_lines(p: Matrix, figure: str, *, what: str) -> list[str]:
     ]
     return [
         f"one-sided p of: the row's metric agrees better than the column's, in {figure}",
-        f"({what} of the two change places at random, {PERMUTATIONS} times)",
+        f"({what} of the two metrics are swapped at random, {PERMUTATIONS} times)",
         table(("", *p.metrics), rows),
     ]
 
@@ -68,10 +68,10 @@ def _figures(rows: Mapping[str, Correlations]) -> str:
 
 
 def _drawn(found: Correlations) -> str:
-    drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} drawn anew {RESAMPLES} times"
+    drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} resampled {RESAMPLES} times"
     line = drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}"
     if len(found.systems) == 2:
-        line += "\ntwo systems: the first three figures are 1 or -1 whatever the scores"
+        line += "\nwith two systems the first three figures are always 1 or -1"
     return line
 
 

@@ -1,4 +1,4 @@
-"""`pronmetric train`: prepared data to a metric."""
+"""`pronmetric train`: train a metric on prepared data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.training.settings import Table, Train
 
-DESCRIPTION = """Train the metric on what `pronmetric prepare` wrote (data.dir=DIR).
+DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR).
 
 Writes to out=DIR: checkpoint/ (for `score --model`), logs (CSV, TensorBoard), and best.ckpt and last.ckpt. The same
 command resumes a stopped run from last.ckpt.
@@ -46,14 +46,14 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     named = [grid.Cell(job["table4/setup"], job["context"], job["head"], int(job["seed"])) for job in jobs]
     cells = [cell for cell in dict.fromkeys(named) if grid.wanted(cell, table)]
     if not cells:
-        raise PronmetricError("no cell of the table is among these settings (or its files are not given: table.elmo=)")
+        raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
     drawn = sample.draw(source, root / grid.DATA, sizes=table.sample.model_dump(), seed=0)
     pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
     left = [cell for cell in cells if not grid.finished(cell, root)]
     if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
         print("left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain", file=sys.stderr)
     print(
-        f"{len(cells)} cells, {len(cells) - len(left)} of them finished; the others take at most about "
+        f"{len(cells)} cells, {len(cells) - len(left)} finished; the rest take at most about "
         f"{grid.minutes(left, table, pairs=pairs):.0f} minutes on two CPU cores",
         file=sys.stderr,
     )
@@ -83,7 +83,7 @@ def _job(settings: Train) -> None:
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     if settings.head.kind == "logit" and result.calibration is None:
-        print("not calibrated: too few natural errors in the development set, or nothing learned", file=sys.stderr)
+        print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
 
 

@@ -26,11 +26,11 @@ def usage_error(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (["--num_workers", "2"], "one process reads and prepares the texts"),
-        (["--accelerator", "ddp"], "--gpus N says how many"),
+        (["--num_workers", "2"], "a single process reads and prepares the texts"),
+        (["--accelerator", "ddp"], "set their number with --gpus N"),
         (["--mc_dropout", "30"], "without dropout"),
-        (["--print_cache_info"], "stands in --to_json, under counts"),
-        (["--enable-context"], "--context says in which"),
+        (["--print_cache_info"], "is in the --to_json output, under counts"),
+        (["--enable-context"], "choose the kind with --context"),
         (["--sacrebleu_dataset", "wmt20:de-en"], "give -d NAME:LP with --wmt-dir DIR"),
     ],
 )
@@ -104,5 +104,5 @@ def test_storage_is_that_of_hub_models(
 @pytest.mark.parametrize("verb", ["score", "compare"])
 def test_a_stray_file_name_is_told_its_place(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = usage_error(capsys, verb, "own.txt")
-    assert said == f"pronmetric {verb}: error: system outputs stand after -t; expected -t own.txt"
+    assert said == f"pronmetric {verb}: error: system outputs follow -t; expected -t own.txt"
     assert usage_error(capsys, verb, "-t", "a", "--bogus").endswith("unrecognized arguments: --bogus")

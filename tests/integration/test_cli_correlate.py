@@ -208,7 +208,7 @@ def test_the_bundled_example(root: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_two_systems_are_told_to_say_little(capsys: pytest.CaptureFixture[str]) -> None:
     run(sys_score("m", {"A": 1, "B": 2}), sys_score("p", {"A": 1, "B": 9}))
-    assert "two systems: the first three figures are 1 or -1 whatever the scores" in capsys.readouterr().out
+    assert "with two systems the first three figures are always 1 or -1" in capsys.readouterr().out
 
 
 def test_equal_scores_have_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,8 +243,8 @@ BAD = {
         "found 1: here are A, refA, refB; there are A, refA, refB; name them alike (human references are left out: "
         "refA, refB)",
     ),
-    "drawing segments": (["metric", "people", "--resample", "segments"], "metric: holds no segments, which --resample"),
-    "writing segments": (["metric", "people", "--to_seg_score", "x"], "metric: holds no segments, which --to_seg"),
+    "drawing segments": (["metric", "people", "--resample", "segments"], "metric: has no segments, which --resample"),
+    "writing segments": (["metric", "people", "--to_seg_score", "x"], "metric: has no segments, which --to_seg"),
     "overwriting": (["metric", "people", "--to_json", "metric"], "metric: would be overwritten"),
     "no folder": (["metric", "people", "--to_sys_score", "no/where"], "no/where: the folder no does not exist"),
     "one name twice": (["twofiles.json", "people"], "twofiles.json: duplicate system A (of there/A.txt)"),

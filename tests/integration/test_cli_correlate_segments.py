@@ -88,7 +88,7 @@ def test_direct_assessment_names_and_leaves_out(capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "2 systems: A, B\nwithout a score by all: 2 (Only, Other.3)\n" in out
     assert (
-        "human references, left out: 2 (refA, HUMAN-B.2)\n2 segments; 4 outputs count, of 4 that people scored" in out
+        "human references, left out: 2 (refA, HUMAN-B.2)\n2 segments; 4 outputs count, of 4 with a human score" in out
     )
     assert "average item: the systems' scores of each segment, then the mean over 2 segments; 2 pairs\n" in out
 
@@ -185,7 +185,10 @@ BAD = {
         "--test takes pearson, spearman, tau_b",
     ),
     "writing several": (["m", "n", "p.seg.score", "--to_seg_score", "x"], "m: is one of 2 SCORES, but --to_seg_score"),
-    "writing no result": (["m", "p.seg.score", "--to_sys_score", "x"], "m: is no result, which --to_sys_score needs"),
+    "writing no result": (
+        ["m", "p.seg.score", "--to_sys_score", "x"],
+        "m: is not a result, which --to_sys_score needs",
+    ),
     "one file twice": (["m", "m", "p.seg.score"], "m: is given twice"),
     "overwriting the second": (["m", "n", "p.seg.score", "--to_json", "n"], "n: "),
     "NaN": (["nan", "p.seg.score"], "nan:2: expected a finite number, got 'nan'"),

@@ -201,7 +201,8 @@ def test_study_files(run: Run, tmp_path: Path) -> None:
     scores = jsonl(tmp_path / "s", [score("f-1", 1, 0), score("g-1", 0, 1)])
     out, err = run(path, "--scores", scores)
     assert (
-        "gold answers: 2 given (the reference is better: 2)" in out and "the intervals rest on 1 documents only" in err
+        "gold answers: 2 given (the reference is better: 2)" in out
+        and "the intervals are based on only 1 documents" in err
     )
     assert cells(out, "french")[1] == "100.0" and cells(out, "german")[1] == "0.0" and cells(out, "all")[1] == "50.0"
 
@@ -329,7 +330,7 @@ def test_detection(run: Run, tokens: Path, tmp_path: Path) -> None:
     assert cells(out, "she")[4:] == ["-"] * 5
     assert {cells(out, name)[0] for name in ("Alder", "Birch")} == {"12"}
     assert "flagged below 0.5; intervals resample 6 documents" in out
-    assert err == "pronmetric: the intervals rest on 6 documents only\n"
+    assert err == "pronmetric: the intervals are based on only 6 documents\n"
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     assert content["detection"]["precision"]["value"] == 0.875
     assert content["by_pronoun"]["she"]["roc_auc"] is None

@@ -131,7 +131,11 @@ def test_references_of_a_test_set(run_tiny: Run, two: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("flags", "code", "said"),
     [
-        (["score", "-t", "A", "--refs", "refA"], 2, "--refs names references of -d; those of -t are files: give -r"),
+        (
+            ["score", "-t", "A", "--refs", "refA"],
+            2,
+            "--refs names references of -d; with -t give reference files with -r",
+        ),
         (["score", "-t", "A", "-r", "R", "R"], 1, "-r: expected different references"),
         (["score", "-d", "wmt23:de-en", "--wmt-dir", "W", "--refs", "refC"], 1, "no reference refC in wmt23:de-en"),
         (

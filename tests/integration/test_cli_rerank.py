@@ -94,7 +94,7 @@ def test_in_the_context_of_a_reference_and_in_none(
     contexts = list(previous(read(sample / "ref.txt")))
     out, err = run("--candidates", *systems, "-r", sample / "ref.txt")
     assert out == [best(metric, texts, context) for texts, context in zip(candidates, contexts, strict=True)]
-    assert "lines of the reference, of the file; document bounds are unknown" in err
+    assert "lines of the reference, of the file; document boundaries are unknown" in err
     out, err = run("--candidates", *systems, "--context", "none")
     assert out == [best(metric, texts, "") for texts in candidates]
     assert "context: none\n" in err

@@ -128,7 +128,7 @@ def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: P
     files = ["-r", sample / "ref.txt", "-s", sample / "src.de.txt", "--docids", sample / "docids.txt"]
     _, err = run("-t", a, c, *files, "--to_json", tmp_path / "out.json", "--to_tsv", tmp_path / "out.tsv")
     content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert "it changes no score" in err
+    assert "it does not affect scores" in err
     assert Signature.parse(content["signature"]) == metric.signature(context="common", context_size=2)
     assert [s["system"] for s in content["systems"]] == [str(a), str(c)]
     docs, ref = read(sample / "docids.txt"), read(sample / "ref.txt")
@@ -167,7 +167,7 @@ def test_long_texts_are_told(run: Run, tmp_path: Path, tiny_checkpoint: Checkpoi
     (tmp_path / "a").write_text("\n".join(lines) + "\n")
     _, err = run("-t", tmp_path / "a")
     assert "context cut on the left to fit the encoder: 2 of 3 distinct texts" in err
-    assert "read in windows, every pronoun scored: 1 of 3 distinct texts" in err
+    assert "split into windows, every pronoun scored: 1 of 3 distinct texts" in err
 
 
 def test_wmt_test_sets(run: Run, wmt_sample: Path, tmp_path: Path) -> None:

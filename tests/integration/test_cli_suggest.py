@@ -184,7 +184,7 @@ BAD = [
     (["--jsonl", "broken.jsonl"], "broken.jsonl:2: broken JSON"),
     (["--jsonl", "no-text.jsonl"], 'no-text.jsonl:1: the key "text" is missing'),
     (["--jsonl", "no-id.jsonl"], 'no-id.jsonl:1: the key "id" is missing'),
-    (["--jsonl", "twice.jsonl"], "twice.jsonl:2: the id 1 stands on an earlier line"),
+    (["--jsonl", "twice.jsonl"], "twice.jsonl:2: the id 1 is also on an earlier line"),
     (["--jsonl", "context.jsonl"], '"context" must be a list of strings'),
     (["-t", "nix.txt"], "nix.txt: no such file"),
     (["-t", "system-a.txt", "-r", "short.txt"], "system-a.txt has 37, short.txt has 1"),

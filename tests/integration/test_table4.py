@@ -103,7 +103,7 @@ def test_what_is_finished_is_not_run_again(
         "minilm-common-paper-1",
         "minilm-common-logit-1",
     ]
-    assert "3 cells, 3 of them finished; the others take at most about 0 minutes" in notes
+    assert "3 cells, 3 finished; the rest take at most about 0 minutes" in notes
 
 
 def test_a_cell_that_was_killed_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from pronmetric.text.context import in_context, previous
 Checkpoints = Callable[..., Path]
 LINES = ["Anna met Ben.", "She gave him a key.", "He lost it.", "They laughed at themselves."]
 OTHERS = ["Anna met Ben.", "She gave her a key.", "She lost it.", "We laughed at ourselves."]
-SAID = "trained without context and scores without it; ask for one with --context"
+SAID = "trained without context and scores without it; --context overrides this"
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_contexts_that_the_texts_do_not_have_are_refused(
     for verb in ("score", "suggest"):
         for words, message in (
             (("-t", files[0], "--context", "given"), "--context given is that of the records of --jsonl"),
-            (("--jsonl", records, "--context", "respective"), "a record of --jsonl brings its own context"),
+            (("--jsonl", records, "--context", "respective"), "records of --jsonl contain their context"),
         ):
             with pytest.raises(SystemExit) as error:
                 main([verb, *words])
