@@ -74,7 +74,7 @@ def passage_features() -> datasets.Features:
 
 
 def to_row(record: Pair | Passage) -> dict[str, Any]:
-    """A record as plain lists and dictionaries, as Arrow takes it."""
+    """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
     if isinstance(record, Pair):
         row["mismatches"] = [dataclasses.asdict(mismatch) for mismatch in record.mismatches]
@@ -121,11 +121,11 @@ class RowFile:
             self._waiting = []
 
     def __enter__(self) -> RowFile:
-        """Open already."""
+        """The writer, which is already open."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Write what waits and close."""
+        """Write the remaining rows and close."""
         self._flush()
         self._writer.close()
         self._sink.close()
@@ -151,7 +151,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 def write(
     folder: Path, *, pairs: Mapping[str, Iterable[Pair]], passages: Mapping[str, Iterable[Passage]]
 ) -> dict[str, int]:
-    """Write split by split to `folder`, which must not exist, and return the number of rows of each split.
+    """Write the splits to `folder`, which must not exist, and return the number of rows of each.
 
     The same records give the same bytes.
     """
@@ -170,7 +170,7 @@ def write(
 
 
 def finish(folder: Path, splits: Iterable[str]) -> None:
-    """Name the splits of `folder` as `datasets.load_from_disk` wants them."""
+    """Write the list of splits of `folder` for `datasets.load_from_disk`."""
     text = strict_json.dump({"splits": list(splits)})
     (folder / "dataset_dict.json").write_text(text + "\n", encoding="utf-8")
 
@@ -178,7 +178,7 @@ def finish(folder: Path, splits: Iterable[str]) -> None:
 def save_split(folder: Path, stream: Path, features: datasets.Features) -> None:
     """Turn one Arrow stream file into a saved dataset of this schema version.
 
-    The fingerprint is taken from the bytes: left to `datasets` it would be random.
+    The fingerprint is a hash of the bytes; the default of `datasets` is random.
     """
     import pyarrow as pa
     from datasets import Dataset, DatasetInfo, Version
@@ -205,7 +205,7 @@ def _read(folder: str | os.PathLike[str], split: str, known: tuple[str, ...]) ->
     if not (path / "dataset_info.json").is_file():
         raise InputError(
             f"no split {split!r} here: expected a folder written by `pronmetric prepare`, "
-            f"found {'no such folder' if not Path(folder).is_dir() else 'none with that split'}",
+            f"found {'no such folder' if not Path(folder).is_dir() else 'no such split'}",
             file=str(folder),
         )
     found = _read_version(path / "dataset_info.json")
@@ -228,7 +228,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """The manifest of a prepared folder.
 
     Raises:
-        InputError: there is none, or it is broken.
+        InputError: it is missing or broken.
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
@@ -243,7 +243,7 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     """One pair split of a prepared folder, memory-mapped.
 
     `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").
-    Raises InputError where the folder, the split or the schema version is another.
+    Raises InputError for a missing folder or split, or another schema version.
     """
     rows = _read(folder, split, PAIR_SPLITS)
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))

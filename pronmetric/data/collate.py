@@ -2,7 +2,7 @@
 
 A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored, with the encoder's
 separator piece between the two if asked for. Pieces are what the encoder reads (`pronmetric.data.pieces`); words are
-those of `pronmetric.text.words`; the two are never mixed up.
+those of `pronmetric.text.words`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ class Encoded(NamedTuple):
 
     example: index into the examples that were encoded. ids: piece ids (pieces, ...). word: index of each
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
-    of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: pieces of context that
-    did not fit. windows: rows that the example was split into. unread: words of the example whose ends no piece
-    holds.
+    of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: number of pieces of context
+    that did not fit. windows: number of rows of the example. unread: number of its words that are not read completely.
     """
 
     example: int
@@ -78,8 +77,8 @@ class _Run(NamedTuple):
 class Collator:
     """Encodes examples for one encoder.
 
-    `max_pieces` counts the special pieces too. `separator`: put the separator piece between context and text, so that
-    the encoder knows which is judged.
+    `max_pieces` counts the special pieces too. `separator`: put the separator piece between context and text, which
+    marks the text that is scored.
     """
 
     def __init__(self, pieces: Pieces, *, max_pieces: int, separator: bool) -> None:
@@ -90,7 +89,7 @@ class Collator:
         self.separator = pieces.separator if separator else None
         self._room = max_pieces - len(pieces.prefix) - len(pieces.suffix)
         if self._room < 8:
-            raise InputError(f"expected max_pieces that leave room for 8 pieces of text, got {max_pieces}")
+            raise InputError(f"expected max_pieces with room for 8 pieces of text, got {max_pieces}")
 
     def encode(self, examples: Sequence[Example]) -> list[Encoded]:
         """Rows of `examples`, in order.
@@ -110,7 +109,9 @@ class Collator:
         bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
         last = offsets[:, 1] - 1  # a piece belongs to the word of its last character
         word = np.searchsorted(bounds[:, 0], last, side="right") - 1
-        word = np.where((word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1)  # white space has none
+        word = np.where(
+            (word >= 0) & (last < np.append(bounds[:, 1], 0)[word]), word, -1
+        )  # white space belongs to no word
         shift = len(text) - len(example.text)
         spans = np.asarray(example.spans, dtype=np.int64).reshape(-1, 2) + shift
         first = np.searchsorted(offsets[:, 1], spans[:, 0], side="right")  # first piece of each pronoun
@@ -123,7 +124,7 @@ class Collator:
         run, room = _Run(index, ids, word, pronoun_word), self._room
         if len(ids) - text_start <= room:
             begin = max(0, len(ids) - room)
-            begin = text_start if begin == context else begin  # no separator after nothing
+            begin = text_start if begin == context else begin  # no separator without context
             cut = min(begin, context)
             yield self._row(run, np.arange(len(spans)), begin, len(ids), cut=cut, windows=1)
             return
@@ -179,7 +180,7 @@ class Collator:
 
 
 def cut_batches(rows: Sequence[Encoded], *, pieces: int, by_length: bool = True) -> Iterator[list[Encoded]]:
-    """Batches of at most `pieces` pieces, padding included; a longer row is a batch of its own.
+    """Batches of at most `pieces` pieces, padding included; a longer row is a batch by itself.
 
     by_length: rows of similar length share a batch, the longest first; otherwise consecutive rows do.
     """
@@ -196,6 +197,6 @@ def cut_batches(rows: Sequence[Encoded], *, pieces: int, by_length: bool = True)
 
 
 def _seen(example: Example) -> Example:
-    """An example as it is read."""
+    """An example as readable text (`pronmetric.text.readable`)."""
     text = readable(example.text)
     return Example(readable(example.context).text.strip(), text.text, [text.read(*span) for span in example.spans])

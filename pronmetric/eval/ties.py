@@ -1,4 +1,4 @@
-"""Ties: the threshold up to which two scores count as equal, and how a metric's ties agree with people's."""
+"""Ties: the threshold up to which two scores count as equal, and agreement with human ties."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pronmetric.eval.decision import ANSWERS, TIE, decide
 
 NULL = "null"
 PEOPLES_RATE = 44 / 2640
-"""The share of ties in the answers of the published study, which tie thresholds reach on development pairs.
+"""The share of ties in the answers of the published study; tie thresholds are chosen to reach it on development pairs.
 
-It is no rate of people in general: on MQM annotations people tie 14.7 % of pairs, where this threshold ties none.
+It is not a general rate of human ties: in MQM annotations 14.7 % of pairs are ties, of which this threshold ties none.
 
 From the answers that Jwalapuram et al. 2019 publish for each pronoun pair (`pronoun_pair_list.pkl` of
 github.com/ntunlp/eval-anaphora, all languages): 2,527 for the reference, 69 for the wrong pronoun, 44 ties.
-Only pairs on which the raters agreed (0.8 or more) were published, so that people's true rate is higher. It is the one
-rate known for people who were shown both texts: MQM raters judge one text at a time, and where no error touches a
-pronoun two texts tie for want of anything to judge.
+Only pairs on which the raters agreed (0.8 or more) were published, so that the true rate is higher. It is the only
+known rate of raters who saw both texts. MQM raters judge one text at a time, and two texts without a pronoun error are
+ties by definition.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ThreeWay:
-    """A metric's answers A, B and tie against people's, pairs without a score being wrong.
+    """A metric's answers A, B and tie compared with human answers; pairs without a score are wrong.
 
     accuracy: share of equal answers with its interval, higher is better. people_ties, metric_ties: shares of ties.
-    table: people's answer -> the metric's answer ("null" too) -> pairs.
+    table: human answer -> the metric's answer (also "null") -> pairs.
     """
 
     threshold: float
@@ -51,7 +51,7 @@ def three_way(
     threshold: float,
     seed: int = 0,
 ) -> ThreeWay:
-    """Compare a metric with a tie threshold with people's answers, each of which is A, B or tie."""
+    """Compare a metric with a tie threshold with human answers, each of which is A, B or tie."""
     if not 0 <= threshold < float("inf"):
         raise PronmetricError(f"expected a tie threshold from 0, got {threshold}")
     if not all(score is None or math.isfinite(score) for pair in scores for score in pair):
@@ -72,19 +72,19 @@ def three_way(
 
 
 def choose_threshold(differences: ArrayLike, rate: float) -> float:
-    """The tie threshold that ties a share `rate` of these pairs; choose it on development data.
+    """The tie threshold at which a share `rate` of these pairs are ties; choose it on development data.
 
     Args:
         differences: score of A minus score of B for each pair that has both scores; the sign does not matter.
         rate: the share of ties to reach, in [0, 1].
 
     Returns:
-        The threshold, from 0, whose share of |difference| <= threshold is nearest to `rate`, the smaller of two as
-        near. It lies half-way between the last difference inside and the first outside, so that rounding moves no pair
-        over it; where all are inside it is the largest, where none need be it is 0.
+        The threshold, from 0, whose share of |difference| <= threshold is nearest to `rate`; of two equally near ones
+        the smaller. It is half-way between the largest difference inside and the smallest outside, so that rounding
+        does not matter; the largest difference if all are inside, 0 if none must be.
 
     Raises:
-        PronmetricError: no difference, one that is not finite, a rate outside [0, 1].
+        PronmetricError: no differences, a difference that is not finite, a rate outside [0, 1].
 
     >>> choose_threshold([0.1, -0.3, 0.6, 0.9], 0.5)
     0.45
@@ -93,9 +93,9 @@ def choose_threshold(differences: ArrayLike, rate: float) -> float:
     if sizes.ndim != 1 or not len(sizes) or not np.isfinite(sizes).all():
         raise PronmetricError(f"a tie threshold needs finite score differences, one or more; got {len(sizes)} numbers")
     if not 0 <= rate <= 1:
-        raise PronmetricError(f"a rate of ties lies from 0 to 1, got {rate}")
+        raise PronmetricError(f"expected a rate of ties from 0 to 1, got {rate}")
     values, counts = np.unique(np.append(0.0, sizes), return_counts=True)
-    counts[0] -= 1  # the zero put in: threshold 0 is a choice even where no two scores are equal
+    counts[0] -= 1  # with the added zero, threshold 0 can be chosen even if no two scores are equal
     shares = np.cumsum(counts) / len(sizes)
     nearest = int(np.argmin(np.round(np.abs(shares - rate), 12)))
     if nearest in (0, len(values) - 1):

@@ -1,4 +1,4 @@
-"""The clause that may follow "that": how it begins, and whether it has a subject, a verb and an object of its own."""
+"""The clause that may follow "that": how it begins, and whether it has a subject, a verb and an object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Next(NamedTuple):
     """What follows: its kind, and the index of its first word after quotes and adverbs.
 
     kind: verb (finite), pronoun, determiner, starter (of a clause), preposition, name, open (any other word),
-    fixed (that way, that kind: a determiner for sure), comma or end.
+    fixed (that way, that kind: certainly a determiner), comma or end.
     """
 
     kind: str
@@ -52,7 +52,7 @@ _AFTER_GAP = frozenset("is was are were has had".split())
 
 
 def is_certain(words: Sequence[str], follows: Next) -> bool:
-    """Whether the word that follows can begin a clause, and neither a noun after "that" nor anything else."""
+    """Whether the word that follows can only begin a clause."""
     word = word_at(words, follows.at)
     return follows.kind == "starter" or word in LEXICON["personal_subject"] or word in SURE_DETERMINER
 
@@ -72,7 +72,7 @@ def following(words: Sequence[str], index: int, names: Collection[int] = ()) -> 
 
 
 def _following_kind(word: str, after: str, *, moved: bool) -> str:
-    """The first kind of `_KINDS` whose test holds; moved: quotes or adverbs were skipped before `word`."""
+    """The first kind of `_KINDS` whose test is true; moved: quotes or adverbs were skipped before `word`."""
     return next((kind for kind, holds in _KINDS if holds(word, after, moved)), "open")
 
 
@@ -89,7 +89,7 @@ def _is_verb(word: str, after: str, moved: bool) -> bool:
 
 
 def _is_fixed(word: str, after: str, moved: bool) -> bool:
-    """Whether "that" is a determiner for sure: that one, that way, that other, that day."""
+    """Whether "that" is certainly a determiner: that one, that way, that other, that day."""
     if word == "one" and (not after.isalpha() or after in FINITE_VERB - MODAL - {"had"}):
         return True
     if word in LEXICON["light_noun"] or (word == "other" and not is_plural(after)):
@@ -130,7 +130,7 @@ _KINDS: tuple[tuple[str, Callable[[str, str, bool], bool]], ...] = (
     ("end", _is_coordinator),
     ("verb", _is_likely_verb),
 )
-"""Kinds of the word after "that", and tests of this word, the next one and `moved`; the first that holds counts."""
+"""Kinds of the word after "that", and tests of this word, the next one and `moved`; the first true one counts."""
 
 
 def can_follow_verb(word: str) -> bool:
@@ -165,7 +165,7 @@ def _finite_ahead(words: Sequence[str], at: int, *, fronted: bool) -> bool:
 def clause_can_follow(words: Sequence[str], follows: Next, *, object_unlikely: bool) -> bool:
     """Whether a clause with its own subject can follow.
 
-    object_unlikely: the word before hardly takes an object "that N" ("he said that N").
+    object_unlikely: the word before rarely takes an object "that N" ("he said that N").
     """
     kind, at = follows
     if kind == "preposition":
@@ -181,7 +181,7 @@ def clause_can_follow(words: Sequence[str], follows: Next, *, object_unlikely: b
 
 
 def _fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool:
-    """Whether the preposition at `at` begins a clause ("that in May he left") and no phrase after "that"."""
+    """Whether the preposition at `at` begins a clause ("that in May he left"), not a phrase after "that"."""
     word, after = words[at], word_at(words, at + 1)
     if word == "about" or (word == "to" and after not in BASE):
         return False
@@ -200,13 +200,13 @@ def has_verb(words: Sequence[str], follows: Next) -> bool:
 
 
 def is_certain_clause(words: Sequence[str], follows: Next) -> bool:
-    """Whether a clause with a sure subject, a verb and its object follows."""
+    """Whether a clause with a certain subject, a verb and its object follows."""
     subject = follows.kind == "pronoun" or words[follows.at] in SURE_DETERMINER
     return subject and has_verb(words, follows) and not has_gap(words, follows)
 
 
 def has_gap(words: Sequence[str], follows: Next) -> bool:
-    """Whether the clause that follows lacks the object of its verb ("the claim that he made"): it is relative then."""
+    """Whether the clause that follows lacks the object of its verb, as a relative one ("the claim that he made")."""
     if follows.kind not in ("pronoun", "determiner"):
         return False
     phrase = follows.kind == "determiner"

@@ -1,7 +1,4 @@
-"""Corruption: the confusion table, one replacement that keeps letter case, and the seeded replacement of many.
-
-Numpy only; used by data_prep.noise, training and suggest.
-"""
+"""Corruption: the confusion table, replacement of one pronoun with its letter case, seeded replacement of many."""
 
 from __future__ import annotations
 
@@ -24,17 +21,17 @@ __all__ = ["ConfusionTable", "Corrupted", "CorruptionRates", "agrees", "corrupt"
 class ConfusionTable:
     """How often systems wrote one pronoun form where the reference has another.
 
-    Forms are lower-cased; a form against itself and forms outside the inventory are refused.
+    Forms are lower-cased; a form paired with itself and forms outside the inventory are refused.
     """
 
     def __init__(self, counts: Mapping[str, Mapping[str, float]]) -> None:
-        """Take nested counts {form: {wrong: n}}."""
+        """Check nested counts {form: {wrong: n}}."""
         for form, row in counts.items():
             for wrong, count in row.items():
                 if form not in FORMS or wrong not in FORMS or form == wrong or not count >= 0:
                     raise InputError(
-                        "confusion table: expected counts >= 0 of one pronoun against another, "
-                        f"came {form} -> {wrong}: {count}"
+                        "confusion table: expected counts >= 0 of one pronoun for another, "
+                        f"got {form} -> {wrong}: {count}"
                     )
         self._counts = {form: {w: row[w] for w in sorted(row)} for form, row in sorted(counts.items())}
 
@@ -54,7 +51,7 @@ class ConfusionTable:
         """Read the JSON that `save` writes.
 
         Raises:
-            InputError: the file cannot be read, is not strict JSON or holds something else.
+            InputError: the file cannot be read, is not strict JSON or has other content.
         """
         expected = "expected a confusion table (JSON: form -> wrong form -> count)"
         content = strict_json.read(path, expected)
@@ -73,15 +70,15 @@ class ConfusionTable:
         return {form: dict(row) for form, row in self._counts.items()}
 
     def count(self, form: str, wrong: str) -> float:
-        """How often `wrong` stood for `form`."""
+        """How often `wrong` was written for `form`."""
         return self._counts.get(form, {}).get(wrong, 0)
 
     def probability(
         self, form: str, *, power: float = 1.0, allowed: Collection[str] | None = None, smoothing: float = 0.0
     ) -> dict[str, float]:
-        """The chance of each wrong form: (count + smoothing) ** power, over `allowed` or the seen forms, summing to 1.
+        """The chance of each wrong form: (count + smoothing) ** power, over `allowed` or the seen forms; the sum is 1.
 
-        Empty where no form can be drawn.
+        Empty if no form can be drawn.
         """
         row = self._counts.get(form, {})
         forms = [f for f in (row if allowed is None else allowed) if f != form]
@@ -99,7 +96,7 @@ class ConfusionTable:
         allowed: Collection[str] | None = None,
         smoothing: float = 0.0,
     ) -> str | None:
-        """One wrong form for `form` by `probability`; None where there is none."""
+        """One wrong form for `form`, drawn by `probability`; None if there is none."""
         chances = self.probability(form, power=power, allowed=allowed, smoothing=smoothing)
         if not chances:
             return None
@@ -108,7 +105,7 @@ class ConfusionTable:
 
 
 def replace(text: str, start: int, end: int, form: str) -> str:
-    """`text` with the pronoun at [start, end) replaced by `form` in the letter case that its place asks for.
+    """`text` with the pronoun at [start, end) replaced by `form` in the letter case of its position.
 
     >>> replace("He left.", 0, 2, "it"), replace("I know I can.", 7, 8, "he"), replace("SHE LEFT", 0, 3, "they")
     ('It left.', 'I know he can.', 'THEY LEFT')
@@ -119,7 +116,7 @@ def replace(text: str, start: int, end: int, form: str) -> str:
 
 
 def match_case(text: str, start: int, end: int, form: str) -> str:
-    """`form` in the letter case that fits the place [start, end) of `text`."""
+    """`form` in the letter case for the position [start, end) of `text`."""
     old = text[start:end].lstrip("'\u2019\u2018\u02bc")
     if not any(letter.isupper() for letter in text):
         return form.lower()
@@ -157,14 +154,14 @@ class Corrupted:
 class CorruptionRates:
     """How `corrupt` replaces pronouns.
 
-    rate: the share of pronouns to replace; factors of it by form (lower-cased) are in `emphasis`.
-    same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else from the whole row
-    of the confusion table.
-    fitting: the chance that a draw from the whole row is restricted to forms that fit the slot. Without it
-    "her" as an object seldom gives way to "him", as its row holds the possessive's errors, and "him" often to "her".
+    rate: the share of pronouns to replace; `emphasis` has factors of it by form (lower-cased).
+    same_slot_share: the chance that a wrong form is drawn from the first grade of its slot; else it is drawn from the
+    whole row of the confusion table.
+    fitting: the chance that a draw from the whole row is restricted to forms that fit the slot. Without it "her" as an
+    object is rarely replaced by "him", as its row includes the errors of the possessive, and "him" often by "her".
     power, smoothing: a form's weight is (count + smoothing) ** power; power 0 balances the forms.
-    joint: the chance that, in this text, all mentions of one referent (as he, him, his, himself) are replaced
-    together by another's, on top of the single replacements.
+    joint: the chance that all mentions of one referent in the text (he, him, his, himself) are replaced together by
+    those of another, in addition to the single replacements.
     must_agree: the chance that a draw is restricted to forms that the verb agrees with.
     """
 
@@ -179,7 +176,7 @@ class CorruptionRates:
 
     @classmethod
     def raw(cls, rate: float) -> CorruptionRates:
-        """About `rate` of the pronouns, each replaced by the raw counts of its row of the confusion table."""
+        """Replace about `rate` of the pronouns, each drawn from the raw counts of its row of the confusion table."""
         return cls(
             rate=rate,
             power=1.0,
@@ -204,8 +201,8 @@ def corrupt(
     """Replace some of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
     frequency: how often each form is right in each slot, {slot: {form: n}}; forms drawn from the slot, and referents,
-    are then drawn by it instead of by `table`. Without it a rare form is wrong too often: seen in place of a common
-    one, it is learned to be wrong. So would "her" be as an object, were it drawn as often as it is a possessive too.
+    are then drawn by it instead of by `table`. Without it a rare form often replaces a common one, so that the model
+    learns that it is wrong. The counts are by slot: "her" is far more frequent as a possessive than as an object.
     """
     words = split(text)
     wrong: list[str | None] = [None] * len(occurrences)
@@ -266,7 +263,7 @@ def _replace_referent(
 
 
 def _draw(rng: np.random.Generator, forms: Sequence[str], weights: Mapping[str, float]) -> str | None:
-    """One of `forms` by weight; None where none weighs anything."""
+    """One of `forms` by weight; None if all weights are 0."""
     edges = np.cumsum([weights.get(form, 0) for form in forms])
     if not len(edges) or edges[-1] <= 0:
         return None

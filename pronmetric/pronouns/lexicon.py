@@ -1,4 +1,4 @@
-"""Closed classes and common verbs of English that the pronoun rules ask for (tables/lexicon.en.tsv).
+"""Closed classes and common verbs of English for the pronoun rules (tables/lexicon.en.tsv).
 
 In the table a verb with a star includes its regular inflections.
 """
@@ -9,7 +9,7 @@ from pronmetric.pronouns.tables import rows
 
 
 def _inflected(verb: str) -> set[str]:
-    """The regular forms of a verb, with some that only look like it; none of these is another word's form.
+    """The regular forms of a verb, and some impossible ones, none of which is another word.
 
     >>> sorted(_inflected("deny"))
     ['denied', 'denies', 'deny', 'denying']

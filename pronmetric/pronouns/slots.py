@@ -115,8 +115,8 @@ def _forms(kind: str, case: str, person: str = "") -> tuple[str, ...]:
 def grades(words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
     """The other forms that fit the slot of `words[index]`, in grades of similarity.
 
-    The first grade holds the forms that the sentence itself can hardly expose: the same slot and, for
-    he, she, it and they, the third person. Then come demonstratives, then the other persons.
+    The first grade has the forms that are usually grammatical in the sentence: the same slot and, for he, she, it and
+    they, the third person. Demonstratives are next, then the other persons.
 
     >>> from pronmetric.text.words import words
     >>> grades(words("She saw him."), 2)
@@ -174,7 +174,7 @@ def agrees(words: Sequence[Word], index: int, form: str) -> bool:
     """Whether `form` in place of `words[index]` agrees in number and person with its verb or noun.
 
     That is the finite verb of a subject ("they is" does not agree), and the noun after this, that, these and those
-    ("these book" does not). Case is not looked at. Where the verb is not seen, it agrees.
+    ("these book" does not). Case is ignored. A form without a visible verb agrees.
 
     >>> from pronmetric.text.words import words
     >>> agrees(words("He is here."), 0, "they"), agrees(words("He was here."), 0, "it")
@@ -191,7 +191,7 @@ def agrees(words: Sequence[Word], index: int, form: str) -> bool:
 
 
 def _verb(words: Sequence[Word], index: int) -> str:
-    """The finite verb of the subject `words[index]`, lower-cased; "" if none is seen."""
+    """The finite verb of the subject `words[index]`, lower-cased; "" if none is found."""
     before = _low(words, index - 1)
     if before in ("n't", "not"):
         before = _low(words, index - 2)
@@ -207,7 +207,7 @@ def _verb(words: Sequence[Word], index: int) -> str:
 
 
 def _fits(form: str, verb: str) -> bool:
-    """Whether a subject `form` goes with the finite `verb`; forms that are no subjects go with all."""
+    """Whether a subject `form` agrees with the finite `verb`; forms that are not subjects agree with all."""
     if verb in FIRST:
         return form == "i"
     third = verb in SINGULAR or _third_singular(verb)
@@ -238,9 +238,9 @@ def _noun_follows(words: Sequence[Word], index: int) -> bool:
 
 
 def _number_or_quote_owned(words: Sequence[Word], index: int) -> bool:
-    """Whether what follows "her" is a figure ("her 20s"), or a quotation that is no object of speech.
+    """Whether "her" is a possessive before a figure ("her 20s") or a quotation.
 
-    "Called her 'Aunt'" has a verb before; after a preposition or conjunction the quotation is what is hers, mostly.
+    After a verb the quotation is not possessed ("called her 'Aunt'"); after a preposition or conjunction it usually is.
     """
     before, after = _low(words, index - 1), _low(words, index + 1)
     if after[:1].isdigit():
@@ -279,7 +279,7 @@ def _demonstrated(words: Sequence[Word], index: int, form: str) -> bool:
 
 
 def _noun_asked(words: Sequence[Word], index: int) -> bool:
-    """Whether what or which has a noun after it ("what time"), and no verb or subject of its own."""
+    """Whether what or which has a noun after it ("what time"), and neither a verb nor a subject."""
     after = _low(words, index + 1)
     name = index + 1 < len(words) and words[index + 1].text[0].isupper() and index > 0
     verb = _third_singular(after) or after in PAST or (after in VERB and after.endswith("ed"))
@@ -287,7 +287,7 @@ def _noun_asked(words: Sequence[Word], index: int) -> bool:
 
 
 def _is_relative(words: Sequence[Word], index: int) -> bool:
-    """Whether who, whom, whose or which has an antecedent, and asks nothing."""
+    """Whether who, whom, whose or which has an antecedent, so that it is not interrogative."""
     before, low = _low(words, index - 1), _low(words, index)
     if index == 0 or before in (".", "?", "!", ":") or before in LEXICON["asking_verb"]:
         return False

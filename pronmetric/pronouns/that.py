@@ -1,9 +1,8 @@
 """The uses of "that": relative and demonstrative pronoun, or complementizer, result and degree word.
 
-Rules over the neighbouring words, no tagger. Two questions decide. Can a clause with a subject of its own follow? And
-does something before take such a clause (said, sure, the fact, so ... , now)? Where either is in doubt, "that" is a
-pronoun. After Huddleston & Pullum 2002, ch. 11 (content clauses), 12 (relative clauses) and 5 section 10.1
-(demonstratives).
+Rules over the neighbouring words, no tagger. Two questions decide: can a clause with its own subject follow, and does
+a word before take such a clause (said, sure, the fact, so ... , now)? If either is in doubt, "that" is a pronoun.
+After Huddleston & Pullum 2002, ch. 11 (content clauses), 12 (relative clauses) and 5 section 10.1 (demonstratives).
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ IN_USE = frozenset({RELATIVE, DEMONSTRATIVE, DETERMINER})
 
 
 class Use(NamedTuple):
-    """What a "that" is, and by which rule."""
+    """The use of a "that", and the rule that decided it."""
 
     kind: str
     reason: str
@@ -77,7 +76,7 @@ def use(words: Sequence[str], index: int, *, names: Collection[int] = (), bare: 
     """The use of "that" at `index` of lower-cased `words`.
 
     names: the indices of words that begin with a capital inside a sentence.
-    bare: the text has neither capitals nor punctuation. Names and the ends of clauses cannot be seen in it, so a clause
+    bare: the text has neither capitals nor punctuation. It does not show names and ends of clauses, so that a clause
     is certain only right after a word that takes one or after "told me", and where a personal pronoun, an article, a
     possessive, a demonstrative or a conjunction follows.
 
@@ -99,9 +98,9 @@ def use(words: Sequence[str], index: int, *, names: Collection[int] = (), bare: 
 
 
 class _Site(NamedTuple):
-    """The place before a "that".
+    """The position before a "that".
 
-    j: the index of the last word before it, quotes and adverbs skipped. certain: a clause follows even where an object
+    j: the index of the last word before it, quotes and adverbs skipped. certain: a clause follows even if an object
     "that N" would fit. near: a governor must be word `j` itself.
     """
 
@@ -123,7 +122,7 @@ class _Site(NamedTuple):
 
 
 def _governor(words: Sequence[str], index: int, follows: Next, *, near: bool) -> Use | None:
-    """The word before "that" that takes the clause after it; None where there is none, or no clause follows.
+    """The word before "that" that takes the clause after it; None if there is none, or no clause follows.
 
     near: it must be the last word before "that".
     """
@@ -161,12 +160,12 @@ def _governor_at(site: _Site) -> Use | None:
 
 
 def _tells_somebody(site: _Site) -> bool:
-    """Whether a verb of telling and a pronoun stand right before ("told me that")."""
+    """Whether a verb of telling and a pronoun are right before ("told me that")."""
     return site.before in LEXICON["telling_verb"] and site.word in OBJECT and is_certain(site.words, site.follows)
 
 
 def _phrase(site: _Site) -> Use | None:
-    """The fixed phrase that ends at the site: the first of `_PHRASES` whose test holds."""
+    """The fixed phrase that ends at the site: the first of `_PHRASES` whose test is true."""
     for kind, reason, holds in _PHRASES:
         if holds(site):
             return Use(kind, reason.format(word=site.word, before=site.before))
@@ -174,7 +173,7 @@ def _phrase(site: _Site) -> Use | None:
 
 
 def _is_conjunction_with_that(site: _Site) -> bool:
-    """Now that, given that, except that; in that, not that, would that before a sure subject."""
+    """Now that, given that, except that; in that, not that, would that before a certain subject."""
     word = site.word
     if not site.certain:
         return False
@@ -214,7 +213,7 @@ _PHRASES: tuple[tuple[str, str, Callable[[_Site], bool]], ...] = (
     ),
     (COMPLEMENTIZER, "in the event that", _is_in_the_event),
 )
-"""Phrases before "that" that take a clause: use, reason and test; the first whose test holds counts."""
+"""Phrases before "that" that take a clause: use, reason and test; the first whose test is true counts."""
 
 
 def _before_quotes(words: Sequence[str], index: int) -> int:
@@ -275,7 +274,7 @@ def _is_noun(words: Sequence[str], j: int) -> bool:
 
 
 def _asks(words: Sequence[str], j: int, follows: Next) -> bool:
-    """Whether the form of be at `j` opens a question ("is that the man") and is not "the point is that he"."""
+    """Whether the form of be at `j` begins a question ("is that the man"), unlike "the point is that he"."""
     subject = word_at(words, j - 1)
     if subject in ("n't", "not") or is_adverb(subject):
         subject = word_at(words, j - 2)
@@ -288,7 +287,7 @@ def _asks(words: Sequence[str], j: int, follows: Next) -> bool:
 
 
 def _after_it(words: Sequence[str], j: int, follows: Next) -> Use | None:
-    """How is it that, I take it that; but not the cleft what is it that."""
+    """How is it that, I take it that; not the cleft what is it that."""
     before = word_at(words, j - 1)
     taken = (
         word_at(words, j - 2) in ("how", "why") if before in BE | MODAL else before in VERB or before in ("for", "to")

@@ -1,7 +1,7 @@
-"""Is a form that looks like a pronoun one in use? Rules over the neighbouring words; in doubt it is.
+"""Whether a form of the inventory is a pronoun in use. Rules over the neighbouring words; in doubt it is one.
 
 Only that, i, us, it, who, mine, he and she can be something else: a complementizer, a numeral or initial, a name in
-capitals, a noun. Each rule takes the text, its words, the same words lower-cased, and the index of the word.
+capitals, a noun. The arguments of each rule: the text, its words, the same words lower-cased, the index of the word.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _names(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -
     return set() if _is_upper(text) else {k for k in ahead if words[k].text[0].isupper() and lower[k] not in FUNCTION}
 
 
-@lru_cache(maxsize=4)  # asked once for each "that" of a text
+@lru_cache(maxsize=4)  # called for each "that" of a text
 def _is_bare(text: str) -> bool:
     """Whether a text has neither capitals nor the punctuation of running text: none inside, no mark after a word."""
     return text.islower() and _INNER.isdisjoint(text) and not _GLUED_MARK.search(text)
@@ -70,12 +70,12 @@ def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: 
             and len(lower[k]) > 1
             and (lower[k] in FUNCTION or lower[k] in VERB)
         ):
-            return True, "in doubt: a word beside it is in capitals as well"
+            return True, "in doubt: a neighbouring word is in capitals too"
     return False, "name in capitals"
 
 
 class _Place(NamedTuple):
-    """The place of an "I": the words, the same lower-cased, its index, and its two neighbours lower-cased."""
+    """The position of an "I": the words, the same lower-cased, its index, and its two neighbours lower-cased."""
 
     words: Sequence[Word]
     lower: Sequence[str]
@@ -122,7 +122,7 @@ def _is_before_stop(place: _Place) -> bool:
 
 
 def _is_in_compound(place: _Place) -> bool:
-    """Whether "I" is part of I-95 or i/o, and is not before another "I"."""
+    """Whether "I" is part of I-95 or i/o, and not before another "I"."""
     index, words = place.at, place.words
     if place.after not in _HYPHEN | {"/"} or not (place.glued(index + 1) and place.glued(index + 2)):
         return False
@@ -155,7 +155,7 @@ _NO_PERSON: tuple[tuple[str, Callable[[_Place], bool]], ...] = (
     ),
     ("numeral after {before}", _is_regnal),
 )
-"""Why an "I" is no pronoun, and the test; the first whose test holds counts."""
+"""The reason why an "I" is not a pronoun, and its test; the first true one counts."""
 
 
 def _is_letter(word: str) -> bool:

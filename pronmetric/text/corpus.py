@@ -100,7 +100,7 @@ def read(
     lengths = {name: sum(1 for _ in file) for name, file in files.items()}
     for name, length in lengths.items():
         if not length:
-            raise InputError("is empty; expected one segment a line", file=files[name].path)
+            raise InputError("is empty; expected one segment per line", file=files[name].path)
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
         raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
@@ -133,4 +133,4 @@ def check_docids(file: TextFile, note: Callable[[str], None]) -> None:
     if again:
         doc, number = next(iter(again.items()))
         times = f", as do {len(again) - 1} more" if len(again) > 1 else ""
-        note(f"{file.path}:{number}: document {doc!r} goes on after another{times}; its context starts anew there")
+        note(f"{file.path}:{number}: document {doc!r} continues after another{times}; its context starts again there")

@@ -1,4 +1,4 @@
-"""A text as it is read: no invisible characters, uniform spaces, composed accents; with a map to the original offsets.
+"""Readable form of a text: no invisible characters, uniform spaces, composed accents; with a map to original offsets.
 
 Invisible are the control characters and Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt): soft
 hyphen, zero-width space and joiners, word joiner, byte order mark, bidi marks, variation selectors. Every white space
@@ -22,14 +22,14 @@ _HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
 
 
 class Readable(NamedTuple):
-    """A text as it is read; `starts` and `ends`: the original offsets of its characters (None: unchanged)."""
+    """A readable text; `starts` and `ends`: the original offsets of its characters (None: unchanged)."""
 
     text: str
     starts: list[int] | None = None
     ends: list[int] | None = None
 
     def given(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters of the non-empty span [start, end) of `text` stood in the text as given."""
+        """The original span of the non-empty span [start, end) of `text`."""
         if self.starts is None or self.ends is None:
             return start, end
         return self.starts[start], self.ends[end - 1]
@@ -42,7 +42,7 @@ class Readable(NamedTuple):
 
 
 def readable(text: str) -> Readable:
-    r"""`text` as it is read.
+    r"""The readable form of `text`.
 
     >>> seen = readable("a we\u00adek\u200b")
     >>> seen.text, seen.given(2, 6), seen.read(2, 7)

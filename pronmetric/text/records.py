@@ -25,10 +25,10 @@ class Record(NamedTuple):
 
 
 def read(name: str) -> tuple[Iterator[Record], int | None]:
-    """The records of a file or of stdin ("-"), and their number where it is known.
+    """The records of a file or of stdin ("-"), and their number if known.
 
-    A regular file is read once before, so that a fault in it is told before anything is scored; of what can be read
-    only once, the first thousands of records are.
+    A regular file is checked completely before anything is scored; of input that can be read only once, only the
+    first records are checked.
     """
     if name != "-" and stat.S_ISREG(_mode(name)):
         total = sum(1 for _ in _parsed(iter_lines(name, kept=False), name))
@@ -65,8 +65,6 @@ def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
         refuse_unprintable(identity, "id", file=file, line=number)
         key = blake2b(identity.encode(), digest_size=16).digest()
         if key in seen:
-            raise InputError(
-                f"the id {identity} stands on an earlier line too; ids must differ", file=file, line=number
-            )
+            raise InputError(f"the id {identity} is also on an earlier line; ids must differ", file=file, line=number)
         seen.add(key)
         yield Record(value["id"], text)

@@ -10,7 +10,7 @@ from pronmetric.text.readable import readable
 
 
 class Word(NamedTuple):
-    """A word or punctuation mark as it is read, and its half-open span of code points in the text as given."""
+    """A word or punctuation mark in readable form, and its half-open span of code points in the original text."""
 
     text: str
     start: int
@@ -50,7 +50,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 
 def lower_words(text_words: Iterable[Word]) -> list[str]:
-    """The words lower-cased, as the aligners take them."""
+    """The words in lower case, as input of the aligners."""
     return [word.text.lower() for word in text_words]
 
 

@@ -1,4 +1,4 @@
-"""From prepared rows to labelled examples: seeded corruption of passages, pairs, and the study's plain form."""
+"""Prepared rows to labelled examples: seeded corruption of passages, pairs, and the study's plain form."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class LabelledExample(NamedTuple):
     """An example whose pronouns have labels.
 
     right: 1 as written, 0 replaced, one for each span. labelled: whether detection learns from this example.
-    antecedents: the words of each one's antecedent, as distances from it in words (-1: the word before it); empty where
-    none is known, of any or of all.
-    slots: slot and form of each third-person pronoun that is one of the likeliest of its slot, None for others; empty
-        without logit adjustment.
-    kind: of a pair's texts: "system", "noisy", or "tie" where neither is better.
+    antecedents: for each pronoun the words of its antecedent, as distances in words (-1: the word before it), empty if
+        unknown; empty if no antecedent is known.
+    slots: slot and form of each third-person pronoun with a first-grade form of its slot (`slots.grades`), None
+        for others; empty without logit adjustment.
+    kind: of a pair's texts: "system", "noisy", or "tie" if neither is better.
     """
 
     example: Example
@@ -57,7 +57,7 @@ def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
 
 
 class Corrupter(NamedTuple):
-    """What the corruption of passages needs of the training data.
+    """Statistics of the training data for the corruption of passages.
 
     table: confusion counts. frequency: how often each form is right in each slot; None if forms are not balanced.
     names: first names; None if none are swapped.
@@ -73,8 +73,8 @@ def passage(
 ) -> LabelledExample:
     """A passage with about `settings.rate` of its pronouns replaced (see `pronmetric.pronouns.corrupt.corrupt`).
 
-    The antecedents in the row's `antecedents`, if it has any, belong to its pronouns, replaced or not. What each
-    setting means is documented in `conf/objective/detection.yaml`.
+    The antecedents in the row's `antecedents`, if any, belong to its pronouns, replaced or not. The settings are
+    documented in `conf/objective/detection.yaml`.
     """
     text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
     before = ""
@@ -82,7 +82,7 @@ def passage(
         before, text = _halves(text, rng)
     found = finder.find(text)
     clean = rng.random() < settings.clean
-    # between passages the rate varies, so that the share of replaced pronouns says nothing about a single one
+    # the rate varies between passages, so that other replaced pronouns give no evidence about a single one
     varied = float(rng.uniform(0.5, 1.5))
     rates = CorruptionRates(
         rate=0.0 if clean else settings.rate * varied,
@@ -104,7 +104,7 @@ def passage(
 
 
 def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | None, settings: Corruption) -> str:
-    """`text`, by chance with its genders swapped and by chance with other first names; swapped genders need both."""
+    """`text`, by chance with swapped genders, by chance with other first names; swapped genders imply other names."""
     swapped = rng.random() < settings.gender_swap
     if swapped:
         text = gender_swap.swap_genders(text)
@@ -116,7 +116,7 @@ def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | 
 def _likeliest_slots(
     text: str, found: Sequence[finder.Occurrence], forms: Sequence[str]
 ) -> tuple[tuple[str, str] | None, ...]:
-    """Slot and present form of each third-person pronoun, None where the form is not one of the likeliest there."""
+    """Slot and current form of each third-person pronoun, None if the form is not of the first grade."""
     split, slots = words(text), []
     for old, form in zip(found, forms, strict=True):
         likeliest = {old.form, *next(iter(grades(split, old.word)), ())} & finder.THIRD_PERSON
@@ -127,8 +127,8 @@ def _likeliest_slots(
 def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> tuple[tuple[int, ...], ...]:
     """The antecedents of a row's pronouns in `example`, which is `natural` or its plain form.
 
-    Names, nouns and pronouns are replaced word for word, so that a word of `natural` has the number that it had in
-    the row's text (if the numbers of words differ, no antecedent is known); the plain form has other words at the same
+    Names, nouns and pronouns are replaced word for word, so that the words of `natural` have the same indices as in the
+    row's text (if the numbers of words differ, no antecedent is known); the plain form has other words at the same
     offsets.
     """
     known = {each["word"]: each["antecedent"] for each in row.get("antecedents") or ()}
@@ -150,14 +150,14 @@ def _antecedents(row: Mapping[str, Any], natural: Example, example: Example) -> 
 
 
 def _positions(example: Example) -> list[tuple[int, int]]:
-    """Of each word its part, context (0) or text (1), and its offset there."""
+    """For each word its part, context (0) or text (1), and its offset there."""
     return [(part, word.start) for part, text in enumerate(example[:2]) for word in words(text)]
 
 
 def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
     """`text` split at the start of one of its sentences, drawn uniformly; the second part has a pronoun.
 
-    The first part is empty where only the first sentence qualifies.
+    The first part is empty if only the first sentence qualifies.
     """
     last = max((o.start for o in finder.find(text)), default=0)
     cuts = [start for start in sentences.starts(text) if start <= last]
@@ -190,12 +190,12 @@ def pair(
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
-    For kind "noisy" the replaced pronoun is labelled wrong and all others right; of a system output nothing
-    is known pronoun by pronoun, so that only the reference has labels.
+    For kind "noisy" the replaced pronoun is labelled wrong and all others right. The single pronouns of a system output
+    have no known labels, so that only the reference is labelled.
 
     fresh: chance that the worse text is replaced by a new noisy reference: one pronoun of the better text, drawn
-    uniformly, replaced by one drawn from its counts in `table`. tie: chance of a pair neither text of which is better
-    instead (`_tied`).
+    uniformly, replaced by one drawn from its counts in `table`. tie: chance of a pair in which
+    neither text is better instead (`_make_tie`).
     """
     if tie and rng.random() < tie:
         row = _tied(row, rng)
@@ -233,7 +233,7 @@ def texts(rows: Iterable[Mapping[str, Any]], *, context: str) -> Iterator[Exampl
 
 
 def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:
-    """A row of kind "noisy" with one pronoun of the better text replaced; `row` where none can be."""
+    """A row of kind "noisy" with one pronoun of the better text replaced; `row` if none can be replaced."""
     found = [occurrence for occurrence in finder.find(row["better"]) if table.probability(occurrence.form)]
     if not found:
         return row
@@ -244,12 +244,12 @@ def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: Confusi
     return {**row, "kind": "noisy", "worse": worse, "mismatches": [{"hyp_start": old.start, "ref_form": old.form}]}
 
 
-def _tied(row: Mapping[str, Any], rng: np.random.Generator) -> Mapping[str, Any]:
-    """A row of kind "tie": the better text against one whose pronouns are as good.
+def _make_tie(row: Mapping[str, Any], rng: np.random.Generator) -> Mapping[str, Any]:
+    """A row of kind "tie": the better text and one whose pronouns are as good.
 
-    That is, by even chance, the same text with another demonstrative of the same number (this, that), or the text with
-    the last sentence of its context before it: longer, with more pronouns. Where only one of them can be had it is
-    taken, where neither, `row` is returned.
+    With equal chance, the second text has another demonstrative of the same number (this, that), or the last sentence
+    of the context before it, so that it is longer and has more pronouns. If only one of the two is possible, it is
+    used; if neither, `row` is returned.
     """
     better, context = row["better"], row["context"]
     split = words(better)

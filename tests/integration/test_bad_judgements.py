@@ -317,7 +317,7 @@ BAD_RECORDS: dict[str, tuple[Any, str]] = {
     "record context of numbers": (changed(RECORD, context=[1]), '"context" must be a list of strings'),
     "record with NUL": (changed(RECORD, text=NUL), '"text" holds a NUL'),
     "record with a lone surrogate": (changed(RECORD, context=[HALF]), '"context" has a lone surrogate'),
-    "record again": (changed(RECORD, id=1), "the id 1 stands on an earlier line too"),
+    "record again": (changed(RECORD, id=1), "the id 1 is also on an earlier line"),
 }
 MQM_HEAD = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
 MQM_ROW = ("one", "talk", "1", "r1", "Quelle", "<v>He</v> left.", "Accuracy/Mistranslation", "Major")

@@ -734,7 +734,7 @@ def test_two_processes_validate_as_one_does(
         (["word_state=last"], "word_state=last: expected mean or first"),
         (["trainer.devices=99", "data.pieces=4096"], "are too few for 99 devices"),
         (["objective.source_weight={wmmt:2}"], "objective.source_weight.wmmt: no passage to train on"),
-        (["encoder.max_pieces=5"], "expected max_pieces that leave room for 8 pieces of text, got 5"),
+        (["encoder.max_pieces=5"], "expected max_pieces with room for 8 pieces of text, got 5"),
         (["encoder.name=/no/such/folder"], "no encoder at /no/such/folder"),
         (["init=/no/such/folder"], "no checkpoint '/no/such/folder'"),
         (["data.dir=/no/such/folder"], "/no/such/folder: no prepared data"),
