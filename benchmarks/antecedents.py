@@ -176,7 +176,7 @@ def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
     }
 
 
-def grouped(documents: Sequence[Annotated], known: set[str]) -> dict[str, list[Annotated]]:
+def group_documents(documents: Sequence[Annotated], known: set[str]) -> dict[str, list[Annotated]]:
     """The documents held out, all and by corpus (what their names begin with), and those read in training."""
     held_out, trained = [], []
     for document in documents:
@@ -296,7 +296,7 @@ def main() -> None:
 
     known = openings(arrow.read_passages(options.data, "passages_train")["text"])
     attend, counting = load(options)
-    figures = measure(attend, grouped(documents, known), seed=options.seed)
+    figures = measure(attend, group_documents(documents, known), seed=options.seed)
     content = scoring.report("antecedents", options, counting, figures)
     print(show(figures))
     if options.page is not None:

@@ -98,7 +98,7 @@ def in_study_form(texts: Iterable[Sentence]) -> list[Sentence]:
     return [Sentence(study_form(s.text), tuple(study_form(c) for c in s.context), s.unit) for s in texts]
 
 
-def noised(texts: Sequence[Sentence], table: ConfusionTable, *, rate: float, seed: int = 0) -> list[Noised]:
+def add_noise(texts: Sequence[Sentence], table: ConfusionTable, *, rate: float, seed: int = 0) -> list[Noised]:
     """Replace about `rate` of the pronouns by what systems put there."""
     rng = np.random.default_rng(seed)
     made = []
@@ -191,7 +191,7 @@ def main() -> None:
     if options.form == "study":
         found = in_study_form(found)
     scorer = scoring.load(options)
-    figures = measure(scorer, noised(found, table, rate=rate, seed=options.seed), seed=options.seed)
+    figures = measure(scorer, add_noise(found, table, rate=rate, seed=options.seed), seed=options.seed)
     figures |= {"rate": rate, "split": options.split, "form": options.form}
     scoring.report("calibration", options, scorer, figures)
     print(show(figures))

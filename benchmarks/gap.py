@@ -31,7 +31,9 @@ def measure(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[str,
     contexts = {
         COMMON: scoring.same(own),
         NONE: scoring.same([() for _ in items]),
-        SHUFFLED: scoring.same(scoring.shuffled(own, items=[item.id for item in items], groups=articles, seed=seed)),
+        SHUFFLED: scoring.same(
+            scoring.shuffle_contexts(own, items=[item.id for item in items], groups=articles, seed=seed)
+        ),
     }
     contrasts = [contrast(item) for item in items]
     judged = scoring.judge(score, contrasts, contexts, seed=seed)

@@ -67,7 +67,7 @@ def contexts(pairs: Sequence[Pair], kinds: Sequence[str], *, seed: int = 0) -> d
         COMMON: lambda: scoring.same([pair.context for pair in pairs]),
         NONE: lambda: scoring.same([() for _ in pairs]),
         SHUFFLED: lambda: scoring.same(
-            scoring.shuffled(
+            scoring.shuffle_contexts(
                 [pair.context for pair in pairs],
                 items=[sentence(pair) for pair in pairs],
                 groups=units(pairs),

@@ -24,7 +24,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions, Estimate
 from pronmetric.eval.decision import DECISIONS, SCORE
-from pronmetric.eval.shuffling import shuffled as shuffled
+from pronmetric.eval.shuffling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 
 BENCHMARKS = Path(__file__).resolve().parent

@@ -100,7 +100,7 @@ def contexts(samples: Sequence[Sample], *, seed: int = 0) -> dict[str, scoring.C
     foreign: dict[str, tuple[str, ...]] = {}
     for language in LANGUAGES:
         part = [s for s in samples if s.language == language]
-        given = scoring.shuffled(
+        given = scoring.shuffle_contexts(
             [s.context for s in part],
             items=[(s.reference, s.context) for s in part],
             groups=[(s.testset, s.line // _DOCUMENT) for s in part],

@@ -158,7 +158,7 @@ def main() -> None:
         "references": drawn(references, size=size, seed=seed),
         "english": english(data / "english" / "litbank", size=size, seed=seed),
     }
-    noised = {name: calibration.noised(texts, table, rate=rate, seed=seed) for name, texts in samples.items()}
+    noised = {name: calibration.add_noise(texts, table, rate=rate, seed=seed) for name, texts in samples.items()}
     scorer = scoring.load(options)
     results = scoring.score_all(scorer, [(s.text, s.context) for part in noised.values() for s in part], seed=seed)
     parts = [results[:size], results[size:]]

@@ -128,7 +128,7 @@ def peer(name: str) -> Measure:
 def learned(options: argparse.Namespace) -> tuple[str, Measure]:
     """The checkpoint that the flags name: its signature, and how it scores, each distinct text once."""
     from pronmetric.metric import PronounMetric
-    from pronmetric.scoring.score import tallied
+    from pronmetric.scoring.score import tally_segments
     from pronmetric.text.context import text_of
 
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
@@ -139,7 +139,7 @@ def learned(options: argparse.Namespace) -> tuple[str, Measure]:
         rows = zip(*texts, strict=True)
         found = list(metric.stream((text for row in rows for text in row), batch_size=options.batch_size))
         own = {name: found[place :: len(texts)] for place, name in enumerate(outputs.systems)}
-        scores = {name: tallied(segments).score(seed=options.seed).score for name, segments in own.items()}
+        scores = {name: tally_segments(segments).score(seed=options.seed).score for name, segments in own.items()}
         return signature, _all_scored(scores)
 
     return signature, measure

@@ -36,7 +36,7 @@ from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
-from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tallied
+from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.lines import check_segment
@@ -195,7 +195,7 @@ class PronounMetric:
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
-        system = tallied(segments, docs).score(seed=seed)
+        system = tally_segments(segments, docs).score(seed=seed)
         return Prediction(segments, system, counts, self.signature(seed=seed))
 
     def compare(
@@ -367,7 +367,7 @@ class PronounMetric:
         examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
         for batch in cut_batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces=pieces):
-            out = _attended(self._replicas[0], self._collator, batch)
+            out = _attention_weights(self._replicas[0], self._collator, batch)
             seen = out is not None
             for row, values in zip(batch, () if out is None else out, strict=out is not None):
                 for pronoun, word, value in zip(row.pronouns, row.pronoun_word, values, strict=False):
@@ -460,7 +460,7 @@ def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -
 
 
 @torch.inference_mode()
-def _attended(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray | None:
+def _attention_weights(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray | None:
     """Attention weights (batch, pronouns, words); None if the head has no attention."""
     device = next(model.parameters()).device
     weights: Tensor | None = model(collator.pad(rows).to(device)).weights

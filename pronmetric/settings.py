@@ -38,19 +38,19 @@ class Settings(Record):
         try:
             return cls.model_validate(config)
         except ValidationError as error:
-            raise InputError(_told(error.errors()[0], cls.model_json_schema())) from None
+            raise InputError(_message(error.errors()[0], cls.model_json_schema())) from None
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """The keys that have no effect with these settings, each with the reason and the cure."""
         yield from ()
 
 
-def _named(value: object) -> object:
+def _name_as_text(value: object) -> object:
     """A name of digits, which a config reads as a number, as a string."""
     return str(value) if type(value) is int else value
 
 
-DIGITS = BeforeValidator(_named)
+DIGITS = BeforeValidator(_name_as_text)
 Text = Annotated[str, DIGITS, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 CountOrNone = Annotated[int, Field(ge=0)]
@@ -61,35 +61,35 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 
 
-def _told(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _message(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """One line for an error of pydantic: the key, its value, what is expected."""
     definitions = schema.get("$defs", {})
     name, place = "", schema
     for part in error["loc"]:
         if part in place.get("discriminator", {}).get("mapping", {}):
-            place = _resolved({"$ref": place["discriminator"]["mapping"][part]}, definitions)
+            place = _resolve({"$ref": place["discriminator"]["mapping"][part]}, definitions)
             continue
         below = next((b for each in _forms(place, definitions) if (b := _below(each, part)) is not None), None)
         if below is not None:
-            place = _resolved(below, definitions)
+            place = _resolve(below, definitions)
             name += f"[{part}]" if isinstance(part, int) else f".{part}"
         elif error["type"] == "extra_forbidden":
             name += f".{part}"
     name = name.lstrip(".")
     if error["type"] == "extra_forbidden":
-        return f"unknown key {name!r}: expected {_expected(place, definitions)}"
+        return f"unknown key {name!r}: expected {_expectation(place, definitions)}"
     if error["type"] == "missing":
-        return f"{name} is missing: expected {_expected(place, definitions)}"
+        return f"{name} is missing: expected {_expectation(place, definitions)}"
     if error["type"].startswith("union_tag"):
         key, tags = place["discriminator"]["propertyName"], _either(list(place["discriminator"]["mapping"]))
-        came = f"={_shown(error['input'][key])}" if key in error["input"] else " is missing"
+        came = f"={_quote(error['input'][key])}" if key in error["input"] else " is missing"
         return f"{name}.{key}{came}: expected {tags}"
-    return f"{name}={_shown(error['input'])}: expected {_expected(place, definitions)}"
+    return f"{name}={_quote(error['input'])}: expected {_expectation(place, definitions)}"
 
 
 def _forms(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The alternatives of a schema."""
-    schema = _resolved(schema, definitions)
+    schema = _resolve(schema, definitions)
     alternatives = schema.get("anyOf")
     if alternatives is None:
         yield schema
@@ -97,7 +97,7 @@ def _forms(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterato
         yield from _forms(each, definitions)
 
 
-def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
@@ -109,26 +109,26 @@ def _below(schema: Mapping[str, Any], part: str | int) -> Mapping[str, Any] | No
     return further if isinstance(further, Mapping) else None
 
 
-def _expected(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    schema = _resolved(schema, definitions)
+def _expectation(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    schema = _resolve(schema, definitions)
     if "anyOf" in schema:
-        return _either([_expected(each, definitions) for each in schema["anyOf"]])
+        return _either([_expectation(each, definitions) for each in schema["anyOf"]])
     if "oneOf" in schema:
         return f"a group of kind {_either(list(schema['discriminator']['mapping']))}"
     if "const" in schema:
-        return _shown(schema["const"])
+        return _quote(schema["const"])
     if "enum" in schema:
-        return _either([_shown(value) for value in schema["enum"]])
+        return _either([_quote(value) for value in schema["enum"]])
     kind = schema.get("type")
     if kind in ("integer", "number"):
         return f"{'a whole number' if kind == 'integer' else 'a number'}{_range(schema)}"
     if kind == "array":
         size = schema.get("maxItems")
-        return f"a list{f' of {size}' if size else ''}, each item {_expected(schema['items'], definitions)}"
+        return f"a list{f' of {size}' if size else ''}, each item {_expectation(schema['items'], definitions)}"
     if kind == "object":
         if "properties" in schema:
             return f"the keys {', '.join(schema['properties'])}"
-        return f"{{NAME: VALUE, ...}}, each value {_expected(schema['additionalProperties'], definitions)}"
+        return f"{{NAME: VALUE, ...}}, each value {_expectation(schema['additionalProperties'], definitions)}"
     if kind == "string":
         return f"text like {schema['examples'][0]}" if "examples" in schema else "text"
     return {"boolean": "true or false", "null": "null"}[str(kind)]
@@ -147,7 +147,7 @@ def _either(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     """A value as YAML, cut to one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

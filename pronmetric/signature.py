@@ -57,7 +57,7 @@ class Signature:
 
     def __str__(self) -> str:
         """One line, `name:value` between bars; a bar, a per cent sign or white space inside a value is %-coded."""
-        return "|".join(f"{name}:{_RESERVED.sub(_coded, value)}" for name, value in self.fields)
+        return "|".join(f"{name}:{_RESERVED.sub(_encode, value)}" for name, value in self.fields)
 
     def __getitem__(self, name: str) -> str:
         """The value of one field."""
@@ -70,5 +70,5 @@ class Signature:
         return {n: (mine.get(n), theirs.get(n)) for n in names if mine.get(n) != theirs.get(n)}
 
 
-def _coded(match: re.Match[str]) -> str:
+def _encode(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match.group().encode())

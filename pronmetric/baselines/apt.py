@@ -229,7 +229,7 @@ def judge(renderings: Sequence[Rendering], *, rules: Rules) -> tuple[int, ...]:
     Words are compared as sets. Words of an `equal` group are one word; groups of either kind hold only words that are
     known, see `known`. All words that are not known are one and the same word.
     """
-    words = known(renderings, rules)
+    words = known_words(renderings, rules)
     same = _first_of_group(rules.equal, words)
     alike = [{same[word] for word in group} for group in _known_groups(rules.similar, words)]
 
@@ -249,7 +249,7 @@ def judge(renderings: Sequence[Rendering], *, rules: Rules) -> tuple[int, ...]:
     return tuple(map(case, renderings))
 
 
-def known(renderings: Iterable[Rendering], rules: Rules) -> frozenset[str]:
+def known_words(renderings: Iterable[Rendering], rules: Rules) -> frozenset[str]:
     """The words allowed in groups: the target list with OTHER and NONE, or, without a list, all words of all sides."""
     if rules.listed is not None:
         return rules.listed | {OTHER, NONE}

@@ -196,7 +196,7 @@ def _of_sacrebleu(name: str) -> ReferenceBaseline:
     def count(segment: SegmentWords) -> Counts:
         return (1, *whole._extract_corpus_statistics([segment.text], [[segment.reference]])[0])
 
-    def scored(metric: Any) -> Callable[[Counts], float | None]:
+    def make_score(metric: Any) -> Callable[[Counts], float | None]:
         return lambda counts: metric._aggregate_and_compute([list(counts[1:])]).score if counts[0] else None
 
     def signature(metric: Any) -> str:
@@ -207,8 +207,8 @@ def _of_sacrebleu(name: str) -> ReferenceBaseline:
         unit=SEGMENTS,
         count=count,
         instances=itemgetter(0),
-        system=scored(whole),
-        segment=scored(single),
+        system=make_score(whole),
+        segment=make_score(single),
         signature=signature(whole),
         segment_signature=signature(single),
     )

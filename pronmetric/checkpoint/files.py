@@ -116,7 +116,7 @@ def load(folder: str | Path) -> Checkpoint:
     _need(folder, *TEXTS[encoder_kind(config)][:1])
     try:
         shapes = _shapes(folder / WEIGHTS)
-        _refuse_other_tensors(_planned(config, folder / CONFIG, tensors=len(shapes)), shapes)
+        _refuse_other_tensors(_plan(config, folder / CONFIG, tensors=len(shapes)), shapes)
         model = build(config)
         weights = load_file(folder / WEIGHTS)
         _refuse_values(model, weights)
@@ -168,7 +168,7 @@ def _at_most(parameters: int) -> Iterator[None]:
         handle.remove()
 
 
-def _planned(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str, tuple[int, ...]]:
+def _plan(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors of an architecture, without allocating them."""
     try:
         with _at_most(_SPARE * tensors + 16), torch.device("meta"):

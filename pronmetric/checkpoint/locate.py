@@ -35,11 +35,11 @@ def locate(
     shelf = Path(str(files("pronmetric.checkpoints")))
     shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
     if name in shipped:
-        return Location(name, _checked(shelf / name))
+        return Location(name, _check(shelf / name))
     if Path(name).exists():
-        return Location(Path(name).resolve().name, _checked(Path(name)))
+        return Location(Path(name).resolve().name, _check(Path(name)))
     if of_hub(name):
-        return Location(name, _checked(_fetch(name, allow_network=allow_network, storage=storage)))
+        return Location(name, _check(_fetch(name, allow_network=allow_network, storage=storage)))
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 
@@ -60,7 +60,7 @@ def refuse_taken(folder: Path) -> None:
         raise InputError("already exists; give another folder", file=folder)
 
 
-def _checked(folder: Path) -> Path:
+def _check(folder: Path) -> Path:
     """`folder`, if it looks like a checkpoint."""
     missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
     if missing:

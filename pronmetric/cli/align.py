@@ -121,7 +121,7 @@ def embedding_aligner() -> Aligner:
     """The aligner by word vectors of the small encoder; also used by `prepare`."""
     from pronmetric.alignment.embedding import EmbeddingAligner
     from pronmetric.nn.word_vectors import WordVectors
-    from pronmetric.training.encoders import pretrained
+    from pronmetric.training.encoders import load_pretrained
 
-    encoder, tokenizer = pretrained(ENCODER, package=ENCODER_PACKAGE, dropout=0.0, allow_network=False)
+    encoder, tokenizer = load_pretrained(ENCODER, package=ENCODER_PACKAGE, dropout=0.0, allow_network=False)
     return EmbeddingAligner(WordVectors(encoder, tokenizer, layer=LAYER))

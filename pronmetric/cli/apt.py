@@ -100,7 +100,7 @@ def _note(
     """Report on stderr what was left out, and why."""
     if bool(settings.source_pronouns) != bool(settings.target_pronouns):
         note("no repair: it needs both source_pronouns and target_pronouns of [dictionary]")
-    known = apt.known(corpus.renderings, corpus.rules)
+    known = apt.known_words(corpus.renderings, corpus.rules)
     for name, groups in (("equal", corpus.rules.equal), ("similar", corpus.rules.similar)):
         unknown = sorted({word for group in groups for word in group if word not in known})
         if unknown:

@@ -91,10 +91,10 @@ def _show_pronoun(
     head.append(", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
     console.print(head)
     if console.color_system is not None:
-        console.print(_shaded(text, weights, look))
+        console.print(_shade(text, weights, look))
 
 
-def _shaded(text: Text, weights: Sequence[float], look: PronounAttention) -> Line:
+def _shade(text: Text, weights: Sequence[float], look: PronounAttention) -> Line:
     """Context and text; the background of each word is redder the higher its weight."""
     from rich.text import Text as Line
 

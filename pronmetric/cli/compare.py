@@ -12,7 +12,7 @@ from pronmetric.cli import corpus as corpora
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
 from pronmetric.results import FEW, comparisons
-from pronmetric.results.write import Writer, encoded
+from pronmetric.results.write import Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, CROSSED
@@ -126,7 +126,7 @@ def _compare(
             pairs=[comparisons.pair_entry(result) for result in results],
             by=by,
             tie=threshold,
-            counts=encoded(counts),
+            counts=counts_entry(counts),
             signature=str(signature),
         )
     for result in results:

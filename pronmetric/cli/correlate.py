@@ -62,7 +62,7 @@ def _several(args: argparse.Namespace, people: system_level.HumanScores) -> int:
         args.scores,
         people,
         human=args.human,
-        figure=_tested(args, tuple(STATISTICS), default="pairwise"),
+        figure=_choose_statistic(args, tuple(STATISTICS), default="pairwise"),
         keep_references=args.keep_references,
         by=args.by,
         seed=args.seed,
@@ -79,7 +79,7 @@ def _segments(args: argparse.Namespace) -> int:
             "has scores of segments, but --resample is of figures of systems: leave it out", file=args.human
         )
     _refuse_several(args, written.flags(args))
-    figure = _tested(args, tuple(segment_figures.LABELS), default=ACC_EQ)
+    figure = _choose_statistic(args, tuple(segment_figures.LABELS), default=ACC_EQ)
     files = segment_level.read_metrics(args.scores, args.human, by=args.by)
     for file in files:
         for flag, given in written.flags(args):
@@ -111,7 +111,7 @@ def _refuse_several(args: argparse.Namespace, flags: Iterable[tuple[str, bool]])
             raise InputError(f"is one of {len(args.scores)} SCORES, but {flag} takes one", file=args.scores[0])
 
 
-def _tested(args: argparse.Namespace, figures: Sequence[str], *, default: str) -> str:
+def _choose_statistic(args: argparse.Namespace, figures: Sequence[str], *, default: str) -> str:
     """The statistic for the p values, one of `figures`."""
     if args.test is None:
         return default

@@ -13,7 +13,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
 from pronmetric.output import targets
 from pronmetric.results import FEW
-from pronmetric.results.write import encoded
+from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts, SegmentScore
 from pronmetric.suites import labelled_pronouns as labelled
 from pronmetric.suites import pronoun_detection
@@ -125,7 +125,7 @@ def _write_json(args: argparse.Namespace, scores: Scores, threshold: float, figu
         "signature": scores.signature,
         "context": scores.context,
         "threshold": threshold,
-        "counts": None if scores.counts is None else encoded(scores.counts),
+        "counts": None if scores.counts is None else counts_entry(scores.counts),
         "resampled": list(figures.resampled),
         "detection": plain(figures.whole),
         "by_system": plain(figures.by_system),

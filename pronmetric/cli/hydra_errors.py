@@ -27,7 +27,7 @@ def one_line(verb: str, overrides: Sequence[Override]) -> Iterator[None]:
         text = f"{error} {error.__cause__ or ''}"
         line = " ".join(text.split("See https://")[0].split())
         try:
-            said = _unknown(verb, overrides)
+            said = _unknown_message(verb, overrides)
         except (HydraException, OmegaConfBaseException):  # the choice of options is itself the error
             said = None
         raise PronmetricError(said or line) from None
@@ -54,7 +54,7 @@ def values(override: Override) -> list[str]:
     return [override.input_line]
 
 
-def _unknown(verb: str, overrides: Sequence[Override]) -> str | None:
+def _unknown_message(verb: str, overrides: Sequence[Override]) -> str | None:
     """The message for the first unknown option or key; None if there is none."""
     from hydra import compose
 

@@ -52,7 +52,7 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
     for override in overrides:
         _refuse_no_option(override, groups)
     with one_line(verb, overrides):
-        swept = _swept(verb, group_choices(overrides, groups), parser) if multirun else []
+        swept = _sweep_overrides(verb, group_choices(overrides, groups), parser) if multirun else []
         by_key = {
             override.get_key_element(): values(override) if multirun else [str(override.input_line)]
             for override in [*swept, *overrides]
@@ -78,7 +78,7 @@ def read_settings(settings: type[S], config: DictConfig, given: Sequence[str]) -
     return found
 
 
-def _swept(verb: str, chosen: Sequence[str], parser: OverridesParser) -> list[Override]:
+def _sweep_overrides(verb: str, chosen: Sequence[str], parser: OverridesParser) -> list[Override]:
     """The values of a sweep that the config itself names, in `hydra.sweeper.params`."""
     from hydra import compose
 

@@ -50,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.check()
         with _terminable():
             code = _run(argv)
-        return _flushed(code)
+        return _flush(code)
     except PronmetricError as error:
         return _fail(str(error))
     except KeyboardInterrupt as stop:
-        return _stopped("interrupted", stop, code=130)
+        return _report_stop("interrupted", stop, code=130)
     except Terminated as stop:
-        return _stopped(_STOPS[stop.number], stop, code=128 + stop.number)
+        return _report_stop(_STOPS[stop.number], stop, code=128 + stop.number)
     except BrokenPipeError:
         streams.discard_stdout()
         return 141
@@ -114,7 +114,7 @@ def _terminable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _flushed(code: int) -> int:
+def _flush(code: int) -> int:
     """The exit code after stdout is flushed; if that fails, as on a full disk, it is an error."""
     try:
         sys.stdout.flush()
@@ -126,7 +126,7 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _stopped(how: str, stop: BaseException, *, code: int) -> int:
+def _report_stop(how: str, stop: BaseException, *, code: int) -> int:
     print(f"pronmetric: {how}" + (f": {stop}" if str(stop) else ""), file=sys.stderr)
     return code
 

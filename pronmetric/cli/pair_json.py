@@ -9,7 +9,7 @@ from pronmetric.baselines.evaluation import Results, Settings
 from pronmetric.baselines.simple import BaselineComparison
 from pronmetric.cli.tables import plain
 from pronmetric.output import targets
-from pronmetric.results.write import encoded
+from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts
 from pronmetric.suites.judged_pairs import PairScores
 from pronmetric.suites.pair_accuracy import human_answer
@@ -51,7 +51,7 @@ def write(
         "signature": scores.signature,
         "context": scores.context,
         "tie": settings.tie_threshold,
-        "counts": None if scores.counts is None else encoded(scores.counts),
+        "counts": None if scores.counts is None else counts_entry(scores.counts),
         "parts": by_part(lambda found: plain(found.figures)),
         "against": None
         if against is None

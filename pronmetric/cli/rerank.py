@@ -94,9 +94,9 @@ def _write(
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
                 "text": texts,
-                "score": [write.rounded(score) for score in choice.scores],
+                "score": [write.round_score(score) for score in choice.scores],
                 **({} if given is None else {"given": given[line]}),
-                "gain": [write.rounded(gain) for gain in choice.gains],
+                "gain": [write.round_score(gain) for gain in choice.gains],
             }
             listed = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
             exports.segment({"segment": line, "chosen": choice.chosen, "candidates": listed}, ())

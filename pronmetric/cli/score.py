@@ -15,7 +15,7 @@ from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.errors import PronmetricError
 from pronmetric.output.display import visible
 from pronmetric.results import scores
-from pronmetric.results.write import Writer, encoded
+from pronmetric.results.write import Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, RESPECTIVE
@@ -110,7 +110,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
         also_scores = [None] * len(results) if also is None else also.score_systems()
         writer.finish(
             systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
-            counts=encoded(counts),
+            counts=counts_entry(counts),
             signature=str(signature),
             **({} if also is None else {"also": also.signatures()}),
         )

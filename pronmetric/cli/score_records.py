@@ -11,7 +11,7 @@ from typing import Any
 from pronmetric.cli import context_flag, load, output, score_text
 from pronmetric.output.display import visible
 from pronmetric.results import scores
-from pronmetric.results.write import Writer, encoded, scored, system
+from pronmetric.results.write import Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.score import Counts, Tally
 from pronmetric.text import records as record_files
 from pronmetric.text import strict_json
@@ -42,12 +42,12 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
             identity = ids.popleft()
             tally.add(segment)
             if not args.only_system:
-                print(strict_json.dump({"id": identity, **scored(segment)}))
+                print(strict_json.dump({"id": identity, **segment_entry(segment)}))
             scores.add_segment(writer, {"id": identity}, {}, segment)
             if not ids:  # all records read so far are scored; a pipe may wait for them
                 sys.stdout.flush()
         score = tally.score(seed=args.seed)
-        writer.finish(systems=[system(name, score)], counts=encoded(counts), signature=str(signature))
+        writer.finish(systems=[system(name, score)], counts=counts_entry(counts), signature=str(signature))
     if args.only_system:
         print(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")
     score_text.note_system(name, score, note)

@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         each = metric.alternatives(texts(), below=threshold, **flags)
         note(f"context: {said}")
         for places in each:
-            print(strict_json.dump({"id": ids.popleft(), "pronouns": _listed(places, args.top)}))
+            print(strict_json.dump({"id": ids.popleft(), "pronouns": _to_json(places, args.top)}))
             found.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
@@ -83,7 +83,7 @@ def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record
         yield records_file.Record(number, Text(contexts[0][0], row.texts[0]))
 
 
-def _listed(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
+def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
     """The pronouns in JSON."""
     return [
         {**write.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}
@@ -92,4 +92,4 @@ def _listed(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, A
 
 
 def _alternative(other: Alternative) -> dict[str, Any]:
-    return {**other._asdict(), "probability": write.rounded(other.probability)}
+    return {**other._asdict(), "probability": write.round_score(other.probability)}

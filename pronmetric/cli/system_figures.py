@@ -9,7 +9,7 @@ from pronmetric.cli.tables import table
 from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correlations
 from pronmetric.eval.permutation import RESAMPLES as PERMUTATIONS
 from pronmetric.eval.permutation import Matrix
-from pronmetric.results.system_level import OneMetric, SeveralMetrics, listed
+from pronmetric.results.system_level import OneMetric, SeveralMetrics, join_names
 
 LABELS = {
     "pearson": "Pearson's r",
@@ -30,20 +30,20 @@ def format_one(one: OneMetric, human: str) -> str:
         **{f"without {name}": [s for s in systems if s not in found.systems] for name, found in one.also.items()},
     }
     rows = {Path(one.path).name: one.found, **one.also}
-    return "\n".join([*head(systems, reasons), "", _figures(rows), "", _drawn(one.found)])
+    return "\n".join([*head(systems, reasons), "", _figures(rows), "", _interval_line(one.found)])
 
 
 def format_several(several: SeveralMetrics) -> str:
     """Several metrics on the same systems, and the tests between them."""
     reasons = {"without a score by all": several.left_out, "human references, left out": several.references}
     lines = [*head(several.systems, reasons), "", _figures(several.found), ""]
-    lines += [_drawn(next(iter(several.found.values()))), ""]
+    lines += [_interval_line(next(iter(several.found.values()))), ""]
     return "\n".join([*lines, *matrix_lines(several.p, LABELS[several.figure], what="the scores of a system")])
 
 
 def head(systems: Sequence[str], reasons: Mapping[str, Sequence[str]]) -> list[str]:
     """The systems that count, and those left out by reason."""
-    lines = [f"{len(systems)} systems: {listed(systems)}"]
+    lines = [f"{len(systems)} systems: {join_names(systems)}"]
     return lines + [f"{why}: {len(names)} ({', '.join(names)})" for why, names in reasons.items() if names]
 
 
@@ -67,7 +67,7 @@ def _figures(rows: Mapping[str, Correlations]) -> str:
     )
 
 
-def _drawn(found: Correlations) -> str:
+def _interval_line(found: Correlations) -> str:
     drawn = f"in brackets: 95 % intervals, {found.units} {found.resampled} resampled {RESAMPLES} times"
     line = drawn if found.units >= MINIMUM else f"no intervals: {found.units} {found.resampled}, below {MINIMUM}"
     if len(found.systems) == 2:

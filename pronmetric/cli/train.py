@@ -38,18 +38,18 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
     table = settings.table
     if table is None:
         return
-    source, root = _prepared(settings), Path(settings.out)
+    source, root = _check_prepared(settings), Path(settings.out)
     targets.check([], read=[source], folders=[root])
 
     from pronmetric.training.table4 import grid, sample
 
     named = [grid.Cell(job["table4/setup"], job["context"], job["head"], int(job["seed"])) for job in jobs]
-    cells = [cell for cell in dict.fromkeys(named) if grid.wanted(cell, table)]
+    cells = [cell for cell in dict.fromkeys(named) if grid.is_wanted(cell, table)]
     if not cells:
         raise PronmetricError("these settings contain no cell of the table (table4/setup=elmo needs table.elmo=FOLDER)")
     drawn = sample.draw(source, root / grid.DATA, sizes=table.sample.model_dump(), seed=0)
     pairs = {split: sum(part["pairs"] for part in kinds.values()) for split, kinds in drawn["splits"].items()}
-    left = [cell for cell in cells if not grid.finished(cell, root)]
+    left = [cell for cell in cells if not grid.is_finished(cell, root)]
     if "elmo" in {cell.setup for cell in named} - {cell.setup for cell in cells}:
         print("left out: table4/setup=elmo, which needs table.elmo=FOLDER of pronmetric pretrain", file=sys.stderr)
     print(
@@ -60,7 +60,7 @@ def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
 
 
 def _job(settings: Train) -> None:
-    _prepared(settings)
+    _check_prepared(settings)
 
     from pronmetric.checkpoint import locate
 
@@ -87,7 +87,7 @@ def _job(settings: Train) -> None:
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
 
 
-def _prepared(settings: Train) -> Path:
+def _check_prepared(settings: Train) -> Path:
     """The folder of prepared data, checked."""
     folder = Path(settings.data.dir)
     arrow.read_manifest(folder)
@@ -104,7 +104,7 @@ def _cell(settings: Train, table: Table) -> None:
     if HydraConfig.get().mode != RunMode.MULTIRUN:
         raise PronmetricError("experiment=table4 is a sweep: add --multirun")
     cell = grid.cell_of(settings, table)
-    if not grid.wanted(cell, table):
+    if not grid.is_wanted(cell, table):
         Path(settings.out).rmdir()  # Hydra made it
         return
     record = grid.run(settings, table)

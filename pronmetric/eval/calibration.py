@@ -44,7 +44,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
     Equal probabilities that fall into two bins are given their mean label in each, so that the order of
     the input does not matter. With fewer values than bins, each bin has one value.
     """
-    p, y = _checked(probabilities, labels)
+    p, y = _check(probabilities, labels)
     if bins < 1:
         raise PronmetricError(f"a reliability table needs at least one bin, got {bins}")
     values, inverse, counts = np.unique(p, return_inverse=True, return_counts=True)
@@ -72,7 +72,7 @@ def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, b
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Mean squared distance of probability and label; in [0, 1], lower is better."""
-    p, y = _checked(probabilities, labels)
+    p, y = _check(probabilities, labels)
     return float(np.mean((p - y) ** 2))
 
 
@@ -84,7 +84,7 @@ def fit_platt(
     bias=False fits only a temperature. `ridge` is a small penalty per label towards (1, 0), which only
     matters if the labels are separable and the likelihood has no maximum. Platt 1999; Guo et al., ICML 2017.
     """
-    z, y = _checked(logits, labels, probabilities=False)
+    z, y = _check(logits, labels, probabilities=False)
     features = np.stack([z, np.ones_like(z)], axis=1)[:, : 2 if bias else 1]
     start = np.array([1.0, 0.0])[: features.shape[1]]
 
@@ -121,7 +121,7 @@ def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -values))
 
 
-def _checked(
+def _check(
     values: ArrayLike, labels: ArrayLike, *, probabilities: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     v, y = np.asarray(values, dtype=float), np.asarray(labels, dtype=float)

@@ -252,7 +252,7 @@ def _orders(values: ArrayLike) -> _Array:
     return np.sign(values[..., :, None] - values[..., None, :])
 
 
-def _known(score: Totals | float | None) -> bool:
+def _is_known(score: Totals | float | None) -> bool:
     if isinstance(score, Totals):
         return bool(score.counts.sum() > 0)
     return score is not None and not math.isnan(score)
@@ -263,7 +263,7 @@ def _common(
     human: Mapping[str, Totals] | Mapping[str, float | None],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The systems scored on both sides, in the metric's order, and the others."""
-    both = tuple(s for s in metric if s in human and _known(metric[s]) and _known(human[s]))
+    both = tuple(s for s in metric if s in human and _is_known(metric[s]) and _is_known(human[s]))
     if len(both) < 2:
         raise PronmetricError(
             f"expected two or more systems with a score on both sides, found {len(both)}; the metric has "

@@ -66,7 +66,7 @@ class Calibrated:
     sought: int
 
 
-def paired(metric: ArrayLike, human: ArrayLike) -> tuple[_Array, _Array]:
+def pair_scores(metric: ArrayLike, human: ArrayLike) -> tuple[_Array, _Array]:
     """Both sides as (groups, scores), NaN wherever one of them is missing; a single row is one group.
 
     Raises:
@@ -90,7 +90,7 @@ def pairs(metric: ArrayLike, human: ArrayLike, *, threshold: float = 0.0) -> Pai
     """
     if not threshold >= 0:
         raise PronmetricError(f"expected a threshold from 0, got {threshold}")
-    x, y = paired(metric, human)
+    x, y = pair_scores(metric, human)
     if x.shape[1] <= _NARROW:
         return Pairs(*_narrow(x, y, threshold))
     count = _sorted_counts if threshold == 0 else _block_counts
@@ -113,7 +113,7 @@ def tau(metric: ArrayLike, human: ArrayLike, *, variant: str = "b", threshold: f
         raise PronmetricError(f"expected one of {', '.join(VARIANTS)} as the variant, got {variant!r}")
     if variant == "c" and threshold:
         raise PronmetricError("variant c counts different scores, which no threshold defines; leave the threshold at 0")
-    x, y = paired(metric, human)
+    x, y = pair_scores(metric, human)
     found = pairs(x, y, threshold=threshold)
     surplus = found.concordant - found.discordant
     ordered = found.concordant + found.discordant
@@ -142,7 +142,7 @@ def calibrate(metric: ArrayLike, human: ArrayLike, *, limit: int = PAIRS, seed: 
     Raises:
         PronmetricError: no group has two scores, or as for `paired`.
     """
-    x, y = paired(metric, human)
+    x, y = pair_scores(metric, human)
     sizes = (~np.isnan(x)).sum(axis=1)
     numbers = sizes * (sizes - 1) // 2
     total = int(numbers.sum())
@@ -166,9 +166,9 @@ def only_right(
     A metric is right on a concordant pair, and on one tied on both sides, at its own threshold. Pairs count if all
     three have both scores.
     """
-    a, y = paired(first, human)
-    b, y = paired(second, y)
-    a, y = paired(a, y)
+    a, y = pair_scores(first, human)
+    b, y = pair_scores(second, y)
+    a, y = pair_scores(a, y)
     if a.shape != b.shape:
         raise PronmetricError(f"expected scores of the same outputs, got the shapes {a.shape} and {b.shape}")
     counts = np.zeros((3, len(a)))
@@ -276,12 +276,12 @@ def _sorted_counts(a: _Array, b: _Array, threshold: float) -> list[float]:
     """The five counts of one large group without a threshold, in O(n log n) time (Knight 1966)."""
     x, y = (np.unique(side, return_inverse=True)[1] for side in (a, b))
     total = len(a) * (len(a) - 1) / 2
-    metric, human, both = _tied(x), _tied(y), _tied(x * (int(y.max(initial=0)) + 1) + y)
+    metric, human, both = _count_ties(x), _count_ties(y), _count_ties(x * (int(y.max(initial=0)) + 1) + y)
     discordant = _inversions(y[np.lexsort((y, x))])
     return [total - metric - human + both - discordant, discordant, human - both, metric - both, both]
 
 
-def _tied(values: NDArray[np.intp]) -> float:
+def _count_ties(values: NDArray[np.intp]) -> float:
     counts = np.unique(values, return_counts=True)[1].astype(float)
     return float((counts * (counts - 1) / 2).sum())
 

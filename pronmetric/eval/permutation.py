@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.kendall import calibrate, only_right
-from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, grouped, mean_figure
+from pronmetric.eval.segment_correlation import ACC_EQ, FIGURES, group_scores, mean_figure
 
 RESAMPLES = 1000
 PAIRWISE = ("tau_eq", ACC_EQ)  # figures for which pairs are swapped
@@ -130,8 +130,8 @@ def segment_matrix(
     Raises:
         PronmetricError: unknown figure or average, or NaN in different positions.
     """
-    sides = {name: grouped(scores, average) for name, scores in metrics.items()}
-    y = grouped(human, average)
+    sides = {name: group_scores(scores, average) for name, scores in metrics.items()}
+    y = group_scores(human, average)
     if figure in PAIRWISE:
         best = {name: calibrate(x, y, seed=seed).threshold if figure == ACC_EQ else 0.0 for name, x in sides.items()}
 

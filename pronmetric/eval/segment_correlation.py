@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.kendall import Calibrated, calibrate, paired, tau
+from pronmetric.eval.kendall import Calibrated, calibrate, pair_scores, tau
 
 AVERAGES = NONE, SYS, ITEM = ("none", "sys", "item")
 _NARROW = 64  # groups up to this size are ranked together
@@ -56,7 +56,7 @@ class SegmentFigures:
     sought: int
 
 
-def grouped(scores: ArrayLike, average: str) -> _Array:
+def group_scores(scores: ArrayLike, average: str) -> _Array:
     """(systems, segments) as (groups, scores)."""
     matrix = np.asarray(scores, dtype=float)
     if matrix.ndim != 2:
@@ -86,7 +86,7 @@ def pearson_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
     >>> pearson_rows([[1.0, 2.0, np.nan], [1.0, 1.0, 1.0]], [[2.0, 3.0, 4.0], [1.0, 2.0, 3.0]])
     array([ 1., nan])
     """
-    x, y = paired(metric, human)
+    x, y = pair_scores(metric, human)
     there = ~np.isnan(x)
     number = np.maximum(1, there.sum(axis=1, keepdims=True))
     dx, dy = (np.where(there, side, 0.0) for side in (x, y))
@@ -99,7 +99,7 @@ def pearson_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
 
 def spearman_rows(metric: ArrayLike, human: ArrayLike) -> _Array:
     """Spearman's rho of each row: Pearson's r of the ranks; equal scores have their average rank."""
-    x, y = paired(metric, human)
+    x, y = pair_scores(metric, human)
     return pearson_rows(_ranks(x), _ranks(y))
 
 
@@ -122,7 +122,7 @@ def segment_figures(metric: ArrayLike, human: ArrayLike, *, average: str, seed: 
     Raises:
         PronmetricError: different shapes, an infinite score, no group with two scores on both sides.
     """
-    x, y = paired(grouped(metric, average), grouped(human, average))
+    x, y = pair_scores(group_scores(metric, average), group_scores(human, average))
     sizes = (~np.isnan(x)).sum(axis=1)
     x, y = x[sizes > 1], y[sizes > 1]
     if not len(x):

@@ -13,7 +13,9 @@ from pronmetric.errors import PronmetricError
 T = TypeVar("T")
 
 
-def shuffled(contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0) -> list[T]:
+def shuffle_contexts(
+    contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0
+) -> list[T]:
     """Assign each item the context of an item of another group (document), and each context to one item.
 
     Contrasts of the same item (sentence) get the same shuffled context. Raises PronmetricError if one

@@ -104,7 +104,7 @@ def paired_bootstrap(
     Raises:
         PronmetricError: the systems have different units, or there are too few resamples for p < 1 - level.
     """
-    a, b = _paired(a, b)
+    a, b = _pair(a, b)
     _hits_allowed(resamples, level)
     if len(a.sums) < 2:
         return None
@@ -130,7 +130,7 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
 
     None with fewer than two units that have a pronoun, or if one side has no pronoun at all.
     """
-    a, b = _paired(a, b)
+    a, b = _pair(a, b)
     observed = a.mean() - b.mean()
     if len(a.sums) < 2 or np.isnan(observed):
         return None
@@ -167,7 +167,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _paired(a: Totals, b: Totals) -> tuple[Totals, Totals]:
+def _pair(a: Totals, b: Totals) -> tuple[Totals, Totals]:
     if len(a.sums) != len(b.sums):
         raise PronmetricError(f"expected the same units on both sides, got {len(a.sums)} and {len(b.sums)}")
     _check(a)

@@ -54,13 +54,13 @@ class BiLSTM(nn.Module):
         self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words width"]:
         """Word states; each row's real words come first; the states of padded words are undefined."""
-        x = self.dropout(self._embedded(ids))  # (batch, words, vector)
+        x = self.dropout(self._embed(ids))  # (batch, words, vector)
         lengths = mask.sum(1).clamp(min=1).cpu()  # a row without words is read as one padded slot
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
         return self.dropout(states)
 
-    def _embedded(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vector"]:
+    def _embed(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vector"]:
         marks = self.marks(ids.clamp(max=FIRST - 1))  # (batch, words, vector)
         vectors = self.vectors((ids - FIRST).clamp(min=0))  # (batch, words, vector)
         return torch.where((ids < FIRST)[:, :, None], marks, vectors)

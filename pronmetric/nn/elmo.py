@@ -155,12 +155,12 @@ class ProjectedLSTM(nn.Module):
         gates = torch.addmm(inputs, state.hidden, self.recurrent)  # (rows, gates)
         let_in, keep, let_out = gates[:, : 3 * self.cell].sigmoid().chunk(3, dim=1)  # each (rows, cell)
         memory = let_in * gates[:, 3 * self.cell :].tanh() + keep * state.memory  # (rows, cell)
-        memory = _clipped(memory, self.cell_clip)
+        memory = _clip(memory, self.cell_clip)
         hidden = self.projection(let_out * memory.tanh())  # (rows, projection)
-        return State(_clipped(hidden, self.projection_clip), memory)
+        return State(_clip(hidden, self.projection_clip), memory)
 
 
-def _clipped(x: Float[Tensor, "rows width"], bound: float | None) -> Float[Tensor, "rows width"]:
+def _clip(x: Float[Tensor, "rows width"], bound: float | None) -> Float[Tensor, "rows width"]:
     return x if bound is None else x.clamp(-bound, bound)
 
 
@@ -244,13 +244,13 @@ class BiLM(nn.Module):
         """
         if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
             raise ValueError("expected each row's real words before its padding")
-        tokens = self._marked(ids, mask)  # (batch, words + 2, characters)
+        tokens = self._add_markers(ids, mask)  # (batch, words + 2, characters)
         batch, width, _ = tokens.shape
         plan = reading(mask.sum(1) + 2, width)
         from_start, _ = plan.places
         by_characters = self.words(tokens.flatten(0, 1)[from_start])  # (tokens, projection)
         flat = _spread(by_characters[None], from_start, batch * width)  # (1, batch * (words + 2), projection)
-        known = self._known(batch, by_characters)
+        known = self._initial_states(batch, by_characters)
         read = functional.dropout(flat[0], self.dropout, self.training)  # (batch * (words + 2), projection)
         found, after = [], []
         for number, (one_way, places) in enumerate(zip(self.directions, plan.places, strict=True)):
@@ -263,7 +263,7 @@ class BiLM(nn.Module):
             self._state = State(*(old.index_copy(2, plan.rows, x) for old, x in zip(known, new, strict=True)))
         return torch.cat(found, dim=2).unflatten(1, (batch, width))
 
-    def _marked(
+    def _add_markers(
         self, ids: Int[Tensor, "batch words characters"], mask: Bool[Tensor, "batch words"]
     ) -> Int[Tensor, "batch words+2 characters"]:
         """The words with the sentence's start and end markers."""
@@ -273,7 +273,7 @@ class BiLM(nn.Module):
         tokens[torch.arange(len(ids), device=ids.device), mask.sum(1) + 1] = end
         return tokens
 
-    def _known(self, rows: int, like: Float[Tensor, "tokens projection"]) -> State:
+    def _initial_states(self, rows: int, like: Float[Tensor, "tokens projection"]) -> State:
         """The states of at least `rows` rows, (directions, LSTM layers, rows, ...); zeros for new rows."""
         state = self._state if self.stateful else None
         if state is None:

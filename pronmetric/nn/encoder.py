@@ -78,10 +78,10 @@ class HuggingFaceEncoder(nn.Module):
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states."""
         if self.training and ids.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
-            return self._lowered(ids, mask, torch.get_autocast_dtype("cpu"))
+            return self._encode_low_precision(ids, mask, torch.get_autocast_dtype("cpu"))
         return self.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
 
-    def _lowered(
+    def _encode_low_precision(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"], dtype: torch.dtype
     ) -> Float[Tensor, "batch pieces width"]:
         """Piece states for a training step, computed in `dtype` (embeddings, weights and gradients in fp32).

@@ -56,15 +56,15 @@ class WordVectors:
         count = 0
         for of_word in pieces:
             if count and len(ids) + len(of_word) > room:
-                yield self._marked(ids), [-1, *word, -1], count
+                yield self._add_markers(ids), [-1, *word, -1], count
                 ids, word, count = [], [], 0
             ids += of_word[:room]
             word += [count] * len(of_word[:room])
             count += 1
         if count:
-            yield self._marked(ids), [-1, *word, -1], count
+            yield self._add_markers(ids), [-1, *word, -1], count
 
-    def _marked(self, ids: list[int]) -> list[int]:
+    def _add_markers(self, ids: list[int]) -> list[int]:
         return [self._tokenizer.cls_token_id, *ids, self._tokenizer.sep_token_id]
 
     @torch.inference_mode()

@@ -42,9 +42,9 @@ def check(
     inputs = [str(path) for path in read if path is not None]
     places = [path for path in inputs if Path(path).is_dir()]
     taken: dict[_Identity, str] = {_identity(path): f"the input {path}" for path in inputs if path != STDIN}
-    if STDIN in inputs and (opened := _redirected(0)) is not None:
+    if STDIN in inputs and (opened := _redirection(0)) is not None:
         taken[opened] = "the input on stdin"
-    if (opened := _redirected(1)) is not None:
+    if (opened := _redirection(1)) is not None:
         if opened in taken:
             raise InputError(f"stdout is redirected into {taken[opened]}; write it to another file")
         taken[opened] = "stdout"
@@ -110,7 +110,7 @@ def _folds_case(folder: Path) -> bool:
     return swapped.name != folder.name and swapped.exists() and os.path.samefile(swapped, folder)
 
 
-def _redirected(handle: int) -> _Identity | None:
+def _redirection(handle: int) -> _Identity | None:
     """The file to which stdin (0) or stdout (1) is redirected; None for a terminal, pipe, device or if closed."""
     try:
         found = os.fstat(handle)

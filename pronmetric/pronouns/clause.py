@@ -169,7 +169,7 @@ def clause_can_follow(words: Sequence[str], follows: Next, *, object_unlikely: b
     """
     kind, at = follows
     if kind == "preposition":
-        return _fronted(words, at, object_unlikely=object_unlikely)
+        return _is_fronted(words, at, object_unlikely=object_unlikely)
     if kind == "name" and (object_unlikely or _finite_ahead(words, at, fronted=True)):
         return True
     if kind in ("open", "name"):
@@ -180,7 +180,7 @@ def clause_can_follow(words: Sequence[str], follows: Next, *, object_unlikely: b
     return kind in ("pronoun", "determiner", "starter")
 
 
-def _fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool:
+def _is_fronted(words: Sequence[str], at: int, *, object_unlikely: bool) -> bool:
     """Whether the preposition at `at` begins a clause ("that in May he left"), not a phrase after "that"."""
     word, after = words[at], word_at(words, at + 1)
     if word == "about" or (word == "to" and after not in BASE):

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pronmetric.pronouns.tables import rows
 
 
-def _inflected(verb: str) -> set[str]:
+def _inflect(verb: str) -> set[str]:
     """The regular forms of a verb, and some impossible ones, none of which is another word.
 
-    >>> sorted(_inflected("deny"))
+    >>> sorted(_inflect("deny"))
     ['denied', 'denies', 'deny', 'denying']
     """
     stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
@@ -25,7 +25,7 @@ def _inflected(verb: str) -> set[str]:
 
 
 def _words(cell: str) -> frozenset[str]:
-    return frozenset().union(*(_inflected(word[:-1]) if word.endswith("*") else {word} for word in cell.split()))
+    return frozenset().union(*(_inflect(word[:-1]) if word.endswith("*") else {word} for word in cell.split()))
 
 
 CLASSES = {row["class"]: _words(row["words"]) for row in rows("lexicon.en.tsv")}
@@ -43,7 +43,7 @@ FIRST = CLASSES["finite_first"]
 BASE = CLASSES["verb"]
 
 AUXILIARY = BE | MODAL | SINGULAR | PLURAL | FIRST | {"had", "did", "hadn", "didn", "'s", "s"}
-VERB = PAST.union(*map(_inflected, BASE))
+VERB = PAST.union(*map(_inflect, BASE))
 FUNCTION = (
     PREPOSITION
     | CONJUNCTION

@@ -67,7 +67,7 @@ def slot(words: Sequence[Word], index: int) -> str:
     if form in ("it", "you"):
         return role(words, index)
     if form == "her":
-        owns = _noun_follows(words, index) or _number_or_quote_owned(words, index)
+        owns = _noun_follows(words, index) or _possesses_number_or_quote(words, index)
         return "possessive determiner" if owns else "object"
     if form == "his":
         return "possessive independent" if _stands_alone(words, index) else "possessive determiner"
@@ -75,9 +75,9 @@ def slot(words: Sequence[Word], index: int) -> str:
         kind = that.use([rule_word(word) for word in words], index).kind
         return kind if kind in that.IN_USE else "demonstrative"
     if form in _DEMONSTRATIVE:
-        return "demonstrative determiner" if _demonstrated(words, index, form) else "demonstrative"
+        return "demonstrative determiner" if _has_demonstrated_noun(words, index, form) else "demonstrative"
     kind = "relative" if form in _RELATIVE and _is_relative(words, index) else "interrogative"
-    if form == "whose" or (kind == "interrogative" and form in _DETERMINERS and _noun_asked(words, index)):
+    if form == "whose" or (kind == "interrogative" and form in _DETERMINERS and _asks_for_noun(words, index)):
         return f"{kind} determiner"
     return kind
 
@@ -237,7 +237,7 @@ def _noun_follows(words: Sequence[Word], index: int) -> bool:
     return _is_word(after) and after not in _FUNCTION - _INSIDE
 
 
-def _number_or_quote_owned(words: Sequence[Word], index: int) -> bool:
+def _possesses_number_or_quote(words: Sequence[Word], index: int) -> bool:
     """Whether "her" is a possessive before a figure ("her 20s") or a quotation.
 
     After a verb the quotation is not possessed ("called her 'Aunt'"); after a preposition or conjunction it usually is.
@@ -265,7 +265,7 @@ def _stands_alone(words: Sequence[Word], index: int) -> bool:
     )
 
 
-def _demonstrated(words: Sequence[Word], index: int, form: str) -> bool:
+def _has_demonstrated_noun(words: Sequence[Word], index: int, form: str) -> bool:
     """Whether this, these or those has a noun after it."""
     after, third = _low(words, index + 1), _low(words, index + 2)
     if after[:1].isdigit():
@@ -278,7 +278,7 @@ def _demonstrated(words: Sequence[Word], index: int, form: str) -> bool:
     return not (participle and (third in PREPOSITION or third in CONJUNCTION or not _is_word(third)))
 
 
-def _noun_asked(words: Sequence[Word], index: int) -> bool:
+def _asks_for_noun(words: Sequence[Word], index: int) -> bool:
     """Whether what or which has a noun after it ("what time"), and neither a verb nor a subject."""
     after = _low(words, index + 1)
     name = index + 1 < len(words) and words[index + 1].text[0].isupper() and index > 0

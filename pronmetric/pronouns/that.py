@@ -377,11 +377,11 @@ def _after_comma(words: Sequence[str], follows: Next, j: int) -> Use | None:
         if opening and words[opening - 1] in _GOVERNOR | _CLAUSE_NOUN | BE_FORM | {"so", "now"}:
             return Use(COMPLEMENTIZER, f"{words[opening - 1]} takes a clause")
         if opening and is_certain(words, follows):
-            return _distant(words, opening - 1) or _inherited(words, follows, j)
-    return _inherited(words, follows, j)
+            return _distant(words, opening - 1) or _inherit(words, follows, j)
+    return _inherit(words, follows, j)
 
 
-def _inherited(words: Sequence[str], follows: Next, j: int) -> Use | None:
+def _inherit(words: Sequence[str], follows: Next, j: int) -> Use | None:
     """The start of a sentence, or a further clause of an earlier "that" or governor of the sentence."""
     if j < 0 or words[j] in FULL_STOP:
         subject = follows.kind == "determiner" or words[follows.at] in ("he", "she", "they", "we", "it", "there")

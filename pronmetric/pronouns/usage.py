@@ -83,7 +83,7 @@ class _Place(NamedTuple):
     before: str
     after: str
 
-    def glued(self, k: int) -> bool:
+    def is_glued(self, k: int) -> bool:
         """Whether word `k` follows the one before it without white space."""
         return 0 < k < len(self.words) and self.words[k].start == self.words[k - 1].end
 
@@ -106,25 +106,25 @@ def _i(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tu
 def _begins_abbreviation(place: _Place) -> bool:
     """Whether "I" is a letter of I.E."""
     index = place.at
-    glued = place.after == "." and place.glued(index + 1) and place.glued(index + 2)
+    glued = place.after == "." and place.is_glued(index + 1) and place.is_glued(index + 2)
     return glued and _is_letter(place.lower[index + 2])
 
 
 def _ends_abbreviation(place: _Place) -> bool:
     """Whether "I" is a letter of A.I."""
-    return place.before == "." and place.glued(place.at) and _is_letter(_low(place.lower, place.at - 2))
+    return place.before == "." and place.is_glued(place.at) and _is_letter(_low(place.lower, place.at - 2))
 
 
 def _is_before_stop(place: _Place) -> bool:
     index, lower = place.at, place.lower
-    stop = place.after == "." and place.glued(index + 1) and place.words[index].text == "I"
+    stop = place.after == "." and place.is_glued(index + 1) and place.words[index].text == "I"
     return stop and _low(lower, index + 2)[:1].isalpha() and _is_initial(place.words, lower, index)
 
 
 def _is_in_compound(place: _Place) -> bool:
     """Whether "I" is part of I-95 or i/o, and not before another "I"."""
     index, words = place.at, place.words
-    if place.after not in _HYPHEN | {"/"} or not (place.glued(index + 1) and place.glued(index + 2)):
+    if place.after not in _HYPHEN | {"/"} or not (place.is_glued(index + 1) and place.is_glued(index + 2)):
         return False
     part = words[index + 2].text
     return place.lower[index + 2] != "i" and (part.isdigit() or part.isupper() or words[index].text == "i")

@@ -41,16 +41,16 @@ def page(content: Content, *, title: str) -> str:
     names = dict(zip(result.names, short(result.names), strict=True))
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
-        "title": _shown(title),
+        "title": _escape(title),
         "policy": f"{_POLICY}; style-src '{_digest(css)}'; script-src '{_digest(js)}'",
         "css": css,
         "js": js,
         "chart": chart(result.systems),
         "systems": _table(tables.systems(result), names),
         "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs, names)}" if pairs.rows else "",
-        "notes": "".join(f"<li>{_shown(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
-        "signature": _shown(result.signature),
-        "data": dumped(_data(content)),
+        "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
+        "signature": _escape(result.signature),
+        "data": dump_json(_data(content)),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass
 
@@ -59,18 +59,18 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
     """A page with only tables, without a script."""
     css = _file("page.css")
     sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
-    told = "".join(f"<li>{_shown(note)}</li>" for note in notes)
+    told = "".join(f"<li>{_escape(note)}</li>" for note in notes)
     policy = f"{_POLICY}; style-src '{_digest(css)}'"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_shown(title)}</title>\n'
-        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_shown(title)}</h1>\n{sections}"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_escape(title)}</title>\n'
+        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_escape(title)}</h1>\n{sections}"
         f'<ul class="notes">{told}</ul>\n</main>\n</body>\n</html>\n'
     )
 
 
-def dumped(value: Any) -> str:
+def dump_json(value: Any) -> str:
     """JSON for a script element, with `<` and other characters special to HTML escaped."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
@@ -85,10 +85,10 @@ def pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
 
 
-def packed(weights: Sequence[float]) -> list[Any]:
+def pack_weights(weights: Sequence[float]) -> list[Any]:
     """Compact weights: the largest, and for each weight a letter of `LEVELS` relative to it; trailing zeros are cut.
 
-    >>> packed([0.0, 0.25, 0.5, 0.0])
+    >>> pack_weights([0.0, 0.25, 0.5, 0.0])
     [0.5, '0uZ']
     """
     top = max(weights, default=0.0)
@@ -153,7 +153,7 @@ def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: 
     for k, p in enumerate(output.pronouns):
         row: list[Any] = [words[p.start], round(p.score, 4)]
         if said is not None:
-            row.append(0 if said.attention is None else packed(said.attention[k]))
+            row.append(0 if said.attention is None else pack_weights(said.attention[k]))
             row.append([[form, round(score, 4)] for form, score in said.others[k][:PREFERRED]])
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
@@ -175,8 +175,8 @@ def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({}))
     def cell(k: int, text: str, tag: str) -> str:
         opened = f"{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}"
         if k < table.numbers_from and text in names:
-            return f'<{opened}><bdi title="{_shown(text)}">{_shown(names[text])}</bdi>'
-        return f"<{opened}>{_shown(text)}"
+            return f'<{opened}><bdi title="{_escape(text)}">{_escape(names[text])}</bdi>'
+        return f"<{opened}>{_escape(text)}"
 
     def row(cells: Iterable[str], tag: str) -> str:
         return f"<tr>{''.join(cell(k, text, tag) for k, text in enumerate(cells))}"
@@ -186,7 +186,7 @@ def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({}))
     return f'<div class="wide" {label}><table><thead>{row(table.header, "th")}<tbody>{body}</table></div>'
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     """A single line of text, escaped for HTML."""
     return escape(visible(text))
 

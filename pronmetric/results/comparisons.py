@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pronmetric.results.write import Writer, interval, pronoun, rounded, scored, system
+from pronmetric.results.write import Writer, interval, pronoun, round_score, segment_entry, system
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
 from pronmetric.scoring.score import PronounScore
 from pronmetric.text.corpus import Row
@@ -29,11 +29,11 @@ def add_segment(writer: Writer, number: int, row: Row, pair: PairDecision) -> No
         "source": row.source,
         "reference": row.reference,
         "better": decision.better,
-        "difference": rounded(decision.difference),
+        "difference": round_score(decision.difference),
         "a_text": row.texts[pair.a],
         "b_text": row.texts[pair.b],
-        "a_scored": scored(decision.a),
-        "b_scored": scored(decision.b),
+        "a_scored": segment_entry(decision.a),
+        "b_scored": segment_entry(decision.b),
         "a_decided": [pronoun(p) for p in decision.a_decided],
         "b_decided": [pronoun(p) for p in decision.b_decided],
     }
@@ -47,7 +47,7 @@ def add_segment(writer: Writer, number: int, row: Row, pair: PairDecision) -> No
 
 def _by_reference(row: Row, decisions: Mapping[str, Decision]) -> list[dict[str, Any]]:
     return [
-        {"reference": name, "text": text, "difference": rounded(one.difference), "better": one.better}
+        {"reference": name, "text": text, "difference": round_score(one.difference), "better": one.better}
         for (name, one), text in zip(decisions.items(), row.references, strict=True)
     ]
 
@@ -63,24 +63,24 @@ def pair_entry(pair: PairResult) -> dict[str, Any]:
     each = [
         {
             "reference": reference,
-            "a": rounded(part.a.score),
-            "b": rounded(part.b.score),
-            "difference": rounded(part.difference),
+            "a": round_score(part.a.score),
+            "b": round_score(part.b.score),
+            "difference": round_score(part.difference),
             "interval": interval(part.interval),
-            "p_bootstrap": rounded(part.p_bootstrap),
+            "p_bootstrap": round_score(part.p_bootstrap),
         }
         for reference, part in pair.by_reference.items()
     ]
     return {
         "a": system(pair.names[0], outcome.a),
         "b": system(pair.names[1], outcome.b),
-        "difference": rounded(outcome.difference),
+        "difference": round_score(outcome.difference),
         "interval": interval(outcome.interval),
-        "a_ahead": rounded(outcome.a_ahead),
-        "p_bootstrap": rounded(outcome.p_bootstrap),
-        "p_bootstrap_holm": rounded(pair.p_bootstrap_holm),
-        "p_randomisation": rounded(outcome.p_randomisation),
-        "p_randomisation_holm": rounded(pair.p_randomisation_holm),
+        "a_ahead": round_score(outcome.a_ahead),
+        "p_bootstrap": round_score(outcome.p_bootstrap),
+        "p_bootstrap_holm": round_score(pair.p_bootstrap_holm),
+        "p_randomisation": round_score(outcome.p_randomisation),
+        "p_randomisation_holm": round_score(pair.p_randomisation_holm),
         "wins": outcome.wins,
         "ties": outcome.ties,
         "losses": outcome.losses,

@@ -46,7 +46,7 @@ def read(path: str, people: Collection[str], *, by: str = SCORE) -> Metric:
     found = _by(results.read(path), by, path)
     systems: dict[str, float | None] = {}
     for system in found.systems:
-        name = _named(system.name, people)
+        name = _match_name(system.name, people)
         if name in systems:
             raise InputError(f"duplicate system {name} (of {system.name}); expected each system once", file=path)
         systems[name] = system.score
@@ -114,7 +114,7 @@ def _is_json(path: str) -> bool:
     return next((line.lstrip()[:1] for line in iter_lines(path)), "") in ("{", "[")
 
 
-def _named(name: str, people: Collection[str]) -> str:
+def _match_name(name: str, people: Collection[str]) -> str:
     """The system with this name, or whose output file has this name; else the name itself."""
     file = Path(name).name.removesuffix(_GZIP)
     output = _OUTPUT.fullmatch(file)

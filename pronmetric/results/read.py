@@ -41,19 +41,19 @@ class _Reader:
         self._bounded = True
 
     def result(self, value: Any) -> Result:
-        top = self._typed(value, dict, "the file")
+        top = self._check_type(value, dict, "the file")
         items = self._list(top, "segments", "the file")
         signature = self._get(top, "signature", str, "the file")
         if not items:
             self._refuse('"segments" is empty: there is nothing to report')
         if "pairs" in top:
-            systems, pairs, segments = self._compared(top, items, signature)
+            systems, pairs, segments = self._read_comparison(top, items, signature)
             tie = self._number(top, "tie", "the file")
         elif "systems" in top:
             systems = tuple(
                 self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
             )
-            pairs, segments, tie = (), self._scored(items, systems), TIE_THRESHOLD
+            pairs, segments, tie = (), self._read_scores(items, systems), TIE_THRESHOLD
         else:
             self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
         notes = (
@@ -85,7 +85,7 @@ class _Reader:
             notes=tuple(notes),
         )
 
-    def _scored(self, items: Sequence[Any], systems: Sequence[System]) -> tuple[Segment, ...]:
+    def _read_scores(self, items: Sequence[Any], systems: Sequence[System]) -> tuple[Segment, ...]:
         """The segments of `score`: one entry for each segment and system."""
         rows = []
         for number, row in enumerate(self._rows(items, len(systems), "systems")):
@@ -99,7 +99,7 @@ class _Reader:
             rows.append(self._segment(number, row[0], tuple(outputs)))
         return tuple(rows)
 
-    def _compared(
+    def _read_comparison(
         self, top: Mapping[str, Any], items: Sequence[Any], signature: str
     ) -> tuple[tuple[System, ...], tuple[Pair, ...], tuple[Segment, ...]]:
         """Systems, pairs and segments of `compare`: one entry for each segment and pair of systems."""
@@ -108,7 +108,7 @@ class _Reader:
         if not count:
             self._refuse(f'"pairs" has {len(given)} entries, which is not the number of pairs of any number of systems')
         places = list(combinations(range(count), 2))
-        entries = [self._typed(pair, dict, f'"pairs", entry {i}') for i, pair in enumerate(given)]
+        entries = [self._check_type(pair, dict, f'"pairs", entry {i}') for i, pair in enumerate(given)]
         sides = {
             place: tuple(self._system(entry.get(side), f'"pairs", entry {i}, "{side}"') for side in "ab")
             for i, (place, entry) in enumerate(zip(places, entries, strict=True))
@@ -151,7 +151,7 @@ class _Reader:
         if not size or len(items) % size:
             self._refuse(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
         told: list[tuple[str, Mapping[str, Any]]] = [
-            (where := f'"segments", entry {i}', self._typed(item, dict, where)) for i, item in enumerate(items)
+            (where := f'"segments", entry {i}', self._check_type(item, dict, where)) for i, item in enumerate(items)
         ]
         for start, end in pairwise(range(0, len(told) + 1, size)):
             yield told[start:end]
@@ -173,7 +173,7 @@ class _Reader:
         return Output(text, context, score, pronouns, errors, preference)
 
     def _pronoun(self, value: Any, text: str, where: str) -> Pronoun:
-        entry = self._typed(value, dict, where)
+        entry = self._check_type(value, dict, where)
         self._bounded &= "probability" in entry
         score = self._number(entry, "probability" if "probability" in entry else "score", where)
         if "probability" in entry and not 0 <= score <= 1:
@@ -185,14 +185,14 @@ class _Reader:
         return Pronoun(written, start, end, score)
 
     def _system(self, value: Any, where: str) -> System:
-        entry = self._typed(value, dict, where)
+        entry = self._check_type(value, dict, where)
         keys = ("pronouns", "segments", "segments_with_pronoun")
         pronouns, segments, with_pronoun = (self._get(entry, key, int, where) for key in keys)
         score = self._maybe(entry, "score", where)
         also = {}
-        for older, its in self._typed(entry.get("also", {}), dict, f'{where}: "also"').items():
+        for older, its in self._check_type(entry.get("also", {}), dict, f'{where}: "also"').items():
             place = f'{where}, "also", "{older}"'
-            also[older] = self._maybe(self._typed(its, dict, place), "score", place)
+            also[older] = self._maybe(self._check_type(its, dict, place), "score", place)
         name = self._get(entry, "system", str, where)
         rates = {key: self._rate(entry[key], f'{where}, "{key}"') for key in RATES if key in entry}
         return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also, rates)
@@ -200,7 +200,7 @@ class _Reader:
     def _rate(self, value: Any, where: str) -> tuple[float, tuple[float, float] | None] | None:
         if value is None:
             return None
-        entry = self._typed(value, dict, where)
+        entry = self._check_type(value, dict, where)
         return self._number(entry, "value", where), self._interval(entry, where)
 
     def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
@@ -224,7 +224,7 @@ class _Reader:
         for key, value in values.items():
             got = entry.get(key)
             if (_whole(got) if isinstance(got, str) else got) != value:
-                self._refuse(f'{where}: expected "{key}" {_told(value)}, got {_told(got)}')
+                self._refuse(f'{where}: expected "{key}" {_quote(value)}, got {_quote(got)}')
 
     def _optional(self, entry: tuple[str, Mapping[str, Any]], key: str) -> str | None:
         where, content = entry
@@ -236,7 +236,7 @@ class _Reader:
     def _number(self, entry: Mapping[str, Any], key: str, where: str) -> float:
         value = entry.get(key)
         if not _finite(value):
-            self._refuse(f'{where}: "{key}" must be a number, got {_told(value)}')
+            self._refuse(f'{where}: "{key}" must be a number, got {_quote(value)}')
         return float(value)  # type: ignore[arg-type]
 
     def _list(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
@@ -245,11 +245,11 @@ class _Reader:
     def _get(self, entry: Mapping[str, Any], key: str, kind: type[Value], where: str) -> Value:
         if key not in entry:
             self._refuse(f'{where}: the key "{key}" is missing; {_HOW}')
-        return self._typed(entry[key], kind, f'{where}: "{key}"')
+        return self._check_type(entry[key], kind, f'{where}: "{key}"')
 
-    def _typed(self, value: Any, kind: type[Value], where: str) -> Value:
+    def _check_type(self, value: Any, kind: type[Value], where: str) -> Value:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self._refuse(f"{where} must be {_KINDS[kind]}, got {_told(value)}; {_HOW}")
+            self._refuse(f"{where} must be {_KINDS[kind]}, got {_quote(value)}; {_HOW}")
         return _whole(value) if isinstance(value, str) else value  # type: ignore[return-value]
 
     def _refuse(self, message: str) -> NoReturn:
@@ -265,6 +265,6 @@ def _whole(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def _told(value: object) -> str:
+def _quote(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pronmetric.results.write import Writer, rounded, scored, system
+from pronmetric.results.write import Writer, round_score, segment_entry, system
 from pronmetric.scoring.bulk import SystemResult
 from pronmetric.scoring.score import SegmentScore
 from pronmetric.text import strict_json
@@ -35,7 +35,7 @@ def texts_of(
     }
     if references:
         found["by_reference"] = [
-            {"reference": name, "text": line, "context": context, "score": rounded(one.score)}
+            {"reference": name, "text": line, "context": context, "score": round_score(one.score)}
             for name, line, context, one in zip(references, row.references, contexts, each, strict=True)
         ]
     return found
@@ -62,10 +62,12 @@ def add_segment(
         (p.text, p.start, p.end, p.score, *(one.score for one in its))
         for p, its in zip(segment.pronouns, in_each, strict=True)
     ] or no_pronoun
-    baselines = {} if also is None else {"also": {name: rounded(score) for name, score in also.items()}}
+    baselines = {} if also is None else {"also": {name: round_score(score) for name, score in also.items()}}
     last = tuple((also or {}).values())
     whole = (segment.score, segment.errors, segment.preference)
-    writer.segment({**head, **texts, **scored(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows))
+    writer.segment(
+        {**head, **texts, **segment_entry(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows)
+    )
 
 
 def system_entry(result: SystemResult, *, also: Mapping[str, Any] | None = None) -> dict[str, Any]:

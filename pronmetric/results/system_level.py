@@ -139,8 +139,8 @@ def correlate_one(
     if len(counted) < 2:
         raise InputError(
             f"expected two or more systems with a score here and in {human}, found {len(counted)}: here are "
-            f"{listed(metric.systems)}; there are {listed(people)}; name them alike"
-            + (f" (human references are left out: {listed(left.references)})" if left.references else ""),
+            f"{join_names(metric.systems)}; there are {join_names(people)}; name them alike"
+            + (f" (human references are left out: {join_names(left.references)})" if left.references else ""),
             file=path,
         )
     x, y = ({system: scores[system] for system in counted} for scores in (metric.systems, people))
@@ -175,9 +175,9 @@ def correlate_several(
     sides = [metric.systems for metric in metrics.values()] + [people]
     counted = [s for s in names if s not in references and all(side.get(s) is not None for side in sides)]
     if len(counted) < 2:
-        there = "; ".join(f"{label} has {listed(metric.systems)}" for label, metric in metrics.items())
+        there = "; ".join(f"{label} has {join_names(metric.systems)}" for label, metric in metrics.items())
         message = f"expected two or more systems with a score here and in all SCORES, found {len(counted)}"
-        raise InputError(f"{message}: here are {listed(people)}; {there}; name them alike", file=human)
+        raise InputError(f"{message}: here are {join_names(people)}; {there}; name them alike", file=human)
     y = {s: people[s] for s in counted}
     found = {}
     with steps(len(metrics)) as bar:
@@ -208,7 +208,7 @@ def significance(p: Matrix, figure: str) -> dict[str, Any]:
     return {"figure": figure, "resamples": permutation.RESAMPLES, "metrics": list(p.metrics), "p": p.p}
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """The names in a message; "none" without any."""
     return ", ".join(names) or "none"
 

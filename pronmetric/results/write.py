@@ -57,34 +57,39 @@ class Writer:
             self._json.write("\n}\n")
 
 
-def rounded(value: float | None) -> float | None:
+def round_score(value: float | None) -> float | None:
     """A score with the five decimals that result files have."""
     return None if value is None else round(value, tsv.DIGITS)
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
     """A pronoun in JSON, with `probability`, or `score` if the head is unbounded."""
-    number = {"score": rounded(p.score)} if p.probability is None else {"probability": rounded(p.probability)}
+    number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
     return {"text": p.text, "start": p.start, "end": p.end, **number}
 
 
-def scored(segment: SegmentScore) -> dict[str, Any]:
+def segment_entry(segment: SegmentScore) -> dict[str, Any]:
     """A segment's score and pronouns in JSON."""
-    preference = {} if segment.preference is None else {"preference": rounded(segment.preference)}
+    preference = {} if segment.preference is None else {"preference": round_score(segment.preference)}
     pronouns = [pronoun(p) for p in segment.pronouns]
-    return {"score": rounded(segment.score), "errors": rounded(segment.errors), **preference, "pronouns": pronouns}
+    return {
+        "score": round_score(segment.score),
+        "errors": round_score(segment.errors),
+        **preference,
+        "pronouns": pronouns,
+    }
 
 
 def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
     """An interval in JSON."""
-    return None if ends is None else [rounded(end) for end in ends]
+    return None if ends is None else [round_score(end) for end in ends]
 
 
 def system(name: str, score: SystemScore) -> dict[str, Any]:
     """A system in JSON."""
     return {
         "system": name,
-        "score": rounded(score.score),
+        "score": round_score(score.score),
         "interval": interval(score.interval),
         "resampled": score.resampled,
         "units": score.units,
@@ -99,10 +104,10 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
 
 def rate(found: Rate | None) -> dict[str, Any] | None:
     """A rate in JSON."""
-    return None if found is None else {"value": rounded(found.value), "interval": interval(found.interval)}
+    return None if found is None else {"value": round_score(found.value), "interval": interval(found.interval)}
 
 
-def encoded(counts: Counts) -> dict[str, int]:
+def counts_entry(counts: Counts) -> dict[str, int]:
     """The counts in JSON."""
     return {
         "encoded": counts.encoded,

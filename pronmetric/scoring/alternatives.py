@@ -128,10 +128,10 @@ def score_alternatives(
 
     scored = stream(replaced()) if advance is None else stream(replaced(), advance=count)
     for _ in scored:  # _BEGIN; the variants of the text follow
-        yield tuple(_ranked(p, found, islice(scored, len(found))) for p, found in asked.popleft())
+        yield tuple(_rank(p, found, islice(scored, len(found))) for p, found in asked.popleft())
 
 
-def _ranked(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:
+def _rank(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:
     """The pronoun with its scored variants."""
     others = []
     for variant, segment in zip(found, scored, strict=True):

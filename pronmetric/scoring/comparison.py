@@ -281,7 +281,7 @@ def _deciding(
     a: SegmentScore, b: SegmentScore, *, sign: int
 ) -> tuple[tuple[PronounScore, ...], tuple[PronounScore, ...]]:
     """Aligned pronouns whose difference goes the way of the decision and is at least half of the largest such."""
-    weighed = [(_gap(p, q, a, b) * sign, p, q) for p, q in _matched(a.pronouns, b.pronouns)]
+    weighed = [(_gap(p, q, a, b) * sign, p, q) for p, q in _match(a.pronouns, b.pronouns)]
     largest = max((gap for gap, _, _ in weighed), default=0.0)
     chosen = [(p, q) for gap, p, q in weighed if gap > 0 and gap >= largest / 2]
     return tuple(p for p, _ in chosen if p is not None), tuple(q for _, q in chosen if q is not None)
@@ -295,13 +295,13 @@ def _gap(p: PronounScore | None, q: PronounScore | None, a: SegmentScore, b: Seg
     return left - right
 
 
-def _matched(
+def _match(
     a: tuple[PronounScore, ...], b: tuple[PronounScore, ...]
 ) -> Iterator[tuple[PronounScore | None, PronounScore | None]]:
     """Pronouns of two texts side by side, by their forms in order; one without a partner stands beside None."""
     forms, others = [p.text.lower() for p in a], [q.text.lower() for q in b]
     if others < forms:  # the matcher is not symmetric, a comparison is
-        yield from ((p, q) for q, p in _matched(b, a))
+        yield from ((p, q) for q, p in _match(b, a))
         return
     matcher = SequenceMatcher(None, forms, others, autojunk=False)
     for _, i, i_end, j, j_end in matcher.get_opcodes():

@@ -207,7 +207,7 @@ def _rate(parts: Totals, *, seed: int) -> Rate | None:
     return Rate(parts.mean(), interval(parts, seed=seed)) if parts.counts.sum() else None
 
 
-def tallied(segments: Sequence[SegmentScore], docs: Sequence[Hashable] | None = None) -> Tally:
+def tally_segments(segments: Sequence[SegmentScore], docs: Sequence[Hashable] | None = None) -> Tally:
     """The tally of these segments."""
     tally = Tally()
     documents: Iterator[Hashable] = iter([None] * len(segments) if docs is None else docs)

@@ -103,10 +103,10 @@ def tune(
 
 def sentences(lines: Sequence[Line], task: Task) -> list[list[str]]:
     """The target sentences as the baseline's language model sees them: words without tags, each slot's word in it."""
-    return [_filled(line, task) for line in lines]
+    return [_initial_words(line, task) for line in lines]
 
 
-def _filled(line: Line, task: Task) -> list[str]:
+def _initial_words(line: Line, task: Task) -> list[str]:
     words = iter(line.words)
     filled = (next(words, "") if SLOT.fullmatch(token) else bare(token) for token in line.target)
     return [word.lower() if task.class_of(word.lower()) else word for word in filled if word not in ("", "NONE")]

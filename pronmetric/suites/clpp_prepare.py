@@ -62,7 +62,7 @@ def read(source: str | Path, target: str | Path, alignment: str | Path) -> Itera
 
 
 def _side(path: str | Path) -> Iterator[Sentence]:
-    return conllu.read(path) if conllu.is_conllu(path) else conllu.factored(iter_lines(path), file=path)
+    return conllu.read(path) if conllu.is_conllu(path) else conllu.read_factored(iter_lines(path), file=path)
 
 
 def _link(text: str, source: Sentence, target: Sentence, file: str | Path, line: int) -> Link:
@@ -175,7 +175,9 @@ def _write(pair: Aligned, slots: Sequence[Slot]) -> str:
             place[at] = len(written)
             if at in replaced:
                 order.append(replaced[at])
-            written.append(f"REPLACE_{replaced[at].source}" if at in replaced else _tagged(pair.target.tokens[at]))
+            written.append(
+                f"REPLACE_{replaced[at].source}" if at in replaced else _format_token(pair.target.tokens[at])
+            )
     links += [(s, place[t]) for s, t in pair.links]
     return "\t".join(
         (
@@ -188,7 +190,7 @@ def _write(pair: Aligned, slots: Sequence[Slot]) -> str:
     )
 
 
-def _tagged(token: Token) -> str:
+def _format_token(token: Token) -> str:
     lemma = token.form.lower() if token.lemma == conllu.NOTHING else token.lemma
     return f"{_plain(lemma)}|{token.pos}"
 

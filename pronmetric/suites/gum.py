@@ -66,7 +66,7 @@ def read(path: str | Path) -> list[Annotated]:
             if line.strip():
                 raise InputError(f"expected {_BEGIN + ' NAME'!r}, got {line!r}", file=path, line=number)
         elif line.startswith(_END):
-            documents.append(current.closed(path))
+            documents.append(current.close(path))
             current = None
         elif line.strip():
             current.add(line, path, number)
@@ -109,7 +109,7 @@ class _Document:
                     raise InputError(f"{entity}) closes a mention that was not opened", file=path, line=number)
                 self.mentions.append(Mention(self.open[entity].pop()[0], at + 1, entity))
 
-    def closed(self, path: str | Path) -> Annotated:
+    def close(self, path: str | Path) -> Annotated:
         for entity, places in self.open.items():
             for _, number in places:
                 raise InputError(f"({entity} opens a mention that is not closed", file=path, line=number)

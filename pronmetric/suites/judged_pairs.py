@@ -167,19 +167,19 @@ class _Record:
     def fail(self, message: str) -> NoReturn:
         raise InputError(message, file=self.file, line=self.line)
 
-    def needed(self, key: str) -> Any:
+    def require(self, key: str) -> Any:
         if key not in self.record:
             self.fail(f'the key "{key}" is missing; the object has {sorted(self.record)}')
         return self.record[key]
 
     def identity(self) -> str:
-        value = self.needed("id")
+        value = self.require("id")
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-            self.fail(f'"id" must be a string or a whole number, got {_shown(value)}')
+            self.fail(f'"id" must be a string or a whole number, got {_quote(value)}')
         return self._printable(str(value), "id")
 
     def text(self, key: str) -> str:
-        value = self.needed(key)
+        value = self.require(key)
         if not isinstance(value, str):
             self.fail(f'"{key}" must be a string, got {_kind(value)}')
         return check_segment(self._printable(value, key), file=self.file, line=self.line)
@@ -218,22 +218,22 @@ class _Record:
         }
 
     def score(self, key: str) -> float | None:
-        value = self.needed(key)
+        value = self.require(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(f'"{key}" must be a number, or null for no score, got {_shown(value)}')
+            self.fail(f'"{key}" must be a number, or null for no score, got {_quote(value)}')
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            self.fail(f'"{key}" must be a finite number, or null for no score, got {_shown(value)}')
+            self.fail(f'"{key}" must be a finite number, or null for no score, got {_quote(value)}')
         return number
 
     def _answer(self, value: object, what: str, cure: str) -> str:
         if not isinstance(value, str) or value not in ANSWERS:
-            self.fail(f'{what} must be "A", "B" or "tie", got {_shown(value)}; {cure}')
+            self.fail(f'{what} must be "A", "B" or "tie", got {_quote(value)}; {cure}')
         return value
 
     def _rater(self, name: str) -> str:
@@ -284,7 +284,7 @@ def _study(record: _Record) -> JudgedPair:
     )
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)[:60]
 
 

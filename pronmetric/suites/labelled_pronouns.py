@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.eval.shuffling import shuffled
+from pronmetric.eval.shuffling import shuffle_contexts
 from pronmetric.suites.judged_pairs import check_ids, read_objects
 from pronmetric.suites.pair_sets import SHUFFLED
 from pronmetric.text import strict_json
@@ -88,7 +88,7 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
     contexts = [one.text.context for one in pronouns]
     if context == SHUFFLED:
         _, groups = clusters_of(pronouns)
-        contexts = shuffled(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=seed)
+        contexts = shuffle_contexts(contexts, items=list(zip(groups, contexts, strict=True)), groups=groups, seed=seed)
     return [
         Text("" if context == NONE else before, one.text.text) for one, before in zip(pronouns, contexts, strict=True)
     ]

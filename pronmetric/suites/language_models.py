@@ -61,7 +61,7 @@ class Nltk:
         if not sentences:
             raise InputError("expected sentences to train the language model on, got none")
         self._order = order
-        padded = [self._padded(sentence, whole=True) for sentence in sentences]
+        padded = [self._pad(sentence, whole=True) for sentence in sentences]
         vocabulary = Vocabulary((word for sentence in padded for word in sentence), unk_cutoff=2)
         self._model: Any = WittenBellInterpolated(order, vocabulary=vocabulary)
         self._model.fit([everygrams(sentence, max_len=order) for sentence in padded])
@@ -70,11 +70,11 @@ class Nltk:
 
     def __call__(self, words: Sequence[str], *, whole: bool) -> float:
         """The log10 probability of a sentence, or of its beginning."""
-        padded = self._lookup(self._padded(words, whole=whole))
+        padded = self._lookup(self._pad(words, whole=whole))
         start = self._order - 1
         return sum(self._log(padded[at], padded[at - start : at]) for at in range(start, len(padded)))
 
-    def _padded(self, words: Sequence[str], *, whole: bool) -> list[str]:
+    def _pad(self, words: Sequence[str], *, whole: bool) -> list[str]:
         return ["<s>"] * (self._order - 1) + list(words) + (["</s>"] if whole else [])
 
     def _log_score(self, word: str, context: tuple[str, ...]) -> float:

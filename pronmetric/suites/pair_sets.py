@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval.shuffling import shuffled
+from pronmetric.eval.shuffling import shuffle_contexts
 from pronmetric.suites import gap, judged_pairs
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.pair_accuracy import clusters_of
@@ -61,7 +61,7 @@ def _shuffle_contexts(pairs: Sequence[JudgedPair], seed: int) -> list[tuple[str,
     """For each pair the context of another document; pairs of one document and context share it."""
     _, groups = clusters_of(pairs)
     items = [(group, pair.context) for group, pair in zip(groups, pairs, strict=True)]
-    return shuffled([pair.context for pair in pairs], items=items, groups=groups, seed=seed)
+    return shuffle_contexts([pair.context for pair in pairs], items=items, groups=groups, seed=seed)
 
 
 def read_first_line(path: str) -> str:

@@ -164,7 +164,7 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
         return read_system_scores(path)
     if is_json or len(first.split()) not in (5, 6):
         forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
-        raise InputError(f"expected {forms}, got {_shown(first)}", file=path, line=1)
+        raise InputError(f"expected {forms}, got {_quote(first)}", file=path, line=1)
     return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
 
 
@@ -247,7 +247,7 @@ def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
     for line, text in _lines(path):
         fields = text.split("\t") if "\t" in text else text.split()
         if len(fields) != 2 or not fields[0].strip():
-            message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_shown(text)}"
+            message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_quote(text)}"
             raise InputError(message, file=path, line=line)
         system, score = fields
         yield line, system, None if score == MISSING else _number(score, path, line)
@@ -261,7 +261,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     return iter(enumerate(lines, start=1))
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 

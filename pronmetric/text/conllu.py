@@ -169,17 +169,17 @@ def is_conllu(path: str | Path) -> bool:
     return str(path).endswith(ENDINGS)
 
 
-def factored(lines: Iterable[str], *, file: str | Path) -> Iterator[Sentence]:
+def read_factored(lines: Iterable[str], *, file: str | Path) -> Iterator[Sentence]:
     """Sentences of a file of tokens separated by blanks: `form`, `form|lemma|POS` or `form|lemma|POS|relation`.
 
     Raises:
         InputError: with the line, where a token has another number of factors.
     """
     for number, line in enumerate(lines, start=1):
-        yield Sentence("", tuple(_factored(part, file, number) for part in line.split()), (), number)
+        yield Sentence("", tuple(_parse_token(part, file, number) for part in line.split()), (), number)
 
 
-def _factored(part: str, file: str | Path, line: int) -> Token:
+def _parse_token(part: str, file: str | Path, line: int) -> Token:
     factors = part.split("|") if part.strip("|") else [part]
     if len(factors) not in (1, 3, 4):
         raise InputError(

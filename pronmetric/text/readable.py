@@ -28,7 +28,7 @@ class Readable(NamedTuple):
     starts: list[int] | None = None
     ends: list[int] | None = None
 
-    def given(self, start: int, end: int) -> tuple[int, int]:
+    def original(self, start: int, end: int) -> tuple[int, int]:
         """The original span of the non-empty span [start, end) of `text`."""
         if self.starts is None or self.ends is None:
             return start, end
@@ -45,7 +45,7 @@ def readable(text: str) -> Readable:
     r"""The readable form of `text`.
 
     >>> seen = readable("a we\u00adek\u200b")
-    >>> seen.text, seen.given(2, 6), seen.read(2, 7)
+    >>> seen.text, seen.original(2, 6), seen.read(2, 7)
     ('a week', (2, 7), (2, 6))
     """
     if (text.isascii() and text.isprintable()) or not _CHANGED.search(text):

@@ -31,13 +31,13 @@ def read(name: str) -> tuple[Iterator[Record], int | None]:
     first records are checked.
     """
     if name != "-" and stat.S_ISREG(_mode(name)):
-        total = sum(1 for _ in _parsed(iter_lines(name, kept=False), name))
+        total = sum(1 for _ in _parse(iter_lines(name, kept=False), name))
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
-        return _parsed(iter_lines(name, kept=False), name), total
+        return _parse(iter_lines(name, kept=False), name), total
     stream = streams.stdin() if name == "-" else open(name, "rb")  # closed with the process
     told = streams.STDIN if name == "-" else name
-    records = _parsed(decode_lines(stream, file=told, kept=False), told)
+    records = _parse(decode_lines(stream, file=told, kept=False), told)
     ahead = list(islice(records, _AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=told)
@@ -51,7 +51,7 @@ def _mode(name: str) -> int:
         raise InputError("no such file", file=name) from None
 
 
-def _parsed(lines: Iterable[str], file: str) -> Iterator[Record]:
+def _parse(lines: Iterable[str], file: str) -> Iterator[Record]:
     seen: set[bytes] = set()
     for number, line in enumerate(lines, start=1):
         try:

@@ -46,7 +46,7 @@ def words(text: str) -> tuple[Word, ...]:
     Word(text='week', start=2, end=7)
     """
     seen = readable(text)
-    return tuple([Word(m.group(), *seen.given(*m.span())) for m in _WORD.finditer(seen.text)])
+    return tuple([Word(m.group(), *seen.original(*m.span())) for m in _WORD.finditer(seen.text)])
 
 
 def lower_words(text_words: Iterable[Word]) -> list[str]:

@@ -48,7 +48,7 @@ def natural_rate(manifest: Mapping[str, Any]) -> float:
     return sum(c.get("mismatches", {}).get("pronoun", 0) for c in counts) / pronouns
 
 
-def noised(
+def add_noise(
     rows: Sequence[Mapping[str, Any]],
     *,
     context: str,
@@ -65,7 +65,7 @@ def noised(
             continue
         seen.add((before, row["better"]))
         rng = np.random.default_rng([seed, len(seen)])
-        item = examples.noised(before, row["better"], rng, table=table, rate=rate, plain=0.5)
+        item = examples.add_noise(before, row["better"], rng, table=table, rate=rate, plain=0.5)
         yield examples.of_forms(item, forms)
 
 
@@ -82,7 +82,7 @@ def on_references(
     """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced."""
     table = ConfusionTable.load(folder / "confusion.json")
     rows = arrow.read_pairs(folder, "development")
-    items = list(noised(rows, context=context, table=table, rate=rate, seed=seed, forms=forms))
+    items = list(add_noise(rows, context=context, table=table, rate=rate, seed=seed, forms=forms))
     return calibrate(scorer, collator, items, rate=rate)
 
 

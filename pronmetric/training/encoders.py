@@ -54,7 +54,7 @@ def make(options: HuggingFace | Glove | ElmoOptions, *, data: Path) -> Start:
     elif options.kind == "elmo":
         start = _elmo(options)
     else:
-        encoder, tokenizer = pretrained(
+        encoder, tokenizer = load_pretrained(
             options.name, package=options.package, dropout=options.dropout, allow_network=options.allow_network
         )
         start = Start(encoder, Subwords(tokenizer), {})
@@ -115,7 +115,7 @@ def _name(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
 
-def pretrained(
+def load_pretrained(
     name: str, *, package: str | None, dropout: float, allow_network: bool
 ) -> tuple[HuggingFaceEncoder, PreTrainedTokenizerBase]:
     """The encoder and its tokenizer.

@@ -165,7 +165,7 @@ def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
     return text[:cut].rstrip(), text[cut:]
 
 
-def noised(
+def add_noise(
     context: str, text: str, rng: np.random.Generator, *, table: ConfusionTable, rate: float, plain: float
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
@@ -198,7 +198,7 @@ def pair(
     neither text is better instead (`_make_tie`).
     """
     if tie and rng.random() < tie:
-        row = _tied(row, rng)
+        row = _make_tie(row, rng)
     elif table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table)
     common = join(row["context"])

@@ -157,10 +157,10 @@ def test_held_out_is_what_no_passage_of_training_begins_in() -> None:
     other = Annotated("GENTLE_b", tuple("Well . Ann slept .".split()), ())
     known = openings([passage, "Quite another passage, which is long enough to tell.", "Well. Ann slept."])
     assert len(known) == 2
-    groups = antecedents.grouped([document, other], known)
+    groups = antecedents.group_documents([document, other], known)
     assert groups == {HELD_OUT: [other], f"{HELD_OUT}, GENTLE": [other], TRAINED: [document]}
     with pytest.raises(PronmetricError, match="nothing is held out"):
-        antecedents.grouped([document], known)
+        antecedents.group_documents([document], known)
 
 
 def test_script(

@@ -52,7 +52,7 @@ def test_held_out_test_sets() -> None:
 
 def test_noise_is_marked_where_it_stands() -> None:
     clean = [Sentence("She said they saw her.", ("She came.",), "doc")] * 2000
-    made = calibration.noised(clean, TABLE, rate=0.1)
+    made = calibration.add_noise(clean, TABLE, rate=0.1)
     assert sum(len(s.wrong) for s in made) == pytest.approx(0.1 * 2 * 2000, rel=0.2)  # nothing is drawn for her
     for sentence in made:
         assert sentence.context == ("She came.",)

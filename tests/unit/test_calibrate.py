@@ -18,7 +18,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
 from pronmetric.text.study_form import flatten
 from pronmetric.training import calibrate as module
-from pronmetric.training.calibrate import calibrate, natural_rate, noised, to_training
+from pronmetric.training.calibrate import add_noise, calibrate, natural_rate, to_training
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample
 
@@ -53,7 +53,7 @@ def rows(sample_pairs: list[Pair]) -> list[dict[str, Any]]:
 
 def items_of(rows: list[dict[str, Any]], **changes: Any) -> list[LabelledExample]:
     given = {"context": "common", "table": TABLE, "rate": 0.6, "seed": 0}
-    return list(noised(rows, **{**given, **changes}))
+    return list(add_noise(rows, **{**given, **changes}))
 
 
 def test_each_better_text_is_taken_once_with_its_context(rows: list[dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ from pronmetric.text import conllu
 
 def made(pair: str, source: str, target: str, links: str, counts: Counter[str] | None = None) -> list[str]:
     """The columns of one factored sentence pair."""
-    left, right = (next(conllu.factored([text], file="f")) for text in (source, target))
+    left, right = (next(conllu.read_factored([text], file="f")) for text in (source, target))
     found = tuple((int(s), int(t)) for s, t in (link.split("-") for link in links.split()))
     corpus = [clpp_prepare.Aligned(left, right, found, 1)]
     ((line, _),) = clpp_prepare.prepare(corpus, clpp.task(pair), counts=Counter() if counts is None else counts)
@@ -73,7 +73,7 @@ def test_spanish_verbs_without_subject() -> None:
     )
     source = conllu.Sentence("d", tokens, (), 1)
     target = next(
-        conllu.factored(["Ana|Ana|PROPN laughs|laugh|VERB and|and|CCONJ she|she|PRON sings|sing|VERB"], file="f")
+        conllu.read_factored(["Ana|Ana|PROPN laughs|laugh|VERB and|and|CCONJ she|she|PRON sings|sing|VERB"], file="f")
     )
     pair = clpp_prepare.Aligned(source, target, ((0, 0), (1, 1), (2, 2), (3, 3), (3, 4)), 1)
     ((line, doc),) = clpp_prepare.prepare([pair], clpp.task("es-en"), counts=Counter())

@@ -61,8 +61,8 @@ def test_brackets_without_partner(tmp_path: Path) -> None:
 
 
 def test_factored_lines() -> None:
-    first, second = conllu.factored(["Sie|sie|PRON|nsubj geht|gehen|VERB", "| x"], file="f")
+    first, second = conllu.read_factored(["Sie|sie|PRON|nsubj geht|gehen|VERB", "| x"], file="f")
     assert [token.deprel for token in first.tokens] == ["nsubj", "_"]
     assert [token.form for token in second.tokens] == ["|", "x"]
     with pytest.raises(InputError, match="f:1: expected form, form"):
-        list(conllu.factored(["a|b"], file="f"))
+        list(conllu.read_factored(["a|b"], file="f"))

@@ -10,11 +10,11 @@ from torch import nn
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
 from pronmetric.errors import PronmetricError
-from pronmetric.training.encoders import pretrained
+from pronmetric.training.encoders import load_pretrained
 
 
 def load(name: str | Path, *, package: str | None = None, dropout: float = 0.0):  # type: ignore[no-untyped-def]
-    return pretrained(str(name), package=package, dropout=dropout, allow_network=False)
+    return load_pretrained(str(name), package=package, dropout=dropout, allow_network=False)
 
 
 def test_an_encoder_from_a_folder(tiny_encoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from pronmetric.schema import Pair
 from pronmetric.text.context import text_of
 from pronmetric.text.study_form import flatten
 from pronmetric.training import examples
-from pronmetric.training.calibrate import noised
+from pronmetric.training.calibrate import add_noise
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.settings import Corruption
 
@@ -125,7 +125,7 @@ def test_a_passage_stands_without_context() -> None:
 def test_natural_noise_is_drawn_from_the_counts() -> None:
     seen = set()
     for seed in range(60):
-        found = examples.noised("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
+        found = examples.add_noise("Who?", TEXT, rng(seed), table=TABLE, rate=0.5, plain=0.0)
         assert found.example.context == "Who?"
         originals = [o.form for o in finder.find(TEXT)]
         for form, original, right in zip(surface(found), originals, found.right, strict=True):
@@ -134,7 +134,7 @@ def test_natural_noise_is_drawn_from_the_counts() -> None:
                 assert TABLE.count(original, form) > 0
                 seen.add((original, form))
     assert seen == {("she", "he"), ("she", "it"), ("her", "his"), ("it", "he"), ("it", "they"), ("they", "it")}
-    plain = examples.noised("Who?", TEXT, rng(0), table=TABLE, rate=0.5, plain=1.0).example
+    plain = examples.add_noise("Who?", TEXT, rng(0), table=TABLE, rate=0.5, plain=1.0).example
     assert plain.context == "who?" and plain.text == plain.text.lower()
 
 
@@ -200,7 +200,7 @@ def test_training_joins_the_context_as_scoring_does(rows: dict[str, dict[str, An
     better, worse = examples.pair(row, rng(0), context="respective", plain=0.0, fresh=0.0, table=None)
     for item, key in ((better, "context"), (worse, "system_context")):
         assert item.example.context == text_of({"text": item.example.text, "context": row[key]}).context
-    (clean,) = noised([row], context="common", table=ConfusionTable({}), rate=0.0, seed=1)
+    (clean,) = add_noise([row], context="common", table=ConfusionTable({}), rate=0.0, seed=1)
     assert clean.example.context in (better.example.context, flatten(better.example.context))
 
 

@@ -15,7 +15,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import FORMS, INVENTORIES
-from pronmetric.training.calibrate import noised
+from pronmetric.training.calibrate import add_noise
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample, of_forms
 from pronmetric.training.prepared import Prepared
@@ -58,7 +58,7 @@ def test_calibration_has_them_too() -> None:
     table = ConfusionTable.from_counts({("she", "he"): 1})
     rows = [{"context": [], "better": "She saw theirs and his."}]
     for forms, spans in ((PAPER, [(0, 3), (19, 22)]), (FORMS, [(0, 3), (8, 14), (19, 22)])):
-        (item,) = noised(rows, context="none", table=table, rate=0.0, seed=0, forms=forms)
+        (item,) = add_noise(rows, context="none", table=table, rate=0.0, seed=0, forms=forms)
         assert list(item.example.spans) == spans
 
 

@@ -16,7 +16,7 @@ from benchmarks.report import made_up
 from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
-from pronmetric.report.page import LEVELS, dumped, packed, page, pieces
+from pronmetric.report.page import LEVELS, dump_json, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
@@ -87,7 +87,7 @@ def test_text_of_the_data_is_never_markup() -> None:
     assert [tag for tag, _ in Elements(text).tags] == [tag for tag, _ in Elements(plain).tags]
     assert [sorted(a) for _, a in Elements(text).tags] == [sorted(a) for _, a in Elements(plain).tags]
     assert "<script>alert" not in text and "onerror=alert(2)>" not in text.replace("&gt;", "")
-    assert data_of(text)["systems"][0][1] == visible(EVIL) and "\u2028" not in dumped(EVIL)
+    assert data_of(text)["systems"][0][1] == visible(EVIL) and "\u2028" not in dump_json(EVIL)
     assert "".join(data_of(text)["strings"][1]) == f"She {EVIL}"
 
 
@@ -138,7 +138,7 @@ def test_pieces_give_the_text_back() -> None:
     [([], [0, ""]), ([0.0, 0.0], [0, ""]), ([0.25, 0.5], [0.5, "uZ"]), ([0.3, 0.0, 0.0], [0.3, "Z"])],
 )
 def test_packed_weights(weights: list[float], expected: list[Any]) -> None:
-    assert packed(weights) == expected
+    assert pack_weights(weights) == expected
     assert len(LEVELS) == len(set(LEVELS)) == 62
 
 

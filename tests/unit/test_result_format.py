@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pronmetric import results
 from pronmetric.results import comparisons, scores
-from pronmetric.results.write import Writer, encoded
+from pronmetric.results.write import Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally
 from pronmetric.scoring.comparison import AllPairs
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore
@@ -30,7 +30,7 @@ def test_the_files_of_score(tmp_path: Path) -> None:
             head = {"system": tally.name, "segment": 0, "doc": ROW.doc}
             scores.add_segment(writer, head, scores.texts_of(ROW, text, ("Then",), (), (segment,)), found)
         entries = [scores.system_entry(tally.result(seed=1)) for tally in tallies]
-        writer.finish(systems=entries, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
+        writer.finish(systems=entries, counts=counts_entry(Counts(encoded=1)), signature=SIGNATURE)
     texts = '"source": null, "reference": "She left.", "context": "Then"'
     system = ' {{\n  "system": "{}",\n  "score": {},\n  "interval": null,\n  "resampled": "segments",\n  "units": {},\n'
     system += '  "pronouns": {},\n  "segments": 1,\n  "segments_with_pronoun": {},\n  "errors_per_100_pronouns": {},\n'
@@ -63,7 +63,7 @@ def test_the_files_of_compare(tmp_path: Path) -> None:
         for decided in pairs.add({(0, 1): (SHE,), (1, 0): (it,)}, row.doc):
             comparisons.add_segment(writer, 0, row, decided)
         entries = [comparisons.pair_entry(result) for result in pairs.results(seed=1)]
-        writer.finish(pairs=entries, tie=0.01, counts=encoded(Counts(encoded=1)), signature=SIGNATURE)
+        writer.finish(pairs=entries, tie=0.01, counts=counts_entry(Counts(encoded=1)), signature=SIGNATURE)
     it_json = SHE_JSON.replace("0.9", "0.4").replace("0.1", "0.6").replace("She", "It").replace('"end": 3', '"end": 2')
     decided_json = '[{"text": "She", "start": 0, "end": 3, "probability": 0.9}]'
     first, rest = target.read_text(encoding="utf-8").split('\n],\n"pairs": ')

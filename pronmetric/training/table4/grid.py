@@ -54,7 +54,7 @@ class Cell(NamedTuple):
         return f"{self.context}-{self.head}"
 
 
-def wanted(cell: Cell, table: Table) -> bool:
+def is_wanted(cell: Cell, table: Table) -> bool:
     """Whether a cell belongs to the grid and its files are given."""
     setup = table.setups[cell.setup]
     given = setup.needs is not None or "needs" not in setup.model_fields_set
@@ -62,7 +62,7 @@ def wanted(cell: Cell, table: Table) -> bool:
     return in_rows and given and (setup.seeds is None or cell.seed in setup.seeds)
 
 
-def finished(cell: Cell, root: Path) -> bool:
+def is_finished(cell: Cell, root: Path) -> bool:
     """Whether the cell is finished below `root`."""
     return (root / cell.name / FILE).is_file()
 
