@@ -1,7 +1,7 @@
 """Two hundred bad lines and files, given to the verbs that judge, show and choose: each ends in one clear line.
 
 The line names the file, where lines are read also the line, and what is wrong; the exit code is 1, nothing is printed
-and nothing is left of the files to write. What these verbs share with `score` stands in test_cli_bad_input.py.
+and no output file is left. Errors that these verbs share with `score` are in test_cli_bad_input.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OUT = ["--to_json", "out.json"]
 
 
 class Case(NamedTuple):
-    """A bad file and what is said of it: the place, and a part of the message. `file` is the name that it takes."""
+    """An invalid file and its error: the position and a part of the message. `file` is its name."""
 
     name: str
     verbs: tuple[str, ...]
@@ -674,7 +674,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refused(argv: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said: one line, exit code 1, nothing printed."""
+    """The error: one line, exit code 1, no output."""
     assert main([*argv]) == 1, argv
     out, err = capsys.readouterr()
     assert out == ""

@@ -102,7 +102,7 @@ def test_storage_is_that_of_hub_models(
 
 
 @pytest.mark.parametrize("verb", ["score", "compare"])
-def test_a_stray_file_name_is_told_its_place(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stray_file_name_is_refused_with_its_flag(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = usage_error(capsys, verb, "own.txt")
     assert said == f"pronmetric {verb}: error: system outputs follow -t; expected -t own.txt"
     assert usage_error(capsys, verb, "-t", "a", "--bogus").endswith("unrecognized arguments: --bogus")

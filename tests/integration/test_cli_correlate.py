@@ -155,7 +155,7 @@ def test_segments_or_documents_are_drawn() -> None:
     assert (one["resampled"], one["units"]) == ("segments", 12)
 
 
-def test_older_scores_of_a_result_stand_in_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_older_scores_of_a_result_are_in_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
     systems = {
         name: [0.1 * k + 0.05 * (i % (k + 2)) for i in range(6)] for k, name in enumerate([*METRIC, "Fir", "refA"])
     }
@@ -206,7 +206,7 @@ def test_the_bundled_example(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert out.startswith("8 systems: ") and "human references, left out: 2 (refA, HUMAN-B)" in out
 
 
-def test_two_systems_are_told_to_say_little(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_systems_get_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     run(sys_score("m", {"A": 1, "B": 2}), sys_score("p", {"A": 1, "B": 9}))
     assert "with two systems the first three figures are always 1 or -1" in capsys.readouterr().out
 

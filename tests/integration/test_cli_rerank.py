@@ -174,7 +174,7 @@ def test_unbounded_heads_choose_too(
     assert "head:paper-unbounded" in capsys.readouterr().err
 
 
-def test_help_says_what_it_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_the_limits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["rerank", "--help"])
     assert "The model does not read the source and scores only pronouns" in capsys.readouterr().out

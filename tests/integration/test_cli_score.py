@@ -154,7 +154,7 @@ def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "out.tsv"]  # no partial file is left
 
 
-def test_unbounded_heads_say_so(run: Run, sample: Path, tmp_path: Path, tiny_checkpoint: Checkpoints) -> None:
+def test_unbounded_heads_are_reported(run: Run, sample: Path, tmp_path: Path, tiny_checkpoint: Checkpoints) -> None:
     model = ["--model", tiny_checkpoint(head="paper")]
     _, err = run("-t", sample / "system-a.txt", "--to_json", tmp_path / "o.json", *model)
     assert "head:paper-unbounded" in err
@@ -162,7 +162,7 @@ def test_unbounded_heads_say_so(run: Run, sample: Path, tmp_path: Path, tiny_che
     assert pronouns and all(set(p) == {"text", "start", "end", "score"} for p in pronouns)
 
 
-def test_long_texts_are_told(run: Run, tmp_path: Path, tiny_checkpoint: Checkpoints) -> None:
+def test_long_texts_are_reported(run: Run, tmp_path: Path, tiny_checkpoint: Checkpoints) -> None:
     lines = ["She saw the library. " * 30, "It was hers.", "They left."]
     (tmp_path / "a").write_text("\n".join(lines) + "\n")
     _, err = run("-t", tmp_path / "a")

@@ -143,7 +143,7 @@ def test_records_from_stdin(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     assert near(out, wanted) and err == ""
 
 
-def test_help_says_what_it_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_the_limits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["suggest", "--help"])
     assert "The suggestions are not corrections. The model does not read the source" in capsys.readouterr().out

@@ -73,7 +73,7 @@ def test_each_setting_of_the_table_is_a_cell_and_others_are_passed_over(out: Pat
     assert {path.name for path in out.iterdir()} == {*NAMES, "data", "states", "multirun.yaml"}
 
 
-def test_a_cell_tells_its_figures_and_keeps_no_weights(out: Path) -> None:
+def test_a_cell_has_figures_and_no_weights(out: Path) -> None:
     told = cell(out, "minilm-common-logit-1")
     assert (told["row"], told["name"], told["seed"]) == (8, "BERT-like, frozen (MiniLM)", 1)
     assert told["settings"]["loss"] == {"kind": "logistic"} and told["settings"]["context"] == "common"

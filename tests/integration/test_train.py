@@ -169,7 +169,7 @@ def test_the_checkpoint_knows_its_tie_threshold_and_the_pairs_it_met(
     assert f"|tie:{found['tie']:g}" in capsys.readouterr().err
 
 
-def test_logs_tell_each_validation_and_the_losses(command: tuple[Path, str, str]) -> None:
+def test_logs_have_each_validation_and_the_losses(command: tuple[Path, str, str]) -> None:
     out, _, _ = command
     found = rows(out)
     assert [row["step"] for row in found if row["development/accuracy"]] and found[-1]["step"] == "19"
@@ -251,7 +251,7 @@ def test_the_export_is_the_best_by_development_accuracy(
     assert not all(torch.equal(last["state_dict"][f"scorer.{name}"], value) for name, value in exported.items())
 
 
-def test_a_calibrated_run_says_so(
+def test_a_calibrated_run_is_reported(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(calibrate, "FEWEST", 10_000)
@@ -452,7 +452,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def run(arguments: Arguments) -> Iterator[Callable[..., int]]:
-    """Runs a command line in a process of its own that dies where it is told to; its exit code."""
+    """Runs a command line in a separate process that is killed at a given point; its exit code."""
     line = [sys.executable, "-c", SERVER]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None and server.stdout is not None
@@ -497,7 +497,7 @@ def kept(out: Path) -> tuple[int, int]:
 
 
 def ended_alike(out: Path, other: Path) -> None:
-    """Same weights exported, same weights at the end, same choice; nothing lies about."""
+    """The same exported weights, final weights and choice; no temporary files are left."""
     assert weights(out) == weights(other)
     one, two = (torch.load(path / "last.ckpt", weights_only=True) for path in (out, other))
     assert one["global_step"] == two["global_step"]
@@ -623,7 +623,7 @@ class Two(NamedTuple):
 
 @pytest.fixture(scope="module")
 def two_processes() -> list[str]:
-    """The settings of that run; plain gradient descent, so that the weights tell of the gradients as they are."""
+    """The settings of that run; plain gradient descent, so that the weights show the gradients."""
     ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
     even = ["objective.system_share=null", "objective.form_weight=null"]
     return [
@@ -661,12 +661,12 @@ def not_begun(
     return made[0]
 
 
-def test_a_run_of_two_processes_tells_once_and_leaves_what_one_leaves(two: Two) -> None:
+def test_a_run_of_two_processes_prints_once_and_leaves_the_same_files(two: Two) -> None:
     assert two.told.count("development/accuracy\t") == 1 and "warn" not in two.notes.lower()
     assert files(two.out) == LEFT and {path.name for path in two.out.parent.iterdir()} == {"out"}
 
 
-def test_a_batch_that_two_processes_cannot_share_is_told(two: Two) -> None:
+def test_a_batch_that_two_processes_cannot_share_is_reported(two: Two) -> None:
     steps = len(two.losses[0])
     assert len(two.losses[1]) == steps
     assert two.notes.count(f"left out: 1 of {2 * steps + 1} batches, so that 2 processes take as many each") == 1

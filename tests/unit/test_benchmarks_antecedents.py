@@ -112,7 +112,7 @@ def test_hits_of_attention_of_the_nearest_noun_and_of_chance() -> None:
         ({"She": "Ann", "it": "Ann", "them": "Vets"}, "about as well"),  # one document has no interval
     ],
 )
-def test_the_page_says_what_the_figures_say(words: dict[str, str], said: str) -> None:
+def test_the_page_agrees_with_the_figures(words: dict[str, str], said: str) -> None:
     """Each pronoun looks at the word that is named for it, else at "rained"."""
     looks = looking(lambda shown, pronoun: {shown.index(words.get(shown[pronoun], "rained")): 0.5})
     text = antecedents.page({"weights": "0", "date": "1", "command": "python"}, measured(looks, DOCUMENT))
@@ -120,7 +120,7 @@ def test_the_page_says_what_the_figures_say(words: dict[str, str], said: str) ->
 
 
 @pytest.mark.parametrize(("low", "said"), [(-0.1, "about as well"), (0.1, "better guess")])
-def test_better_than_the_nearest_noun_is_said_where_the_interval_says_it(low: float, said: str) -> None:
+def test_better_than_the_nearest_noun_only_if_the_interval_shows_it(low: float, said: str) -> None:
     words = {"She": "Ann", "it": "Ann", "them": "Vets"}
     figures = measured(looking(lambda shown, at: {shown.index(words.get(shown[at], "rained")): 0.5}), DOCUMENT)
     figures["groups"][HELD_OUT][ANTECEDENT]["gain"]["hit@1"] = Estimate(0.3, low, 0.5)

@@ -50,7 +50,7 @@ def test_held_out_test_sets() -> None:
         calibration.held_out(MANIFEST, "test")
 
 
-def test_noise_is_marked_where_it_stands() -> None:
+def test_noise_is_marked_at_its_position() -> None:
     clean = [Sentence("She said they saw her.", ("She came.",), "doc")] * 2000
     made = calibration.add_noise(clean, TABLE, rate=0.1)
     assert sum(len(s.wrong) for s in made) == pytest.approx(0.1 * 2 * 2000, rel=0.2)  # nothing is drawn for her
@@ -79,7 +79,7 @@ def told(wrong: float, right: float) -> scoring.Scorer:
     return score
 
 
-# A hundred "it", of which ninety stand for another; three hundred right pronouns.
+# A hundred "it", ninety of which replace another form; three hundred correct pronouns.
 TEXTS = [Noised("It left.", (), f"doc{i % 10}", ((0, 2),) if i % 10 else ()) for i in range(100)] + [
     Noised("She saw them.", (), f"doc{i % 10}", ()) for i in range(150)
 ]

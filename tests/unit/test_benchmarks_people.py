@@ -30,7 +30,7 @@ def line(system: str, doc: str, seg: int, target: str, severity: str, rater: str
 
 
 def talk(doc: str) -> str:
-    """Oak is wrong in segment 1 (him for her) and 3, where it adds a pronoun; Elm in 2, by a word beside pronouns."""
+    """Oak is wrong in segment 1 (him for her) and 3, where it adds a pronoun; Elm in 2, by a word next to pronouns."""
     return "".join(
         [
             line("ref", doc, 1, "The dog saw her.", "No-error"),
@@ -69,7 +69,7 @@ def test_pairs_and_baselines(file: Path) -> None:
     found = people.measure(knows_her, mqm.read(file), threshold=0.05, draws=DRAWS)
     assert (found["judgements"], found["documents"], found["raters"], found["tie_threshold"]) == (27, 3, 2, 0.05)
     close = found["sets"][people.CLOSE]
-    # in each talk Oak against ref and against Elm in segment 1; in 3 "rang" stands for "was the", so that it is close
+    # in each talk Oak against ref and Elm in segment 1; in 3 "rang" replaces "was the", so that the pair is close
     assert close["pairs"] == 12 and close["documents"] == 3
     own, doubts, fewer = (close["accuracy"][row] for row in (METRIC, DOUBTS, FEWER))
     assert (own.right, own.null) == (6, 6)  # the bell has no pronoun, hence no score
@@ -143,7 +143,7 @@ def test_script_and_page(
             assert len({row.count(" | ") for row in block.splitlines()}) == 1, block
 
 
-def test_a_metric_above_the_floor_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
+def test_a_metric_above_the_baseline_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
     content, _ = run(monkeypatch, tmp_path, file, tie=None)
     assert content["figures"]["tie_threshold"] is None
     for found in content["figures"]["sets"].values():

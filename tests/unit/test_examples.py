@@ -52,7 +52,7 @@ def surface(found: LabelledExample) -> list[str]:
     return [found.example.text[start:end].lower() for start, end in found.example.spans]
 
 
-def test_labels_say_which_pronouns_of_a_passage_were_replaced() -> None:
+def test_labels_of_the_replaced_pronouns_of_a_passage() -> None:
     originals = [o.form for o in finder.find(TEXT)]
     assert originals == ["it", "hers", "she", "her", "they", "it"]
     replaced = 0
@@ -80,7 +80,7 @@ FITTING = {
 }
 
 
-def test_places_are_slots_and_what_stands_there_now_if_it_is_of_the_third_person_and_fits() -> None:
+def test_slots_have_the_current_form_if_it_is_third_person_and_fits() -> None:
     slots = ["subject", "possessive independent", "subject", "possessive determiner", "subject", "object"]
     assert passage(0).slots == ()
     table = ConfusionTable(TABLE.to_dict() | {"she": {"her": 1, "he": 1}, "it": {"you": 1, "they": 1}})
@@ -118,7 +118,7 @@ def test_the_same_generator_gives_the_same_passage() -> None:
     assert len({passage(seed).example.text for seed in range(20)}) > 5
 
 
-def test_a_passage_stands_without_context() -> None:
+def test_a_passage_has_no_context() -> None:
     assert passage(1).example.context == ""
 
 

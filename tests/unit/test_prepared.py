@@ -30,7 +30,7 @@ ITEM = LabelledExample(
 )
 
 
-def test_a_manifest_tells_inventory_and_context_size() -> None:
+def test_a_manifest_has_inventory_and_context_size() -> None:
     found = Prepared.of({"config": {"inventory": "paper", "context_size": 4}})
     assert found == (PAPER, 4) and set(FORMS) - set(PAPER) == {"theirs"} and len(PAPER) == 42
     assert Prepared.of({}) == (FORMS, 2)

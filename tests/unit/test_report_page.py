@@ -23,7 +23,7 @@ EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 
 
 
 class Elements(HTMLParser):
-    """The start tags of a page with their attributes, and what stands inside scripts and styles."""
+    """The start tags of a page with their attributes, and the content of scripts and styles."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ def data_of(text: str) -> dict[str, Any]:
     return json.loads(found)
 
 
-def test_the_page_says_all_in_little_room() -> None:
+def test_the_page_shows_everything_on_a_small_screen() -> None:
     data = data_of(page(small(), title="Two"))
     assert data["systems"] == [["a", "a"], ["b", "b"]] and data["docs"] == ["a"]
     assert data["strings"] == [["Anna", " came", ".", ""], ["She", " left", ".", ""], ["He", " left", ".", ""]]
@@ -165,7 +165,7 @@ def test_the_chart_shows_its_values() -> None:
     assert rows == [("a", "a", "90.00 (80.00 to 100.00)"), ("b", "b", "85.50")]
 
 
-def test_paths_are_shown_by_the_part_that_tells_them_apart() -> None:
+def test_paths_are_shown_by_their_distinct_part() -> None:
     paths = ["/home/me/runs/first/out.txt", "/home/me/runs/second/out.txt"]
     content = small()
     systems = tuple(s._replace(name=n) for s, n in zip(content.result.systems, paths, strict=True))
