@@ -2,25 +2,25 @@ r"""Attention from third-person pronouns to their antecedents, measured with GUM
 
     python -m benchmarks.antecedents --model FOLDER --data PREPARED [--shared DIR] [--out FILE.json] [--page [FILE.md]]
 
-**Text**: the annotated tokens, joined as one writes them and cut into sentences by rule (`pronmetric.text.sentences`;
-the files mark no sentence). A pronoun is read in its sentence, with the five before it as context; what the encoder has
-no room for is cut from the left, as in `score`.
+**Text**: the annotated tokens, detokenised and split into sentences by rule (`pronmetric.text.sentences`;
+the files do not mark sentences). A pronoun is read in its sentence, with the five before it as context; context
+that does not fit the encoder is cut from the left, as in `score`.
 
-**Antecedent**: a mention of the pronoun's entity that starts before it and is no pronoun itself; where the mention
-goes on past the pronoun ("the man who lost his hat"), its words before it. "Any earlier mention" takes pronouns too.
-A pronoun that is no mention (it rains), that has no antecedent, or none within the words shown, is left out and
+**Antecedent**: a mention of the pronoun's entity that starts before it and is no pronoun itself; if the mention
+continues after the pronoun ("the man who lost his hat"), its words before it. "Any earlier mention" takes pronouns too.
+A pronoun that is not a mention (it rains), that has no antecedent, or none within the context, is left out and
 counted.
 
-**Hit@k**: one of the k words with the most attention lies in an antecedent. The pronoun itself and punctuation count as
-no words; words after the pronoun do, and always miss.
+**Hit@k**: one of the k words with the highest attention weights is in an antecedent. The pronoun itself and punctuation
+are not counted as words; words after the pronoun are, and always miss.
 
 **Nearest noun**, the baseline: the words that end a mention before the pronoun which is no pronoun (for "any earlier
 mention": any mention), the nearest first. GUM annotates every noun phrase and the files have no tags: where a clause
-follows the noun ("the man who left") the word is not the noun. **Chance** draws k of the words blindly.
+follows the noun ("the man who left") the word is not the noun. **Chance** draws k of the words at random.
 
-Held out is a document in which no passage of `passages_train` of PREPARED begins; PREPARED must be the folder that the
-checkpoint names. Documents "read in training" were read as plain text, and where the checkpoint was trained with
-data.coreference their chains were learned from too; nothing of a document held out ever is.
+A document is held out if no passage of `passages_train` of PREPARED begins in it; PREPARED must be the folder that the
+checkpoint names. Documents "read in training" were read as plain text, and if the checkpoint was trained with
+data.coreference, also with their chains; held-out documents were never read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What became of one pronoun; `hits` by target, of those within reach."""
+    """The result for one pronoun; `hits` by target, of those within reach."""
 
     doc: str
     form: str
@@ -117,7 +117,7 @@ def judge(doc: str, pronoun: Pronoun, weights: NDArray[np.float32]) -> Found:
 
 
 def _chance(inside: int, words: int, k: int) -> float:
-    """How probable it is that one of `k` words, drawn blindly without replacement, is one of those inside.
+    """The probability that one of `k` words, drawn at random without replacement, is one of those inside.
 
     >>> _chance(1, 4, 1), _chance(2, 4, 3)
     (0.25, 1.0)
@@ -239,7 +239,7 @@ Weights `{content["weights"]}`, {content["date"]}; JSON: `antecedents.json`. Wri
 {content["command"]}
 ```
 
-On held-out documents the word most attended lies in an antecedent for {hit[ATTENTION]} % of {found["pronouns"]}
+On held-out documents the word with the highest weight is in an antecedent for {hit[ATTENTION]} % of {found["pronouns"]}
 pronouns, the nearest noun for {hit[NEAREST]} %, a word drawn blindly for {hit[CHANCE]} %.
 {verdict}
 

@@ -64,13 +64,11 @@ def natural_rate(manifest: Mapping[str, Any], pattern: str = NATURAL) -> float:
 
 
 def held_out(manifest: Mapping[str, Any], split: str) -> list[str]:
-    """The test sets of a split, of which training must have seen nothing."""
+    """The test sets of a split, none of which may be in training."""
     found = manifest["splits"][split]["testsets"]
     both = sorted(set(found) & set(manifest["splits"]["train"]["testsets"]))
     if both:
-        raise InputError(
-            f"test set {both[0]} stands in {split} and in train; calibration needs whole test sets held out"
-        )
+        raise InputError(f"test set {both[0]} is in {split} and in train; calibration needs whole test sets held out")
     return list(found)
 
 
@@ -99,7 +97,7 @@ def in_study_form(texts: Iterable[Sentence]) -> list[Sentence]:
 
 
 def add_noise(texts: Sequence[Sentence], table: ConfusionTable, *, rate: float, seed: int = 0) -> list[Noised]:
-    """Replace about `rate` of the pronouns by what systems put there."""
+    """Replace about `rate` of the pronouns by forms that systems wrote."""
     rng = np.random.default_rng(seed)
     made = []
     for s in texts:
@@ -117,7 +115,7 @@ def measure(score: Scorer, texts: Sequence[Noised], *, seed: int = 0) -> dict[st
     halves = np.array([crc32(unit.encode()) % 2 for unit in units])
     logits = evaluation.logit(probabilities)
     refitted = np.empty(len(labels))
-    for half in (0, 1):  # each half is calibrated by what the other one says
+    for half in (0, 1):  # each half is calibrated with the parameters of the other
         if set(labels[halves != half]) != {0.0, 1.0}:
             raise InputError("calibration needs right and wrong pronouns in both halves of the documents")
         refitted[halves == half] = evaluation.fit_platt(logits[halves != half], labels[halves != half])(
@@ -180,7 +178,7 @@ def main() -> None:
     parser.add_argument(
         "--wmt", type=Path, metavar="DIR", help="the WMT folder it was prepared from (default in --shared)"
     )
-    parser.add_argument("--natural", default=NATURAL, metavar="PATTERN", help="test sets that tell the error rate")
+    parser.add_argument("--natural", default=NATURAL, metavar="PATTERN", help="test sets that determine the error rate")
     parser.add_argument("--form", choices=("natural", "study"), default="natural")
     options = parser.parse_args()
     scoring.weights_hash(options.model)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.paper_tables GRID --people people.json --minutes 80 --how "..." [--page [FILE.md]]
 
-GRID is the folder of `pronmetric train --multirun experiment=table4`; --minutes is how long that took, --how where.
+GRID is the folder of `pronmetric train --multirun experiment=table4`; --minutes is its duration, --how the machine.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ Jwalapuram et al., EMNLP-IJCNLP 2019, on our data and encoders. {date}; written 
 ```
 
 {len(found.cells)} cells in {minutes:.0f} minutes, {how}. {" ".join(f"{note}." for note in paper.notes(found)[1:])}
-README, "The paper's tables", tells what the rows and columns are; `table4-sample.json` names the pairs.
+`docs/paper-tables.md` explains the rows and columns; `table4-sample.json` names the pairs.
 
 {markdown(tables(found))}
 The interval resamples source sentences, the standard error is over the settings; where the interval has 0 in it, a
-finding is open. In the respective context what precedes the reference is the reference, and what precedes an output is
-the output: a model can tell the texts apart by that alone, their pronouns unread.
+finding is open. In the respective context each text is preceded by itself, so that a model can
+distinguish the texts by their context, without their pronouns.
 
 # Table 5, the shipped checkpoint
 
@@ -65,7 +65,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("grid", metavar="GRID", help="folder of the sweep")
-    parser.add_argument("--people", type=Path, required=True, metavar="FILE.json", help="what benchmarks.people wrote")
+    parser.add_argument("--people", type=Path, required=True, metavar="FILE.json", help="report of benchmarks.people")
     parser.add_argument("--minutes", type=float, required=True, help="how long the sweep took")
     parser.add_argument("--how", required=True, help="on what machine and with which launcher")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help="where to write the page")

@@ -37,7 +37,7 @@ def _head(content: Figures) -> str:
         if threshold is None
         else f"scores that differ by no more than {threshold:g}, the checkpoint's tie threshold, are a tie in AC1"
     )
-    return f"""# Against people's judgements
+    return f"""# Comparison with human judgements
 
 Weights `{content["weights"]}`, {content["date"]}; JSON: `people.json`. Test data: nothing is chosen by it. Written by
 
@@ -47,12 +47,12 @@ Weights `{content["weights"]}`, {content["date"]}; JSON: `people.json`. Test dat
 
 MQM annotations of TED talks, Chinese to English: {figures["judgements"]:,} judgements of one translation by one rater,
 {figures["raters"]} raters, {figures["documents"]} talks. A pair is two translations of a segment that the same rater
-judged; the rater votes for the one with the lower penalty, counting only errors that touch a pronoun. Nobody compared
-two texts, and nobody looked for pronouns in particular. Context: the two segments before, of the reference. Intervals
+judged; the rater votes for the one with the lower penalty, counting only errors that touch a pronoun. No rater compared
+two texts or looked for pronouns in particular. Context: the two segments before, of the reference. Intervals
 are 95 % and resample talks; on {figures["documents"]} of them they are rough.
 
 "{DOUBTS}" is minus the number of pronouns that the same probabilities expect to be wrong, 0 for a text without
-any; the metric itself takes their mean. It stands here to tell what the mean costs; no verb uses it. In accuracy equal
+any; the metric itself takes their mean. It is listed to show the cost of the mean; no verb uses it. In accuracy equal
 and null scores are wrong. AC1 is Gwet's, against the raters' votes; {tie}."""
 
 
@@ -97,7 +97,7 @@ def _baselines(sets: Figures) -> str:
                 if held is not None
             ]
     header = ["pairs", "baseline", "it decides", "it gets right", "", "gets right there", "difference"]
-    return "## Beside the simple baselines, on the pairs that a baseline decides\n\n" + _table(header, rows)
+    return "## Comparison with the simple baselines, on the pairs that a baseline decides\n\n" + _table(header, rows)
 
 
 def _kinds(sets: Figures) -> str:
@@ -147,8 +147,8 @@ def _detected(name: str, found: Figures) -> list[str]:
 
 def study(found: Figures | None) -> str:
     """Accuracy and AC1 on the study set by language, as a section."""
-    title = '## Study set: AC1 against "the reference is better"\n\nThat is no agreement with people: the reference is '
-    title += "taken to be better in each sample, whatever anybody thinks of it."
+    title = '## Study set: AC1 against "the reference is better"\n\nThis is not human agreement: the reference is '
+    title += "assumed to be better in each sample."
     if found is None:
         return f"{title}\n\nNot measured with these weights, or by a run that wrote no agreement (`benchmarks.study`)."
     rows = [
@@ -166,7 +166,7 @@ def study(found: Figures | None) -> str:
 
 
 def _why(sets: Figures, detection: Figures) -> str:
-    """Where the metric is below the baseline of fewer pronouns, and what the figures say of the reasons."""
+    """Where the metric is below the baseline of fewer pronouns, and the reasons that the figures show."""
     below: list[str] = []
     above: list[str] = []
     for name, found in sets.items():
@@ -182,7 +182,7 @@ def _why(sets: Figures, detection: Figures) -> str:
     lines = [f"The metric is **below** this baseline on {'; '.join(below)}."]
     if above:
         lines[0] += f" It is not on {'; '.join(above)}."
-    lines.append("What the figures above say of it:")
+    lines.append("Reasons, from the figures above:")
     return f"{title}\n\n" + "\n\n".join([*lines, "\n".join(f"- {reason}" for reason in _reasons(sets, detection))])
 
 
@@ -193,11 +193,11 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         "**The pairs favour short texts.** Only pairs in which an error touches a pronoun are decided, and a text with "
         "more pronouns has more that an error can touch. If one pronoun of the two texts, drawn blindly, were the "
         f"wrong one, fewer pronouns would win {100 * expected:.1f} % ({name}); it wins "
-        f"{100 * held['baseline']['value']:.1f} %. So much of the baseline's figure lies in the choice of the pairs."
+        f"{100 * held['baseline']['value']:.1f} %. This part of the baseline's figure is due to the choice of pairs."
     )
     accuracy, doubts = found["accuracy"][METRIC], found["accuracy"][DOUBTS]
     yield (
-        "**The rest is pronouns that should not be there.** The mean over a segment's pronouns does not know how many "
+        "**The rest is superfluous pronouns.** The mean over a segment's pronouns does not depend on how many "
         "there are: a surplus pronoun that fits its sentence has a high probability and raises the mean, and a text "
         f"that avoids the pronoun has no score at all ({accuracy['null']} of {accuracy['pairs']} pairs are null, thus "
         f"wrong). The same doubts summed get {_share(doubts)} right where the mean gets {_share(accuracy)}."
@@ -211,7 +211,7 @@ def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
         )
     if replaced := found["by_kind"][METRIC].get("one pronoun for another"):
         yield (
-            "**What the metric is made for is rare here.** One pronoun stands in the place of another in "
+            "**The errors that the metric is made for are rare here.** One pronoun replaces another in "
             f"{replaced['pairs']} of {accuracy['pairs']} decided pairs ({name}); of these it gets {_share(replaced)} "
             "right, and the baseline decides none."
         )

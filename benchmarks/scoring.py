@@ -33,14 +33,14 @@ COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
 
 
 class Record(TypedDict):
-    """What `PronounMetric.predict` takes."""
+    """The input of `PronounMetric.predict`."""
 
     text: str
     context: list[str]
 
 
 class Result(TypedDict):
-    """What it gives for a record; a pronoun has `start`, `end` and `probability` (None with an unbounded head)."""
+    """Its output for a record; a pronoun has `start`, `end` and `probability` (None with an unbounded head)."""
 
     score: float | None
     pronouns: list[dict[str, Any]]
@@ -53,7 +53,7 @@ Contexts = Sequence[tuple[Sequence[str], Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two texts of one place, the first of which has the better pronouns."""
+    """Two versions of a text, the first of which has the better pronouns."""
 
     better: str
     worse: str
@@ -101,7 +101,7 @@ def judge(
 
 
 def judged_of(better: list[Result], worse: list[Result]) -> Judged:
-    """Put results beside each other and decide."""
+    """Compare the results and decide."""
     return Judged(better, worse, evaluation.decide([r["score"] for r in better], [r["score"] for r in worse]))
 
 
@@ -160,7 +160,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class Counting:
-    """A scorer that tells how many records it scored and how long that took."""
+    """A scorer that counts the records and the time."""
 
     score: Scorer
     signature: str
@@ -200,7 +200,7 @@ def load(options: argparse.Namespace) -> Counting:
 
 
 def weights_hash(model: str | Path) -> str:
-    """First 8 hex digits of the SHA-256 of a checkpoint's weights, as `checkpoint.load` tells it."""
+    """First 8 hex digits of the SHA-256 of a checkpoint's weights, as in `checkpoint.load`."""
     path = Path(model) / "model.safetensors"
     if not path.is_file():
         raise InputError("not a checkpoint: expected model.safetensors in it", file=Path(model))
@@ -222,7 +222,7 @@ def portable(argument: str) -> str:
 
 
 def origin(name: str) -> dict[str, str]:
-    """When and by which command figures of the script `name` came about."""
+    """Date and command of the figures of the script `name`."""
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "command": shlex.join(["python", "-m", f"benchmarks.{name}", *map(portable, sys.argv[1:])]),
@@ -230,7 +230,7 @@ def origin(name: str) -> dict[str, str]:
 
 
 def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures with where they come from; written to `--out` where that is given."""
+    """Figures with their origin; written to `--out` if given."""
     content = {
         "benchmark": name,
         **origin(name),
@@ -253,7 +253,7 @@ def write_page(path: Path, text: str, content: Mapping[str, Any]) -> None:
 
 
 def read_report(path: Path, name: str) -> dict[str, Any]:
-    """What the script `name` wrote to its `--out` (see `report`).
+    """The report that the script `name` wrote to its `--out` (see `report`).
 
     Raises:
         InputError: no such file, broken JSON, or the figures of another script.
@@ -271,7 +271,7 @@ def read_report(path: Path, name: str) -> dict[str, Any]:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a script's main function; a fault of the input is one line on stderr and exit code 1."""
+    """Run a script's main function; an error in the input is one line on stderr and exit code 1."""
     try:
         main()
     except PronmetricError as error:

@@ -3,7 +3,7 @@
 All times are CPU seconds of this process with one thread. The matrix rate is that of a square bf16 GEMM, measured
 before, between and after the runs, so that other load on the machine weighs on both. FLOPs are those of the encoder
 over the real pieces of each distinct (context, text): padding, the head, tokenizing, finding pronouns, reading and
-writing count as time but not as work. Start-up (imports, loading the model) is told apart.
+writing count as time but not as work. Start-up (imports, loading the model) is reported separately.
 """
 
 from __future__ import annotations

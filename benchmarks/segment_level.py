@@ -2,7 +2,7 @@
 
     python -m benchmarks.segment_level FIGURES.json --title NAME:LP --weights HASH --how "..." [--page [FILE.md]]
 
-FIGURES.json is what `pronmetric correlate SCORES ... ad-seg-scores-SL-TL.csv --to_json` wrote.
+FIGURES.json is the output of `pronmetric correlate SCORES ... ad-seg-scores-SL-TL.csv --to_json`.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ def page(content: Mapping[str, Any]) -> str:
         "One-sided p: the row's metric agrees better than the column's", ("metric", *test["metrics"]), tuple(p)
     )
     first = found["metrics"][0]
-    return f"""# Segment-level correlation with people, {content["title"]}
+    return f"""# Segment-level correlation with human scores, {content["title"]}
 
 Weights `{content["weights"]}`, {content["date"]}; JSON: `segment-level.json`.
 
 {content["how"]}
 
-{found["scores"]} outputs of {len(found["systems"])} systems count, of {found["human_scores"]} that people scored: of
-the others some metric has no score, as pronmetric of a text without a pronoun. Systems: {", ".join(found["systems"])}.
+{found["scores"]} outputs of {len(found["systems"])} systems count, of {found["human_scores"]} with human scores: the
+others lack the score of a metric (pronmetric has none for a text without a pronoun).
+Systems: {", ".join(found["systems"])}.
 Average "{found["average"]}": {first["groups"]} groups of two or more, {first["pairs"]} pairs. The threshold up to
-which two scores are tied in acc-eq is chosen on these very data, as in Deutsch et al. 2023.
-People scored whole translations.
+which two scores are tied in acc-eq is chosen on the same data, as in Deutsch et al. 2023.
+Humans rated whole translations.
 
 {markdown([figures, values])}
 The test permutes verdicts on pairs, {test["resamples"]} times, in {LABELS[test["figure"]]}.
@@ -54,7 +55,7 @@ The test permutes verdicts on pairs, {test["resamples"]} times, in {LABELS[test[
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("figures", type=Path, metavar="FIGURES.json", help="what correlate wrote")
+    parser.add_argument("figures", type=Path, metavar="FIGURES.json", help="JSON output of correlate")
     parser.add_argument("--title", required=True, metavar="NAME:LP", help="the test set")
     parser.add_argument("--weights", required=True, metavar="HASH", help="of the checkpoint that scored")
     parser.add_argument("--how", required=True, help="the commands")

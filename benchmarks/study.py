@@ -86,7 +86,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
 
 
 def token_span(tokens: Sequence[str], index: int) -> tuple[int, int]:
-    """Where token `index` stands in the tokens joined by blanks.
+    """The span of token `index` in the tokens joined by blanks.
 
     >>> token_span(["i", "saw", "it"], 1)
     (2, 5)
@@ -151,7 +151,7 @@ def _part(samples: Sequence[Sample], judged: Mapping[str, Judged], seed: int) ->
 
 
 def agreement(samples: Sequence[Sample], found: Judged, *, seed: int = 0) -> dict[str, Any]:
-    """Gwet's AC1 of the scorer and "the reference is better", which is no answer of people's, in each sample.
+    """Gwet's AC1 of the scorer and "the reference is better", which is not a human answer, in each sample.
 
     A is the reference; without a score there is no answer. Intervals resample reference sentences.
     """
@@ -167,7 +167,7 @@ def agreement(samples: Sequence[Sample], found: Judged, *, seed: int = 0) -> dic
 
 
 def _unscored(samples: Sequence[Sample], judged: Judged) -> dict[str, float]:
-    """Samples whose differing position bears no score: in the reference, the noisy one, either."""
+    """Samples without a score at the differing position: in the reference, the noisy one, either."""
     missing = [
         (
             not scoring.scored_at(better, *token_span(s.reference, s.position)),
@@ -190,7 +190,7 @@ def runs(log: Path) -> int:
 
 
 def check_log(log: Path | None) -> None:
-    """Refuse a run that would not be logged, or one too many."""
+    """Refuse a run that would not be logged, or that exceeds the limit."""
     if log is None:
         raise PronmetricError(
             f"a run on the study set counts and needs --log; choose on development data first "

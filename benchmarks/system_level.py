@@ -4,10 +4,10 @@
     python -m benchmarks.system_level --metrics pronmetric --model checkpoints/default
 
 For each ranking `ad-sys-ranking-SL-TL-z-names.csv` of WMT21 and WMT22, the scores of its systems go into one JSON file
-of `--out`; a test set's metric that stands there is not measured again (pronmetric is, after other weights). Then
-the table of everything that stands there is written to `--table`.
+of `--out`; a metric that is already there is not measured again (except pronmetric, if the weights differ). Then
+the table of all scores there is written to `--table`.
 
-The first reference of a test set is the reference of all metrics. Human translations are no systems. Exact match (the
+The first reference of a test set is the reference of all metrics. Human translations are not systems. Exact match (the
 share of the reference's aligned pronouns that are kept), BLEU and chrF are those of `pronmetric score --also`.
 """
 
@@ -50,7 +50,7 @@ FIGURES = {
 HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
 """The test sets that the shipped checkpoint was neither trained nor tuned on."""
 
-_AGAINST = ("kendall", "pairwise")  # the figures whose difference from BLEU's is told
+_AGAINST = ("kendall", "pairwise")  # figures reported with their difference from BLEU's
 _RANKING = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-en-z-names\.csv")
 _HASH = re.compile(r"\|(?:hash|weights):([0-9a-f]{8})")
 _OWN = re.compile(r"\|(learned|lines):[^|]*")  # the fields of a signature that name a test set's own lines
@@ -63,7 +63,7 @@ _Array = NDArray[np.float64]
 
 
 class Ranked(NamedTuple):
-    """A test set and people's z score of each of its systems; humans: the human translations that were ranked too."""
+    """A test set and the human z score of each of its systems; humans: the human translations that were also ranked."""
 
     dataset: str
     scores: dict[str, float]
@@ -72,7 +72,7 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A figure averaged over test sets, and how much it lies above BLEU's (None without BLEU), with intervals."""
+    """A figure averaged over test sets, and its difference from BLEU's (None without BLEU), with intervals."""
 
     sets: int
     value: Correlation
@@ -80,7 +80,7 @@ class Average:
 
 
 def rankings(folder: Path) -> tuple[list[Ranked], list[str]]:
-    """The rankings into English below `wmtNN-da`, and what is to be told of others.
+    """The rankings into English below `wmtNN-da`, and notes on other files.
 
     Raises:
         InputError: there is none.
@@ -102,7 +102,7 @@ def rankings(folder: Path) -> tuple[list[Ranked], list[str]]:
 
 
 def peer(name: str) -> Measure:
-    """Exact match, BLEU or chrF, as `pronmetric score --also` has it.
+    """Exact match, BLEU or chrF of `pronmetric score --also`.
 
     Raises:
         MissingExtra: sacreBLEU is needed and not installed.
@@ -159,7 +159,7 @@ def measure(
     file: Path,
     tell: Callable[[str], object],
 ) -> None:
-    """Put what is not yet in a test set's file there, metric by metric.
+    """Add missing scores to the file of each test set, by metric.
 
     measures: of each metric the signature that a score must have to stay (None: any) and how it is measured.
     """
@@ -265,22 +265,22 @@ def markdown(
 
 def _head(command: str, weights: Sequence[str]) -> str:
     date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
-    return f"""# System-level correlation with people, WMT21 and WMT22 into English
+    return f"""# System-level correlation with human scores, WMT21 and WMT22 into English
 
 Weights {", ".join(f"`{one}`" for one in weights) or "none"}; JSON: `system-level.json`.
 
-How far scores of whole systems agree with the z scores of WMT's direct assessment (DA), test set by test set. In
+Correlation of system scores with the z scores of WMT's direct assessment (DA), by test set. In
 brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems. {date}, last written by
 
     {command}"""
 
 
-_MEANING = """DA ranks whole translations: people say how well a translation gives the meaning of a text, and a handful
-of pronouns is a small part of that. A score of pronouns can be right and agree little with it; one that agrees well may
-do so because systems that are good at everything are good at pronouns too. So these figures say how far each score
-follows overall quality, not which of them judges pronouns best. Pearson's r is ruled by systems far below the others
-where there are any (AIST in wmt22:ja-en); the other three figures see only the order. Test sets have 5 to 23 systems,
-many of which people could not tell apart, so that the intervals are wide."""
+_MEANING = """DA rates whole translations: raters judge how well a translation expresses the meaning of a text, and
+pronouns are a small part of it. A correct pronoun score may correlate weakly with DA; one that correlates well may
+do so because systems that are good in general are also good at pronouns. These figures show how far each score
+follows overall quality, not which one judges pronouns best. Pearson's r is dominated by systems far below the others
+if there are any (AIST in wmt22:ja-en); the other three figures depend only on the order. Test sets have 5 to 23
+systems, many of which raters could not distinguish, so that the intervals are wide."""
 _EACH = """\\* kept from training the shipped checkpoint; of the other test sets it was trained on pairs of the
 reference and these very outputs, the reference being better, and has seen no score by people."""
 

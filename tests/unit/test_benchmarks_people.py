@@ -159,7 +159,7 @@ def test_study_figures_are_taken_and_named(monkeypatch: pytest.MonkeyPatch, tmp_
     weights = scoring.weights_hash(tmp_path / "candidate")
     kept.write_text(json.dumps(study(weights)))
     _, page = run(monkeypatch, tmp_path, file, "--study", str(kept))
-    assert 'AC1 against "the reference is better"\n\nThat is no agreement with people' in page
+    assert 'AC1 against "the reference is better"\n\nThis is not human agreement' in page
     assert "| french | 500 | 85.0 [80.0, 90.0] | 0.80 [0.70, 0.90] | 0.80 [0.70, 0.90] |" in page
 
 

@@ -70,7 +70,7 @@ def data_of(text: str) -> dict[str, Any]:
     return json.loads(found)
 
 
-def test_the_page_shows_everything_on_a_small_screen() -> None:
+def test_the_data_of_a_page_are_compact() -> None:
     data = data_of(page(small(), title="Two"))
     assert data["systems"] == [["a", "a"], ["b", "b"]] and data["docs"] == ["a"]
     assert data["strings"] == [["Anna", " came", ".", ""], ["She", " left", ".", ""], ["He", " left", ".", ""]]
