@@ -77,9 +77,10 @@ def score(paths: list[str], folder: Path, model: str | None, precision: str) -> 
 
 def forward(metric: PronounMetric, rows: list[Encoded]) -> float:
     """CPU seconds of the model alone, on batches that are ready."""
-    from pronmetric.metric import _BATCH_PIECES, BATCH_SIZE, _batches
+    from pronmetric.data.collate import cut_batches
+    from pronmetric.metric import _BATCH_PIECES, BATCH_SIZE
 
-    batches = list(_batches(rows, BATCH_SIZE["cpu"] * _BATCH_PIECES))
+    batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * _BATCH_PIECES))
     start = time.process_time()
     for _ in metric._forward(batches):
         pass

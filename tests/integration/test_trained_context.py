@@ -156,7 +156,7 @@ def test_contexts_that_the_texts_do_not_have_are_refused(
 ) -> None:
     for verb in ("score", "suggest"):
         for words, message in (
-            (("-t", files[0], "--context", "given"), "--context given is that of the records of --jsonl"),
+            (("-t", files[0], "--context", "given"), "--context given needs records (--jsonl)"),
             (("--jsonl", records, "--context", "respective"), "records of --jsonl contain their context"),
         ):
             with pytest.raises(SystemExit) as error:
