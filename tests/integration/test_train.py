@@ -129,8 +129,10 @@ def test_stdout_holds_the_figures_and_stderr_the_rest(command: tuple[Path, str, 
     assert {name: float(value) for name, value in lines.items()} == pytest.approx(
         config(out)["training"]["figures"], abs=1e-4
     )
-    names = {"accuracy", "noisy", "noisy_none", "study_form", "system", "system_equal", "system_unequal"}
-    assert set(lines) == {f"development/{name}" for name in (*names, "system_fewer_won")}
+    by_head = [f"{name}{head}" for name in ("noisy", "noisy_none", "study_form") for head in ("", "_preference")]
+    parts = ("", "_equal", "_unequal", "_fewer_won")
+    by_head += [f"system{head}{part}" for head in ("", "_preference") for part in parts]
+    assert set(lines) == {f"development/{name}" for name in ("accuracy", *by_head)}
     assert (
         "train: 20/20 steps (100 %), " in notes
         and "v_num" not in notes
@@ -165,8 +167,11 @@ def test_the_checkpoint_knows_its_tie_threshold_and_the_pairs_it_met(
     assert found["training"]["confusion"] == json.loads((tiny_prepared / "confusion.json").read_text(encoding="utf-8"))
     texts = [str(sample / f"system-{name}.txt") for name in "ab"]
     model = ["--model", str(out / "checkpoint"), "--tie", "auto", "--only_system"]
+    for by, tie in {"score": found["tie"], **found["ties"]}.items():
+        assert main(["compare", "-t", *texts, *model, "--by", by]) == 0
+        assert f"|by:{by}|tie:{tie:g}" in capsys.readouterr().err
     assert main(["compare", "-t", *texts, *model]) == 0
-    assert f"|tie:{found['tie']:g}" in capsys.readouterr().err
+    assert f"|by:{found['decision']}|" in capsys.readouterr().err
 
 
 def test_logs_have_each_validation_and_the_losses(command: tuple[Path, str, str]) -> None:
