@@ -35,6 +35,7 @@ VERBS = {
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
     "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
+    "suite": "run published test suites of pronouns and discourse on scores, translations or models",
     "completion": "print a shell script that completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

@@ -82,9 +82,15 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("score --pair en-de a b", "a b", ["--to_json"]),
         Call("baseline --pair de-en --lm b a --tune c", "a b c", ["-o"]),
     ],
+    "suite": [
+        Call("score contrapro --set a --scores b", "a b", ("--to_json", "--plot")),
+        Call("score contrapro --set a --model model", "a model/config.yaml", ("--to_json", "--save_scores")),
+        Call("export contrapro --set a", "a", folders=["-o"]),
+        Call("compare a b", "a b", ["--to_json"]),
+    ],
     "completion": [Call("bash", "")],
 }
-GROUPS = ("clpp",)  # their help lists commands, not flags
+GROUPS = ("clpp", "suite")  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")

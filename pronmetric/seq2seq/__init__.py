@@ -1,0 +1,1 @@
+"""Sentence log-probabilities by translation models and language models of Hugging Face."""

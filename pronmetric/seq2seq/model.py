@@ -1,0 +1,178 @@
+"""Sentence log-probabilities: of a target given a source by an encoder-decoder, given a prompt by a causal model.
+
+The log-probability of a target is the sum over its pieces as the model's tokenizer writes them, with the end of
+sentence and, where a model has them, language codes: minus the model's own training loss times the number of pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from pronmetric.errors import InputError, PronmetricError
+
+PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
+BATCH_SIZE = 16
+WINDOW = 512
+"""Lines that are sorted by length together, and written together."""
+_IGNORED = -100
+_FAILED = (OSError, ValueError, KeyError, ImportError, RuntimeError)
+
+Pair = tuple[str, str]
+
+
+class ModelSettings(NamedTuple):
+    """How a model is loaded and what it reads.
+
+    precision: "32", "bf16" or "16". gpus: 0 for the CPU, 1 for a GPU, None for a GPU if there is one. prompt: the text
+    before a causal model's target, or what an encoder reads, with {source}; None is "{source}", for a causal model with
+    a line end after it. per_piece: divide by the number of pieces. source_language, target_language: codes of the
+    model's tokenizer.
+    """
+
+    precision: str = "32"
+    gpus: int | None = None
+    prompt: str | None = None
+    per_piece: bool = False
+    source_language: str | None = None
+    target_language: str | None = None
+
+
+class _Encoded(NamedTuple):
+    """What a model reads of a pair: `inputs` and `labels` of an encoder-decoder; of a causal model both as one run."""
+
+    inputs: list[int]
+    labels: list[int]
+
+
+class TranslationModel:
+    """A model of a local Hugging Face folder that scores targets.
+
+    Raises:
+        InputError: the folder holds no model with safetensors weights and a tokenizer.
+        PronmetricError: too few GPUs; languages that the tokenizer needs or does not know.
+    """
+
+    def __init__(self, folder: str | Path, settings: ModelSettings) -> None:
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+        if not (Path(folder) / "config.json").is_file():
+            raise InputError("expected the folder of a Hugging Face model, with config.json", file=folder)
+        try:
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            self.is_causal = not config.is_encoder_decoder
+            kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
+            model = kind.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except _FAILED as error:
+            raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
+        self.device = _device(settings.gpus)
+        self.model: Any = model.eval().requires_grad_(False).to(self.device, PRECISIONS[settings.precision])
+        self.settings = settings
+        default = "{source}\n" if self.is_causal else "{source}"
+        self.prompt = default if settings.prompt is None else settings.prompt
+        self.positions = _positions(config)
+        self._set_languages()
+
+    def _set_languages(self) -> None:
+        for name, code in (("src_lang", self.settings.source_language), ("tgt_lang", self.settings.target_language)):
+            flag = "--source-language" if name == "src_lang" else "--target-language"
+            if code is not None and not hasattr(self.tokenizer, name):
+                raise PronmetricError(f"{flag}: the model's tokenizer has no languages; leave it out")
+            if code is not None:
+                try:
+                    setattr(self.tokenizer, name, code)
+                except _FAILED as error:
+                    raise PronmetricError(f"{flag} {code}: the tokenizer does not know it ({error})") from None
+            elif hasattr(self.tokenizer, name) and getattr(self.tokenizer, name) is None:
+                raise PronmetricError(f"the model's tokenizer needs a language code: give {flag}")
+
+    def score(
+        self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Callable[[int], object] | None = None
+    ) -> list[float]:
+        """The log-probability of each target given its source: at most 0, higher is better.
+
+        Pairs of like length share a batch; `advance` is called after each with the number of its pairs.
+
+        Raises:
+            InputError: a text is longer than the model's positions.
+        """
+        rows = [self._encode(source, target) for source, target in pairs]
+        order = sorted(range(len(rows)), key=lambda k: (len(rows[k].inputs) + len(rows[k].labels), k))
+        scores = [0.0] * len(rows)
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            for place, value in zip(places, self._forward([rows[place] for place in places]), strict=True):
+                scores[place] = value
+            if advance is not None:
+                advance(len(places))
+        return scores
+
+    def _encode(self, source: str, target: str) -> _Encoded:
+        text = self.prompt.replace("{source}", source)
+        if self.is_causal:
+            encoded = self._continuation(text, target)
+        else:
+            encoded = _Encoded(self.tokenizer(text)["input_ids"], self.tokenizer(text_target=target)["input_ids"])
+        longest = max(map(len, encoded))
+        if self.positions is not None and longest > self.positions:
+            message = f"a text of {longest} pieces with its context, more than the model's {self.positions} positions"
+            raise InputError(f"{message} ({target[:40]!r}); give less context (--context, --context-mode)")
+        return encoded
+
+    def _continuation(self, prompt: str, target: str) -> _Encoded:
+        """The prompt and the target as one run; only the target and the end of sentence are scored."""
+        ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        first = self.tokenizer.bos_token_id
+        if first is None and not ids:
+            first = self.tokenizer.eos_token_id
+        before = ids if first is None else [first, *ids]
+        if not before:
+            raise PronmetricError("the tokenizer has no first token: give a --prompt that is not empty")
+        end = [] if self.tokenizer.eos_token_id is None else [self.tokenizer.eos_token_id]
+        after = [*self.tokenizer(target, add_special_tokens=False)["input_ids"], *end]
+        return _Encoded([*before, *after], [*[_IGNORED] * len(before), *after])
+
+    @torch.inference_mode()
+    def _forward(self, rows: Sequence[_Encoded]) -> Iterator[float]:
+        filler = self.tokenizer.pad_token_id or 0
+        inputs = _padded([row.inputs for row in rows], filler).to(self.device)
+        mask = _padded([[1] * len(row.inputs) for row in rows], 0).to(self.device)
+        labels = _padded([row.labels for row in rows], _IGNORED).to(self.device)
+        if self.is_causal:
+            logits = self.model(input_ids=inputs, attention_mask=mask, use_cache=False).logits[:, :-1]
+            labels = labels[:, 1:]
+        else:
+            logits = self.model(input_ids=inputs, attention_mask=mask, labels=labels, use_cache=False).logits
+        costs = torch.nn.functional.cross_entropy(
+            logits.float().transpose(1, 2), labels, ignore_index=_IGNORED, reduction="none"
+        )
+        counts = (labels != _IGNORED).sum(dim=1)
+        totals = -costs.double().sum(dim=1)
+        yield from (totals / counts if self.settings.per_piece else totals).tolist()
+
+
+def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
+
+
+def _device(gpus: int | None) -> str:
+    there = torch.cuda.device_count()
+    wanted = min(1, there) if gpus is None else gpus
+    if wanted > 1:
+        raise PronmetricError("--seq2seq runs on one GPU: give --gpus 1 or 0")
+    if wanted > there:
+        raise PronmetricError("a GPU was asked for, and there is none; give --gpus 0")
+    return "cuda:0" if wanted else "cpu"
+
+
+def _positions(config: Any) -> int | None:
+    """How many pieces a text may have; None where positions are relative."""
+    if getattr(config, "relative_attention_num_buckets", None) is not None:
+        return None
+    found = getattr(config, "max_position_embeddings", None)
+    return None if found is None else int(found)

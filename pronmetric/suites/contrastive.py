@@ -1,0 +1,233 @@
+"""Contrastive and generation test suites: their common records, and how scores and translations are judged.
+
+A contrastive suite gives several candidate translations of a source, one of which is right; a system is right where it
+scores that one better than the others. A generation suite looks for forms in a system's own translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from pronmetric.errors import InputError
+from pronmetric.text import strict_json
+
+Scores = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A translation to score; contexts are the previous sentences, oldest first."""
+
+    source: str
+    target: str
+    source_context: tuple[str, ...] = ()
+    target_context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item: its candidates, the place of the right one, and the groups by which figures are broken down.
+
+    groups: break-down -> group, such as "distance" -> "2"; a break-down that does not concern the item is absent.
+    document: what intervals resample as one.
+    """
+
+    id: str
+    candidates: tuple[Candidate, ...]
+    right: int = 0
+    groups: Mapping[str, str] = field(default_factory=dict)
+    document: str = ""
+
+    def better_than_all(self, scores: Scores) -> bool:
+        """Whether the right candidate's score is above every other; equal scores and NaN are wrong."""
+        return all(scores[self.right] > score for place, score in enumerate(scores) if place != self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a system is right on an item."""
+
+    id: str
+    right: bool
+    groups: Mapping[str, str]
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts on a suite, and further figures of the suite's own, by name."""
+
+    verdicts: tuple[Verdict, ...]
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a suite is read.
+
+    documents: the folder or file that holds the documents, where the set does not. context: how many previous sentences
+    a candidate has.
+    """
+
+    documents: str | None = None
+    context: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How a suite is judged.
+
+    compat: as the original program does where it is odd. pronouns: only items with these reference pronouns,
+    lower-cased (None: all). language: of the translations, for the tokenizer or sentence splitter; None is the suite's.
+    distance: only items whose antecedent is so many sentences away, inclusive. separator: between the sentences of a
+    translation. proportional: see `contrapro`. alignment: a file of word alignments, source to translation.
+    """
+
+    compat: bool = False
+    pronouns: tuple[str, ...] | None = None
+    language: str | None = None
+    distance: tuple[int, int] | None = None
+    separator: str = "<eos>"
+    proportional: float | None = None
+    alignment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The description of a suite, for `pronmetric suite list` and `show`.
+
+    phenomena: what is tested, in a few words. judged: what is judged, such as "scores" and "translations".
+    ignores_surplus: whether the original program ignores surplus lines of a score file.
+    """
+
+    name: str
+    title: str
+    languages: str
+    phenomena: str
+    judged: tuple[str, ...]
+    text: str
+    ignores_surplus: bool = True
+
+
+class Suite(Protocol):
+    """What the module of a suite provides."""
+
+    @property
+    def ABOUT(self) -> About:
+        """The description of the suite."""
+
+    def read(self, path: str | Path, reading: Reading) -> tuple[Item, ...]:
+        """The items of a set, with the candidates whose scores `judge` takes."""
+
+    def judge(self, items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+        """The verdicts by the scores of each item's candidates, higher is better."""
+
+    def judge_translations(self, path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+        """The verdicts on generated translations."""
+
+
+def judge(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Verdict, ...]:
+    """The verdicts where the right candidate must be strictly better than every other.
+
+    >>> item = Item("1", (Candidate("It left.", "Er ging."), Candidate("It left.", "Sie ging.")))
+    >>> [judge([item], [s])[0].right for s in ((-1.0, -2.0), (-1.0, -1.0))]
+    [True, False]
+    """
+    return tuple(verdict(item, item.better_than_all(values)) for item, values in zip(items, scores, strict=True))
+
+
+def verdict(item: Item, right: bool) -> Verdict:
+    """The verdict on an item."""
+    return Verdict(item.id, right, item.groups, item.document)
+
+
+def no_translations(name: str, translations: str | Path) -> NoReturn:
+    """Refuse generated translations for a suite that judges scores only."""
+    raise InputError(
+        f"the suite {name} judges scores of its candidates, not translations; give --scores", file=translations
+    )
+
+
+class Entry:
+    """One JSON object of a set, whose values are checked; errors name the file and the item."""
+
+    def __init__(self, value: object, file: str | Path, name: str, line: int | None = None) -> None:
+        self.file, self.name, self.line = file, name, line
+        if not isinstance(value, dict):
+            self.fail(f"expected an object, got {kind(value)}")
+        self.value: dict[str, Any] = value
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise InputError with the file and the item."""
+        raise InputError(f"{self.name}: {message}", file=self.file, line=self.line)
+
+    def text(self, key: str) -> str:
+        """A string."""
+        return self._is(self._needed(key), key, str, "a string")
+
+    def number(self, key: str, *, least: int = 0) -> int:
+        """A whole number from `least`."""
+        value = self._needed(key)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            self.fail(f'"{key}" must be a whole number from {least}, got {strict_json.dump(value)[:40]}')
+        return value
+
+    def values(self, key: str) -> list[Any]:
+        """A list."""
+        return self._is(self._needed(key), key, list, "a list")
+
+    def strings(self, key: str, *, length: int | None = None) -> tuple[str, ...]:
+        """A list of strings; `length` is how many there must be."""
+        values = self.values(key)
+        if not all(isinstance(value, str) for value in values) or length not in (None, len(values)):
+            self.fail(f'"{key}" must be a list of {"" if length is None else f"{length} "}strings')
+        return tuple(values)
+
+    def entry(self, key: str) -> Entry:
+        """An object."""
+        return Entry(self._needed(key), self.file, f'{self.name}, "{key}"', self.line)
+
+    def entries(self, key: str) -> list[Entry]:
+        """A list of objects."""
+        name = f'{self.name}, "{key}"'
+        return [Entry(value, self.file, f"{name} {n}", self.line) for n, value in enumerate(self.values(key), start=1)]
+
+    def one_of(self, key: str, allowed: Sequence[object]) -> Any:
+        """One of the allowed values."""
+        value = self._needed(key)
+        if not any(value is one or (type(value) is type(one) and value == one) for one in allowed):
+            expected = ", ".join(map(strict_json.dump, allowed))
+            self.fail(f'"{key}" must be one of {expected}, got {strict_json.dump(value)[:40]}')
+        return value
+
+    def _needed(self, key: str) -> Any:
+        if key not in self.value:
+            self.fail(f'the key "{key}" is missing; the object has {sorted(self.value)}')
+        return self.value[key]
+
+    def _is(self, value: Any, key: str, kinds: type, expected: str) -> Any:
+        if not isinstance(value, kinds):
+            self.fail(f'"{key}" must be {expected}, got {kind(value)}')
+        return value
+
+
+def read_list(path: str | Path, expected: str) -> list[Entry]:
+    """The objects of a JSON list in a file.
+
+    Raises:
+        InputError: the file holds no JSON, something else than a list, an empty list, or another item than an object.
+    """
+    value = strict_json.read(path, expected)
+    if not isinstance(value, list) or not value:
+        got = "an empty list" if value == [] else kind(value)
+        raise InputError(f"{expected}, got {got}", file=path)
+    return [Entry(one, path, f"item {number}") for number, one in enumerate(value, start=1)]
+
+
+def kind(value: object) -> str:
+    """The JSON type of a value, in words."""
+    names = {str: "a string", bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")

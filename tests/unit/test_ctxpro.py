@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.suites import ctxpro
+from pronmetric.suites.contrastive import Judged, Judging, Reading, Verdict
+
+
+def entry(reference: str, expected: str, rule: str, **given: Any) -> dict[str, Any]:
+    return {
+        "src segment": "La vedo.",
+        "ref segment": reference,
+        "expected": expected,
+        "rule": rule,
+        "document id": "en-it/1",
+        "segment id": 3,
+        "ante distance": 2,
+        "src ante segment": "Una barca.",
+        "ref ante segment": "A boat.",
+    } | given
+
+
+ENTRIES = [
+    entry("I see it.", "it", "ACC.FEM.SING"),
+    entry("It and it.", "it", "ACC.MASC.SING"),
+    entry("It left.", "it", "NOM.MASC.SING", **{"ante distance": 0}),
+    entry("She left.", "she", "NOM.FEM.SING"),
+]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    path = tmp_path / "animacy.opensubtitles.it-en.dev.json"
+    path.write_text(json.dumps(ENTRIES))
+    return path
+
+
+def test_the_pronoun_is_swapped_for_the_one_of_the_other_animacy(made: Path) -> None:
+    items = ctxpro.read(made, Reading())
+    assert [[one.target for one in item.candidates] for item in items] == [
+        ["I see it.", "I see her."],
+        ["It and it."],  # two pronouns: which one is tested is not known
+        ["It left.", "He left."],
+        ["She left.", "It left."],
+    ]
+
+
+def test_the_context_is_the_antecedents_sentence_where_it_is_near_enough(made: Path) -> None:
+    first = ctxpro.read(made, Reading(context=2))[0].candidates[1]
+    assert (first.source_context, first.target_context) == (("Una barca.",), ("A boat.",))
+    assert ctxpro.read(made, Reading(context=1))[0].candidates[0].source_context == ()
+    assert ctxpro.read(made, Reading(context=5))[2].candidates[0].source_context == ()  # the same sentence
+
+
+def test_context_from_documents(made: Path, tmp_path: Path) -> None:
+    path = tmp_path / "documents.tsv"
+    path.write_text("en-it/1\tA.\tB.\nother\tX.\tY.\nen-it/1\tC.\tD.\nen-it/1\tLa vedo.\tI see it.\n")
+    first = ctxpro.read(made, Reading(str(path), 5))[0].candidates[0]
+    assert (first.source_context, first.target_context) == (("A.", "C."), ("B.", "D."))
+    path.write_text("en-it/1\tA.\tB.\n")
+    with pytest.raises(InputError, match=r"item 1: segment 3 of the document is not in"):
+        ctxpro.read(made, Reading(str(path), 5))
+    path.write_text("en-it/1\tA.\tB.\nen-it/1\tA.\n")
+    with pytest.raises(InputError, match=r"documents.tsv:2: expected document, source, target, got 2 columns"):
+        ctxpro.read(made, Reading(str(path), 5))
+
+
+def test_context_from_context_inputs(made: Path, tmp_path: Path) -> None:
+    path = tmp_path / "inputs"
+    path.write_text("One.<eos> Two.<eos> La vedo.\n" * 4)
+    assert ctxpro.read(made, Reading(str(path), 1))[0].candidates[0].source_context == ("Two.",)
+    path.write_text("One.<eos> Two.<eos> La vedo.\n" * 3)
+    with pytest.raises(InputError, match=r"inputs:4: expected 4 lines, one for each item, got 3"):
+        ctxpro.read(made, Reading(str(path), 1))
+
+
+def test_items_without_a_copy_are_left_out_and_counted(made: Path) -> None:
+    items = ctxpro.read(made, Reading())
+    judged = ctxpro.judge(items, [[1.0, 0.0], [1.0], [0.0, 0.0], [0.0, 1.0]], Judging())
+    assert [(v.id, v.right) for v in judged.verdicts] == [("0", True), ("2", False), ("3", False)]
+    assert judged.further == {"items without a contrastive copy, left out": 1}
+    with pytest.raises(InputError, match="no item has a contrastive copy"):
+        ctxpro.judge(items[1:2], [[1.0]], Judging())
+
+
+class Splitter:
+    """Cuts after a full stop."""
+
+    def __init__(self, language: str) -> None:
+        if language == "xx":
+            raise ValueError("no such language")
+
+    def split(self, text: str) -> list[str]:
+        return [part.strip() for part in text.replace(".", ".\n").split("\n") if part.strip()]
+
+
+@pytest.fixture
+def splitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(SentenceSplitter=Splitter, SentenceSplitterException=ValueError)
+    monkeypatch.setitem(sys.modules, "sentence_splitter", module)
+
+
+def translated(made: Path, lines: list[str], **judging: Any) -> Judged:
+    out = made.with_name("out.txt")
+    out.write_text("".join(f"{line}\n" for line in lines))
+    return ctxpro.judge_translations(made, out, Judging(**judging))
+
+
+@pytest.mark.usefixtures("splitter")
+def test_the_last_sentence_has_the_expected_form(made: Path) -> None:
+    found = translated(made, ["She came. I see IT!", "It came. I left.", "I see its end.", "SHE"])
+    assert [v.right for v in found.verdicts] == [True, False, False, True]
+    assert found.further["form of each rule"] == {
+        "ACC.FEM.SING": "it",
+        "ACC.MASC.SING": "it",
+        "NOM.MASC.SING": "it",
+        "NOM.FEM.SING": "she",
+    }
+
+
+@pytest.mark.usefixtures("splitter")
+def test_punctuation_goes_from_the_translation_and_but_with_compat_from_the_form(made: Path) -> None:
+    made.write_text(json.dumps([entry("", "t'", "FORMAL")]))
+    assert [v.right for v in translated(made, ["Je t' aime"]).verdicts] == [True]
+    assert [v.right for v in translated(made, ["Je t' aime"], compat=True).verdicts] == [False]
+    assert not ctxpro.has_form("Où est-il ?", "il") and ctxpro.has_form("« il »", "il")
+
+
+@pytest.mark.usefixtures("splitter")
+def test_wrong_lengths_and_blank_lines(made: Path) -> None:
+    with pytest.raises(InputError, match=r"out.txt:2: expected 4 lines, one for each item"):
+        translated(made, ["it"])
+    with pytest.raises(InputError, match=r"out.txt:5: expected 4 lines"):
+        translated(made, ["it"] * 5)
+    with pytest.raises(InputError, match=r"out.txt:3: a blank line"):
+        translated(made, ["it", "it", "", "it"])
+    assert [v.right for v in translated(made, ["it", "it", ""], compat=True).verdicts] == [True, True, False]
+    assert len(translated(made, ["it"] * 5, compat=True).verdicts) == 4
+
+
+@pytest.mark.usefixtures("splitter")
+def test_the_language_is_in_the_files_name_or_given(made: Path) -> None:
+    other = made.with_name("set.json")
+    other.write_text(made.read_text())
+    with pytest.raises(InputError, match="the target language is not in the file's name; give --language"):
+        translated(other, ["it"] * 4)
+    with pytest.raises(InputError, match="--language xx: no such language"):
+        translated(other, ["it"] * 4, language="xx")
+
+
+def test_translations_need_the_sentence_splitter(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_splitter", None)
+    with pytest.raises(MissingExtra, match="sentence-splitter"):
+        translated(made, ["it"] * 4)
+
+
+def test_subsampled_wins_count_ties_against_a_system() -> None:
+    def verdicts(right: list[bool]) -> list[Verdict]:
+        return [Verdict(str(k), one, {}, "") for k, one in enumerate(right)]
+
+    systems = {"a": verdicts([False] * 6), "b": verdicts([True] * 6), "c": verdicts([False] * 6)}
+    assert ctxpro.subsampled_wins(systems, size=3, seed=0) == {"b": 0.0, "c": 1.0}
+    with pytest.raises(PronmetricError, match="expected a subsample of at most 6 items, got 7"):
+        ctxpro.subsampled_wins(systems, size=7, seed=0)

@@ -1,0 +1,220 @@
+"""Sentence log-probabilities of tiny models with random weights, against one piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.seq2seq.concatenation import Concatenation
+from pronmetric.seq2seq.model import ModelSettings, TranslationModel
+from pronmetric.suites.contrastive import Candidate
+
+KINDS = ("marian", "m2m100", "mbart", "t5", "gpt2")
+PAIRS = [
+    ("the boat is old", "das Boot ist alt"),
+    ("it sank", "es sank"),
+    ("the boat is old and it sank", "er sank , und es ist alt"),
+    ("it", "das Boot sank und das Boot ist alt"),
+    ("old", "es"),
+]
+WORDS = sorted({word for pair in PAIRS for text in pair for word in text.split()})
+PAD, UNKNOWN, END, START = range(4)
+SPECIAL = ["<pad>", "<unk>", "</s>", "<s>"]
+
+
+def save_tokenizer(folder: Path, *, end: bool) -> None:
+    """A tokenizer of words; `end`: with the end of sentence after each text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({w: k for k, w in enumerate([*SPECIAL, *WORDS])}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    if end:
+        tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", END)])
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", eos_token="</s>", bos_token="<s>"
+    ).save_pretrained(folder)
+
+
+def make_model(kind: str) -> Any:
+    import transformers as t
+
+    size = len(SPECIAL) + len(WORDS)
+    tokens = {"pad_token_id": PAD, "eos_token_id": END, "bos_token_id": START}
+    layers = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    wide = {"d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 24, **layers}
+    configs: dict[str, Callable[[], Any]] = {
+        "marian": lambda: t.MarianMTModel(
+            t.MarianConfig(vocab_size=size, decoder_start_token_id=PAD, forced_eos_token_id=None, **wide, **tokens)
+        ),
+        "m2m100": lambda: t.M2M100ForConditionalGeneration(
+            t.M2M100Config(vocab_size=size, decoder_start_token_id=END, **wide, **tokens)
+        ),
+        "mbart": lambda: t.MBartForConditionalGeneration(t.MBartConfig(vocab_size=size, **wide, **tokens)),
+        "t5": lambda: t.T5ForConditionalGeneration(
+            t.T5Config(
+                vocab_size=size, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=PAD
+            )
+        ),
+        "gpt2": lambda: t.GPT2LMHeadModel(
+            t.GPT2Config(vocab_size=size, n_positions=24, n_embd=16, n_layer=1, n_head=2, **tokens)
+        ),
+    }
+    with torch.random.fork_rng():
+        torch.manual_seed(4)
+        model = configs[kind]().eval()
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.data.normal_(std=0.5)  # far from uniform, so that a wrong position shows
+    return model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny model of a kind, made once."""
+    made: dict[str, Path] = {}
+
+    def get(kind: str) -> Path:
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp(kind)
+            make_model(kind).save_pretrained(made[kind])
+            save_tokenizer(made[kind], end=kind != "gpt2")
+        return made[kind]
+
+    return get
+
+
+def load(path: Path, **settings: Any) -> TranslationModel:
+    return TranslationModel(path, ModelSettings(gpus=0, **settings))
+
+
+def ids(text: str) -> list[int]:
+    return [len(SPECIAL) + WORDS.index(word) if word in WORDS else UNKNOWN for word in text.split()]
+
+
+@torch.no_grad()
+def one_piece_at_a_time(kind: str, model: Any, source: str, target: str) -> float:
+    """The sum of the log-probabilities, each from a forward pass of its own over what stands before."""
+    pieces = [*ids(target), END]
+    total = 0.0
+    if kind == "gpt2":
+        before = [START, *ids(source)]
+    else:
+        first = {"marian": PAD, "m2m100": END, "mbart": END, "t5": PAD}[kind]
+        before = [first]
+    for piece in pieces:
+        given = torch.tensor([before])
+        if kind == "gpt2":
+            logits = model(input_ids=given).logits
+        else:
+            logits = model(input_ids=torch.tensor([[*ids(source), END]]), decoder_input_ids=given).logits
+        total += float(logits[0, -1].double().log_softmax(-1)[piece])
+        before = [*before, piece]
+    return total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_log_probabilities_are_those_of_one_piece_at_a_time(kind: str, folder: Callable[[str], Path]) -> None:
+    model = load(folder(kind))
+    expected = [one_piece_at_a_time(kind, model.model, *pair) for pair in PAIRS]
+    assert max(expected) - min(expected) > 5
+    assert model.score(PAIRS, batch_size=2) == pytest.approx(expected, abs=1e-3)
+    assert model.score(PAIRS, batch_size=1) == pytest.approx(expected, abs=1e-3)
+    assert model.score(PAIRS, batch_size=9) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["marian", "gpt2"])
+def test_per_piece_divides_by_the_pieces_of_the_target(kind: str, folder: Callable[[str], Path]) -> None:
+    whole = load(folder(kind)).score(PAIRS)
+    pieces = [len(target.split()) + 1 for _, target in PAIRS]
+    expected = [total / number for total, number in zip(whole, pieces, strict=True)]
+    assert load(folder(kind), per_piece=True).score(PAIRS) == pytest.approx(expected, abs=1e-5)
+
+
+def test_bfloat16_is_near(folder: Callable[[str], Path]) -> None:
+    exact = load(folder("marian")).score(PAIRS)
+    assert load(folder("marian"), precision="bf16").score(PAIRS) == pytest.approx(exact, rel=0.1)
+
+
+def test_a_prompt_stands_before_the_target_or_is_read_by_the_encoder(folder: Callable[[str], Path]) -> None:
+    for kind in ("gpt2", "marian"):
+        given = load(folder(kind), prompt="old {source} alt").score(PAIRS)
+        assert given == pytest.approx(load(folder(kind)).score([(f"old {s} alt", t) for s, t in PAIRS]), abs=1e-4)
+
+
+def test_an_empty_prompt_gives_the_probability_of_the_target_alone(folder: Callable[[str], Path]) -> None:
+    model = load(folder("gpt2"), prompt="")
+    expected = [one_piece_at_a_time("gpt2", model.model, "", target) for _, target in PAIRS]
+    assert model.score(PAIRS) == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_progress_adds_up(folder: Callable[[str], Path]) -> None:
+    told: list[int] = []
+    load(folder("t5")).score(PAIRS, batch_size=2, advance=told.append)
+    assert told == [2, 2, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_longer_than_the_positions_is_refused(kind: str, folder: Callable[[str], Path]) -> None:
+    long = [("old " * 30, "es sank")]
+    if kind == "t5":  # relative positions
+        assert load(folder(kind)).score(long)[0] < 0
+        return
+    with pytest.raises(InputError, match=r"a text of 3\d pieces with its context, more than the model's 24 positions"):
+        load(folder(kind)).score(long)
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path, folder: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError, match="expected the folder of a Hugging Face model"):
+        load(tmp_path)
+    for file in folder("t5").iterdir():
+        if file.suffix != ".safetensors":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"a pickle")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        load(tmp_path)
+
+
+def test_languages_and_gpus_that_are_not_there(folder: Callable[[str], Path]) -> None:
+    with pytest.raises(PronmetricError, match="--source-language: the model's tokenizer has no languages"):
+        load(folder("marian"), source_language="en")
+    with pytest.raises(PronmetricError, match="--seq2seq runs on one GPU"):
+        TranslationModel(folder("marian"), ModelSettings(gpus=2))
+
+
+def test_a_tokenizer_with_languages_needs_them(folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers import PreTrainedTokenizerFast
+
+    monkeypatch.setattr(PreTrainedTokenizerFast, "src_lang", None, raising=False)
+    monkeypatch.setattr(PreTrainedTokenizerFast, "tgt_lang", None, raising=False)
+    with pytest.raises(PronmetricError, match="needs a language code: give --source-language"):
+        load(folder("m2m100"))
+    model = load(folder("m2m100"), source_language="en", target_language="de")
+    assert (model.tokenizer.src_lang, model.tokenizer.tgt_lang) == ("en", "de")
+
+
+CANDIDATE = Candidate("s3", "t3", ("s1", "s2"), ("t1", "t2"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "expected"),
+    [
+        ("none", 0, ("s3", "t3")),
+        ("concat21", 0, ("s2 <b> s3", "t3")),
+        ("concat22", 0, ("s2 <b> s3", "t2 <b> t3")),
+        ("concatN", 2, ("s1 <b> s2 <b> s3", "t1 <b> t2 <b> t3")),
+        ("concatN", 9, ("s1 <b> s2 <b> s3", "t1 <b> t2 <b> t3")),
+    ],
+)
+def test_sentences_are_joined(mode: str, size: int, expected: tuple[str, str]) -> None:
+    assert Concatenation.of(mode, size=size, separator="<b>").texts(CANDIDATE) == expected
+
+
+def test_sentences_that_are_not_there_are_left_out() -> None:
+    made = Concatenation.of("concatN", size=2, separator="")
+    assert made.texts(Candidate("s", "t", ("", "s2"), ())) == ("s2 s", "t")
