@@ -58,9 +58,12 @@ class TranslationModel:
 
     def __init__(self, folder: str | Path, settings: ModelSettings) -> None:
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+        from transformers.utils import logging
 
         if not (Path(folder) / "config.json").is_file():
             raise InputError("expected the folder of a Hugging Face model, with config.json", file=folder)
+        shown = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()  # that of reading the weights
         try:
             config = AutoConfig.from_pretrained(folder, local_files_only=True)
             self.is_causal = not config.is_encoder_decoder
@@ -69,6 +72,9 @@ class TranslationModel:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except _FAILED as error:
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
+        finally:
+            if shown:
+                logging.enable_progress_bar()
         self.device = _device(settings.gpus)
         self.model: Any = model.eval().requires_grad_(False).to(self.device, PRECISIONS[settings.precision])
         self.settings = settings
