@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
+from math import fsum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -23,6 +24,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from pronmetric import __version__
+from pronmetric.alignment import source_files
+from pronmetric.alignment.source import Evidence, SourceTable
+from pronmetric.alignment.source import Item as SourceItem
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
@@ -82,11 +86,20 @@ class PronounMetric:
         precision: "32" (also None), "bf16" or "16". In fp32 a score is the same to 1e-5 whatever the batch, the
             other texts and the hardware; in bf16 and fp16 it may vary by some thousandths.
         gpus: number of GPUs, 0 for the CPU; None uses one if available.
+        source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
+            their scores; None ignores them.
     """
 
     def __init__(
-        self, loaded: Checkpoint, place: locate.Location, *, precision: str | None = None, gpus: int | None = None
+        self,
+        loaded: Checkpoint,
+        place: locate.Location,
+        *,
+        precision: str | None = None,
+        gpus: int | None = None,
+        source_lang: str | None = None,
     ) -> None:
+        self.source: SourceTable | None = None if source_lang is None else source_files.of_language(source_lang)
         devices = _devices(gpus)
         self.precision = PRECISION if precision is None else precision
         if self.precision not in PRECISIONS:
@@ -103,6 +116,11 @@ class PronounMetric:
         model.encoder = model.encoder.to(dtype) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
         self._replicas = [replica.to(device) for replica, device in zip(copies, devices, strict=True)]
+        if self.source is not None and not self.probability:
+            raise PronmetricError(
+                f"the head {self.config['head']['kind']!r} of {self.name} gives no probabilities, so sources cannot "
+                "count: leave out the source language, or give a checkpoint with head 'logit'"
+            )
 
     @classmethod
     def from_pretrained(
@@ -113,16 +131,19 @@ class PronounMetric:
         gpus: int | None = None,
         allow_network: bool = False,
         storage: str | Path | None = None,
+        source_lang: str | None = None,
     ) -> PronounMetric:
         """Load the shipped checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
-        `storage`: the folder for checkpoints from the hub; None is the hub's default cache.
+        `storage`: the folder for checkpoints from the hub; None is the hub's default cache. The other arguments are
+        those of the class.
 
         Raises:
-            PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs.
+            PronmetricError: there is no such checkpoint; a hub name without `allow_network`; too few GPUs; no source
+                table for `source_lang`.
         """
         place = locate.locate(model, allow_network=allow_network, storage=storage)
-        return cls(files.load(place.folder), place, precision=precision, gpus=gpus)
+        return cls(files.load(place.folder), place, precision=precision, gpus=gpus, source_lang=source_lang)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
@@ -165,6 +186,7 @@ class PronounMetric:
             segment=self.config["segment"],
             word=self.config["word_state"],
             precision=self.precision,
+            **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
             version=__version__,
             seed=seed,
         )
@@ -181,7 +203,8 @@ class PronounMetric:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
 
         Args:
-            records: texts; `context` is optional; other fields do not affect scores.
+            records: texts; `context` is optional. If the metric has a source language, `source` (str) is required
+                and `source_context` (previous source sentences) optional; other fields do not affect scores.
             batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
             docs: each record's document, the unit of resampling of the system score's interval; by default records.
@@ -191,7 +214,7 @@ class PronounMetric:
         Raises:
             InputError: a record without a text, or a value that is not text.
         """
-        texts = _texts(records)
+        texts = self._texts(records)
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
@@ -231,7 +254,7 @@ class PronounMetric:
         """
         if context not in ("crossed", "respective"):
             raise PronmetricError(f'expected context "crossed" or "respective", got {context!r}')
-        left, right = _texts(a), _texts(b)
+        left, right = self._texts(a), self._texts(b)
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
@@ -243,13 +266,22 @@ class PronounMetric:
             size, given = 2, chain.from_iterable(pairs)
         else:
             size = 4
-            given = chain.from_iterable(crossed_texts((x.text, y.text), (x.context, y.context)) for x, y in pairs)
+            given = chain.from_iterable(
+                crossed_texts((x.text, y.text), (x.context, y.context), (x.source, y.source)) for x, y in pairs
+            )
         with tqdm(total=size * len(left), unit=" texts", disable=not progress) as bar:
             scored = chunks(self.stream(given, batch_size=batch_size, counts=counts, advance=bar.update), size)
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
         signature = self.signature(context=context, seed=seed).plus(by=by, tie=f"{threshold:g}")
         return Comparison(decisions, compared.outcome(seed=seed), counts, signature)
+
+    def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
+        counts = self.source is not None
+        return [
+            text_of(record, file="record", line=number, with_source=counts)
+            for number, record in enumerate(records, start=1)
+        ]
 
     def stream(
         self,
@@ -283,7 +315,7 @@ class PronounMetric:
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int]] = []
+        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | None]] = []
 
         def score() -> Iterator[SegmentScore]:
             told = 0
@@ -298,23 +330,29 @@ class PronounMetric:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            yield from (
-                self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
-                for key, found, size in waiting
-            )
+            evidence = self._evidence([item for *_, item in waiting if item is not None])
+            for key, found, size, item in waiting:
+                if not found:
+                    yield SegmentScore(None, (), words=size)
+                elif item is None:
+                    yield self._segment(found, known[key], size)
+                else:
+                    yield self._with_source(found, known[key], size, next(evidence))
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
                 del known[key]
 
-        for number, (context, text) in enumerate(texts):
+        for number, (context, text, source) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
-            found = tuple(p for p in finder.find(text) if p.form in self._forms)
+            words = split(text)
+            found = tuple(p for p in finder.find(text, words) if p.form in self._forms)
             identity = f"{context}\0{text}" if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
-            waiting.append((key, found, len(text.split())))
+            item = SourceItem(source, words, found) if self.source is not None and source is not None else None
+            waiting.append((key, found, len(text.split()), item if found else None))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -360,11 +398,11 @@ class PronounMetric:
             yield from self._looks(window, pieces)
 
     def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
-        found = [[p for p in finder.find(text) if p.form in self._forms] for _, text in texts]
-        before = [len(split(context)) for context, _ in texts]
-        sizes = [n + len(split(text)) for n, (_, text) in zip(before, texts, strict=True)]
+        found = [[p for p in finder.find(text) if p.form in self._forms] for _, text, _ in texts]
+        before = [len(split(context)) for context, _, _ in texts]
+        sizes = [n + len(split(text)) for n, (_, text, _) in zip(before, texts, strict=True)]
         weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
-        examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
+        examples = [Example(*t[:2], [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
         for batch in cut_batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces=pieces):
             out = _attention_weights(self._replicas[0], self._collator, batch)
@@ -432,6 +470,25 @@ class PronounMetric:
         scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
         return SegmentScore(known.segment, tuple(scores), known.preference, words)
 
+    def _evidence(self, items: Sequence[SourceItem]) -> Iterator[tuple[Evidence, ...]]:
+        """The source's evidence about the pronouns of each item; equal items are judged once."""
+        assert self.source is not None or not items
+        distinct = list(dict.fromkeys(items))
+        judged = dict(zip(distinct, self.source.evidence(distinct), strict=True)) if self.source else {}
+        return (judged[item] for item in items)
+
+    def _with_source(
+        self, found: Sequence[Occurrence], known: _Known, size: int, evidence: Sequence[Evidence]
+    ) -> SegmentScore:
+        """The score of a text with the source's evidence about its pronouns; the preference does not use it."""
+        assert self.source is not None
+        values = self.source.combination.probabilities(known.pronouns, [each.log_odds for each in evidence])
+        scores = [
+            PronounScore(p.text, p.start, p.end, value, value, each)
+            for p, value, each in zip(found, values, evidence, strict=True)
+        ]
+        return SegmentScore(fsum(values) / len(values), tuple(scores), known.preference, size)
+
     def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
         """Raw scores (heads, batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
         if len(self._replicas) == 1:
@@ -474,10 +531,6 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
         if len(chunk) < size:
             raise ValueError(f"expected a multiple of {size} items, {len(chunk)} are left over")
         yield chunk
-
-
-def _texts(records: Iterable[Mapping[str, Any]]) -> list[Text]:
-    return [text_of(record, file="record", line=number) for number, record in enumerate(records, start=1)]
 
 
 def _devices(gpus: int | None) -> list[str]:

@@ -140,8 +140,12 @@ class AgreementAligner:
 
     def save(self, path: str | Path) -> None:
         """Write the settings and the trained model to one file; the same content gives the same bytes."""
+        table.save(path, self.to_table())
+
+    def to_table(self) -> table.Table:
+        """The settings and the trained model."""
         settings = {name: getattr(self, name) for name in _SETTINGS}
-        table.save(path, table.Table(settings, list(self._ids), self._occurrences, self._index.keys, self._counts))
+        return table.Table(settings, list(self._ids), self._occurrences, self._index.keys, self._counts)
 
     @classmethod
     def load(cls, path: str | Path, **settings: Any) -> AgreementAligner:
@@ -150,11 +154,15 @@ class AgreementAligner:
         Raises:
             InputError: a missing file, or one that `save` did not write.
         """
-        stored = table.load(path)
         try:
-            aligner = cls(**{**stored.settings, **settings})
+            return cls.of(table.load(path), **settings)
         except TypeError:
             raise table.broken(path) from None
+
+    @classmethod
+    def of(cls, stored: table.Table, **settings: Any) -> AgreementAligner:
+        """The aligner of a stored model; `settings` override the stored ones."""
+        aligner = cls(**{**stored.settings, **settings})
         sides = (Counter(dict(zip(stored.words, side.tolist(), strict=True))) for side in stored.occurrences)
         aligner._set_words(*sides)
         aligner._set_counts(_KeyIndex(stored.keys), stored.counts)

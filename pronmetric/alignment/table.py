@@ -16,7 +16,8 @@ from pronmetric.output.targets import AtomicFile
 from pronmetric.text import strict_json
 
 FORMAT = 1
-_BROKEN = (
+# What reading a file that is no table may raise.
+BROKEN = (
     OSError,
     EOFError,
     ValueError,
@@ -52,8 +53,8 @@ def save(path: str | Path, table: Table) -> None:
     with AtomicFile(path) as file:
         np.savez_compressed(
             file.buffer,
-            settings=_to_bytes({"format": FORMAT, **table.settings}),
-            words=_to_bytes(table.words),
+            settings=to_bytes({"format": FORMAT, **table.settings}),
+            words=to_bytes(table.words),
             occurrences=table.occurrences,
             keys=table.keys,
             counts=table.counts,
@@ -68,13 +69,13 @@ def load(path: str | Path) -> Table:
     """
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
-            settings, words = _from_bytes(stored["settings"]), _from_bytes(stored["words"])
+            settings, words = from_bytes(stored["settings"]), from_bytes(stored["words"])
             table = Table(settings, words, stored["occurrences"], stored["keys"], stored["counts"])
-        if settings.pop("format") != FORMAT or not _is_consistent(table):
+        if settings.pop("format") != FORMAT or not is_consistent(table):
             raise ValueError
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
-    except _BROKEN:
+    except BROKEN:
         raise broken(path) from None
     return table
 
@@ -84,15 +85,18 @@ def broken(path: str | Path) -> InputError:
     return InputError(f"not a table written by `pronmetric align --save-table` (format {FORMAT})", file=path)
 
 
-def _to_bytes(value: object) -> Array:
+def to_bytes(value: object) -> Array:
+    """JSON as an array of bytes."""
     return np.frombuffer(strict_json.dump(value).encode(), np.uint8)
 
 
-def _from_bytes(stored: Array) -> Any:
+def from_bytes(stored: Array) -> Any:
+    """The value that `to_bytes` wrote."""
     return strict_json.parse(stored.tobytes().decode(), bytes_of_names=True)
 
 
-def _is_consistent(table: Table) -> bool:
+def is_consistent(table: Table) -> bool:
+    """Whether shapes, types and word pairs of a table that was read fit together."""
     words, occurrences, keys, counts = table.words, table.occurrences, table.keys, table.counts
     return (
         isinstance(words, list)

@@ -85,7 +85,7 @@ def _show_pronoun(
         console.print(head)
         return
     weights = look.weights.tolist()
-    words = [word.text for part in text for word in split(part)]
+    words = [word.text for part in text[:2] for word in split(part)]
     ranked = sorted((k for k, word in enumerate(words) if word[-1].isalnum()), key=lambda k: -weights[k])[:top]
     head.append("  attends to ")
     head.append(", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
@@ -101,7 +101,7 @@ def _shade(text: Text, weights: Sequence[float], look: PronounAttention) -> Line
     line = Line("  ")
     most = max(weights, default=0.0) or 1.0
     at = 0
-    for part, written in enumerate(text):
+    for part, written in enumerate(text[:2]):
         base = len(line) + (1 if part and written and text.context else 0)
         line.append((" " if base > len(line) else "") + written, style="dim" if part == 0 else "")
         for word in split(written):

@@ -21,6 +21,7 @@ def check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
     if chosen != "-t" and extra:
         made.error(f"{' and '.join(extra)} go with -t, not with {chosen}")
     check_dataset(made, args)
+    check_source_lang(made, args)
     if args.model_storage_path is not None and not locate.of_hub(args.model):
         made.error("--model_storage_path needs a model of the hub; give --model OWNER/NAME too")
     if args.refs is not None and args.dataset is None:
@@ -46,6 +47,13 @@ def check_given(made: argparse.ArgumentParser, args: argparse.Namespace) -> None
         made.error(f"--context {args.context} needs lines of text (-t); records of --jsonl contain their context")
     if getattr(args, "jsonl", None) is None and args.context == GIVEN:
         made.error("--context given needs records (--jsonl), which contain their context")
+
+
+def check_source_lang(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """A source language without a source: a usage error."""
+    lines = getattr(args, "jsonl", None) is None and getattr(args, "dataset", None) is None
+    if args.source_lang is not None and lines and args.sources is None:
+        made.error("--source-lang needs the source: give -s")
 
 
 def check_dataset(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:

@@ -31,7 +31,12 @@ def metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
     from pronmetric.metric import PronounMetric
 
     loaded = PronounMetric.from_pretrained(
-        args.model, precision=args.precision, gpus=args.gpus, allow_network=args.allow_network, storage=storage
+        args.model,
+        precision=args.precision,
+        gpus=args.gpus,
+        allow_network=args.allow_network,
+        storage=storage,
+        source_lang=getattr(args, "source_lang", None),
     )
     note.begin()
     return loaded

@@ -33,7 +33,10 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
         metavar="FILE",
         help="reference, used as context; with several, scores are the means over them",
     )
-    texts.add_argument("-s", "--sources", metavar="FILE", help="source: shown in reports; does not affect scores")
+    texts.add_argument(
+        "-s", "--sources", metavar="FILE", help="source: shown in reports; affects scores with --source-lang"
+    )
+    add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="one document id per line; context never crosses documents")
     add_dataset(texts)
     texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
@@ -53,6 +56,17 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     comet_flags.add(made, compare=verb == "compare")
     return made
+
+
+def add_source_lang(texts: argparse._ActionsContainer) -> None:
+    """The flag that makes sources count."""
+    both(
+        texts,
+        "source-lang",
+        metavar="LANG|FILE",
+        help="language of the source, which then counts in the score: that of -s, -d, or of the records; or a table "
+        "that `pronmetric train-source` wrote",
+    )
 
 
 def add_dataset(texts: argparse._ActionsContainer) -> None:

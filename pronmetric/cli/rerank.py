@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
 from pronmetric.scoring.score import Counts
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
-from pronmetric.text.context import COMMON, NONE, RESPECTIVE, previous
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE, Source, SourceHistory, previous
 from pronmetric.text.corpus import check_docids
 
 _CONTEXTS = {RESPECTIVE: "the {} as chosen", COMMON: "the {} of the reference", NONE: "none"}
@@ -25,7 +25,15 @@ Given = Sequence[Sequence[float]] | None
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parse(argv)
-    read = [*(args.candidates or []), args.nbest, args.references, args.docids, *(args.scores or []), args.model]
+    read = [
+        *(args.candidates or []),
+        args.nbest,
+        args.references,
+        args.sources,
+        args.docids,
+        *(args.scores or []),
+        args.model,
+    ]
     targets.check((args.output, args.to_json), read=read)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
@@ -69,6 +77,7 @@ def _rerank(
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
+    sources = None if args.sources is None else _sources(line_parallel(args.sources, len(candidates)), docs)
     metric = load.metric(args, note)
 
     where = "of the same document" if docs is not None else "of the file; document boundaries are unknown"
@@ -79,11 +88,24 @@ def _rerank(
         stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)
         choices = dict(
             rerank(
-                candidates, stream, weighting=weighting, given=given, contexts=contexts, docs=docs, context_size=size
+                candidates,
+                stream,
+                weighting=weighting,
+                given=given,
+                contexts=contexts,
+                sources=sources,
+                docs=docs,
+                context_size=size,
             )
         )
     note.lengths(counts)
     return [choices[line] for line in range(len(candidates))], str(metric.signature(context=kind, context_size=size))
+
+
+def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
+    """The source of each line with the source lines before it in its document."""
+    history = SourceHistory()
+    return [history.source(line, None if docs is None else docs[i]) for i, line in enumerate(lines)]
 
 
 def _write(

@@ -56,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
         help="candidates of each line in --nbest",
     )
     texts.add_argument("-r", "--references", metavar="FILE", help="reference translation, used as context")
+    texts.add_argument("-s", "--sources", metavar="FILE", help="source; counts with --source-lang")
+    options.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="one document id on each line; context never crosses documents")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     score = made.add_argument_group("score")
@@ -88,9 +90,16 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         made.error("--scores and --weight go together")
     if args.scores is not None and len(args.scores) != len(args.candidates or [args.nbest]):
         made.error(f"expected {len(args.candidates or [args.nbest])} files of --scores, got {len(args.scores)}")
-    of_model = {"-r": args.references, "--docids": args.docids, "--context": args.context, "--model": args.model}
+    of_model = {
+        "-r": args.references,
+        "--docids": args.docids,
+        "--context": args.context,
+        "--model": args.model,
+        "-s": args.sources,
+    }
     if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
         made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
+    flag_checks.check_source_lang(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common needs a reference: give -r")
     return args

@@ -21,7 +21,7 @@ from pronmetric.text.context import GIVEN, NONE, Text
 def run(args: argparse.Namespace, note: output.Notes) -> None:
     """Score the records of --jsonl, and print one JSON object for each."""
     name = args.jsonl
-    records, total = record_files.read(name)
+    records, total = record_files.read(name, with_source=args.source_lang is not None)
     kind = context_flag.choose(args, load.config(args), GIVEN, note)
     note("context: none" if kind == NONE else "context: that of each record")
     metric = load.metric(args, note)

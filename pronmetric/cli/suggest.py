@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
     if args.jsonl is not None:
-        records, total = records_file.read(args.jsonl)
+        records, total = records_file.read(args.jsonl, with_source=args.source_lang is not None)
         kind = context_flag.choose(args, load.config(args), GIVEN, note)
         size = None
         said = "none" if kind == NONE else "that of each record"
@@ -80,7 +80,7 @@ class Tally:
 def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record]:
     """The lines of the file, each with its context."""
     for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield records_file.Record(number, Text(contexts[0][0], row.texts[0]))
+        yield records_file.Record(number, Text(contexts[0][0], row.texts[0], row.evidence))
 
 
 def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:

@@ -52,11 +52,13 @@ examples:
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = verb_parser("suggest", DESCRIPTION, EPILOG)
-    made.set_defaults(dataset=None, sources=None)  # of `corpora.read`
+    made.set_defaults(dataset=None)  # of `corpora.read`
     texts = made.add_argument_group("texts (UTF-8, also gzip)")
     texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
     texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
     texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
+    texts.add_argument("-s", "--sources", metavar="FILE", help="with -t: source; counts with --source-lang")
+    options.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
     listed = made.add_argument_group("selection")
@@ -84,8 +86,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
     args = stray.parse(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
     flag_checks.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
-    if args.jsonl is not None and (args.references is not None or args.docids is not None):
-        made.error("-r and --docids go with -t, not with --jsonl")
+    of_lines = (args.references, args.docids, args.sources)
+    if args.jsonl is not None and any(value is not None for value in of_lines):
+        made.error("-r, -s and --docids go with -t, not with --jsonl")
+    flag_checks.check_source_lang(made, args)
     flag_checks.check_given(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common needs a reference: give -r")

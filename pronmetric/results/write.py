@@ -63,9 +63,16 @@ def round_score(value: float | None) -> float | None:
 
 
 def pronoun(p: PronounScore) -> dict[str, Any]:
-    """A pronoun in JSON, with `probability`, or `score` if the head is unbounded."""
+    """A pronoun in JSON, with `probability`, or `score` if the head is unbounded, and the source's evidence."""
     number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
-    return {"text": p.text, "start": p.start, "end": p.end, **number}
+    return {"text": p.text, "start": p.start, "end": p.end, **number, **_evidence(p)}
+
+
+def _evidence(p: PronounScore) -> dict[str, Any]:
+    """What the source says about a pronoun, in JSON."""
+    if p.evidence is None:
+        return {}
+    return {"source": {**p.evidence._asdict(), "log_odds": round_score(p.evidence.log_odds)}}
 
 
 def segment_entry(segment: SegmentScore) -> dict[str, Any]:

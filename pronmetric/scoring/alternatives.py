@@ -65,7 +65,7 @@ def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
     >>> [v.text.text for v in variants(Text("", "She is here."), 0, 3)][:4]
     ['He is here.', 'It is here.', 'They is here.', 'That is here.']
     """
-    context, line = text
+    context, line, source = text
     words = split(line)
     index = next(i for i, word in enumerate(words) if word.start == start)
     return tuple(
@@ -73,7 +73,7 @@ def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
             form,
             match_case(line, start, end, form),
             agrees(words, index, form),
-            Text(context, replace(line, start, end, form)),
+            Text(context, replace(line, start, end, form), source),
         )
         for form in same_slot(words, index)
     )

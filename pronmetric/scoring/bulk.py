@@ -38,7 +38,8 @@ def score_rows(corpus: Corpus, kind: str, *, size: int, stream: Stream) -> Itera
     def texts() -> Iterator[Text]:
         for row, contexts in corpus.in_context(kind, size=size):
             waiting.append((row, contexts))
-            yield from (Text(context, text) for text, each in zip(row.texts, contexts, strict=True) for context in each)
+            for text, each in zip(row.texts, contexts, strict=True):
+                yield from (Text(context, text, row.evidence) for context in each)
 
     scores = stream(texts())
     for first in scores:

@@ -17,7 +17,7 @@ from pronmetric.eval.decision import ANSWERS, SCORE
 from pronmetric.eval.significance import RESAMPLES, holm, paired_bootstrap, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
-from pronmetric.text.context import COMMON, CROSSED, Text
+from pronmetric.text.context import COMMON, CROSSED, Source, Text
 from pronmetric.text.corpus import Corpus, Row
 
 A, B, TIE = (answer.lower() for answer in ANSWERS)  # as results name them
@@ -203,9 +203,10 @@ def score_pairs(
         for row, contexts in corpus.in_context(kind, size=size):
             waiting.append(row)
             if kind == CROSSED:
-                yield from crossed_texts(row.texts, [context for (context,) in contexts])
+                yield from crossed_texts(row.texts, [context for (context,) in contexts], [row.evidence] * systems)
             else:
-                yield from (Text(c, text) for text, each in zip(row.texts, contexts, strict=True) for c in each)
+                for text, each in zip(row.texts, contexts, strict=True):
+                    yield from (Text(context, text, row.evidence) for context in each)
 
     scores = stream(texts())
     number = texts_per_row(corpus, kind)
@@ -224,13 +225,16 @@ def texts_per_row(corpus: Corpus, kind: str) -> int:
     return systems * (systems if kind == CROSSED else len(corpus.references) if kind == COMMON else 1)
 
 
-def crossed_texts(texts: Sequence[str], contexts: Sequence[str]) -> Iterator[Text]:
+def crossed_texts(
+    texts: Sequence[str], contexts: Sequence[str], sources: Sequence[Source | None] | None = None
+) -> Iterator[Text]:
     """Each system's text in each system's context: the first text in all contexts, then the second, and so on.
 
     >>> [f"{text.context} {text.text}" for text in crossed_texts(["a", "b"], ["A", "B"])]
     ['A a', 'B a', 'A b', 'B b']
     """
-    return (Text(context, text) for text in texts for context in contexts)
+    given = [None] * len(texts) if sources is None else sources
+    return (Text(context, text, source) for text, source in zip(texts, given, strict=True) for context in contexts)
 
 
 def crossed_scores(scores: Sequence[SegmentScore]) -> dict[tuple[int, int], SegmentScore]:

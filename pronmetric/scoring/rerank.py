@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pronmetric.pronouns import finder
 from pronmetric.scoring.score import SegmentScore
-from pronmetric.text.context import CONTEXT_SIZE, Text, join
+from pronmetric.text.context import CONTEXT_SIZE, Source, Text, join
 
 Stream = Callable[[Iterable[Text]], Iterator[SegmentScore]]
 
@@ -98,6 +98,7 @@ def rerank(
     weighting: Weighting,
     given: Sequence[Sequence[float]] | None = None,
     contexts: Sequence[str] | None = None,
+    sources: Sequence[Source] | None = None,
     docs: Sequence[Hashable] | None = None,
     context_size: int = CONTEXT_SIZE,
 ) -> Iterator[tuple[int, Choice]]:
@@ -110,6 +111,7 @@ def rerank(
         given: another score of each candidate.
         contexts: the context of each line. None: the previously chosen lines of its document; the first lines of all
             documents are then scored together, then the second lines, and so on.
+        sources: the source of each line, None where sources do not count.
         docs: the document of each line; without it all lines are one document.
         context_size: the number of previously chosen lines in the context of a line.
     """
@@ -121,7 +123,12 @@ def rerank(
             if contexts is not None
             else [join(chosen[max(starts[i], i - context_size) : i]) for i in wave]
         )
-        scored = stream(Text(c, text) for i, c in zip(wave, before, strict=True) for text in candidates[i])
+        given_sources = [None] * len(wave) if sources is None else [sources[i] for i in wave]
+        scored = stream(
+            Text(context, text, source)
+            for i, context, source in zip(wave, before, given_sources, strict=True)
+            for text in candidates[i]
+        )
         for i in wave:
             scores = [segment.score for segment in islice(scored, len(candidates[i]))]
             choice = weighting.choose(scores, None if given is None else given[i])

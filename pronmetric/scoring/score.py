@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pronmetric.alignment.source import Evidence
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.signature import Signature
@@ -26,7 +27,7 @@ class PronounScore(NamedTuple):
     """One pronoun: its surface text, its half-open span of code points in the segment's text, and its score.
 
     score: higher is better. probability: the same number, in [0, 1], where the head gives one; None where the score is
-    unbounded.
+    unbounded. evidence: what the source says about the pronoun; None where no source counts.
     """
 
     text: str
@@ -34,6 +35,7 @@ class PronounScore(NamedTuple):
     end: int
     score: float
     probability: float | None
+    evidence: Evidence | None = None
 
 
 class SegmentScore(NamedTuple):

@@ -80,7 +80,7 @@ def clusters_of(pronouns: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
     docs = [one.doc for one in pronouns]
     if None not in docs:
         return "document", [str(doc) for doc in docs]
-    return "text", ["\0".join(one.text) for one in pronouns]
+    return "text", ["\0".join(one.text[:2]) for one in pronouns]
 
 
 def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> list[Text]:

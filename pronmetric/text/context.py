@@ -10,15 +10,24 @@ from pronmetric.errors import InputError
 from pronmetric.text.lines import check_segment
 
 CONTEXT_SIZE = 2
+SOURCE_CONTEXT = 5  # number of previous source sentences that are used
 # The kinds of context of a text.
 COMMON, RESPECTIVE, NONE, CROSSED, GIVEN = "common", "respective", "none", "crossed", "given"
 
 
+class Source(NamedTuple):
+    """The source of a text, and the source's previous sentences, oldest first."""
+
+    text: str
+    before: tuple[str, ...] = ()
+
+
 class Text(NamedTuple):
-    """A text whose pronouns are scored, and the plain text before it."""
+    """A text whose pronouns are scored, the plain text before it, and maybe its source."""
 
     context: str
     text: str
+    source: Source | None = None
 
 
 def join(sentences: Iterable[str]) -> str:
@@ -30,10 +39,11 @@ def join(sentences: Iterable[str]) -> str:
     return " ".join(stripped for sentence in sentences if (stripped := sentence.strip()))
 
 
-def text_of(record: object, *, file: str | None = None, line: int | None = None) -> Text:
+def text_of(record: object, *, file: str | None = None, line: int | None = None, with_source: bool = False) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
-    `context` may be missing, null or empty: the text then has no context.
+    `context` may be missing, null or empty: the text then has no context. `with_source`: the record must have "source"
+    too; "source_context", a list like "context", is optional.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -44,17 +54,37 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None)
         raise InputError(f"expected {expected}, got {_kind(record)}", file=file, line=line)
     if "text" not in record:
         raise InputError(f'the key "text" is missing; the record has {sorted(map(str, record))}', file=file, line=line)
-    text, context = record["text"], record.get("context")
-    context = [] if context is None else context
-    if not isinstance(text, str):
-        raise InputError(f'"text" must be a string, got {_kind(text)}', file=file, line=line)
-    if not isinstance(context, list | tuple) or not all(isinstance(sentence, str) for sentence in context):
-        got = _kind(context) if isinstance(context, str) or not isinstance(context, list | tuple) else "other items"
-        raise InputError(f'"context" must be a list of strings, oldest first, got {got}', file=file, line=line)
-    for name, value in (("text", text), *(("context", sentence) for sentence in context)):
-        refuse_unprintable(value, name, file=file, line=line)
-        check_segment(value, file=file, line=line)
-    return Text(join(context), text)
+    text = _string(record, "text", file, line)
+    context = join(_sentences(record, "context", file, line))
+    if not with_source:
+        return Text(context, text)
+    if "source" not in record:
+        raise InputError('the key "source" is missing; it is required with a source language', file=file, line=line)
+    before = tuple(_sentences(record, "source_context", file, line))[-SOURCE_CONTEXT:]
+    return Text(context, text, Source(_string(record, "source", file, line), before))
+
+
+def _string(record: Mapping[str, Any], name: str, file: str | None, line: int | None) -> str:
+    """The string in a field of a record."""
+    value = record[name]
+    if not isinstance(value, str):
+        raise InputError(f'"{name}" must be a string, got {_kind(value)}', file=file, line=line)
+    refuse_unprintable(value, name, file=file, line=line)
+    check_segment(value, file=file, line=line)
+    return value
+
+
+def _sentences(record: Mapping[str, Any], name: str, file: str | None, line: int | None) -> Sequence[str]:
+    """The list of strings in a field of a record; empty if the field is missing or null."""
+    value = record.get(name)
+    value = [] if value is None else value
+    if not isinstance(value, list | tuple) or not all(isinstance(sentence, str) for sentence in value):
+        got = _kind(value) if isinstance(value, str) or not isinstance(value, list | tuple) else "other items"
+        raise InputError(f'"{name}" must be a list of strings, oldest first, got {got}', file=file, line=line)
+    for sentence in value:
+        refuse_unprintable(sentence, name, file=file, line=line)
+        check_segment(sentence, file=file, line=line)
+    return value
 
 
 def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: int | None = None) -> None:
@@ -63,6 +93,23 @@ def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: 
         raise InputError(f'"{name}" holds a NUL character; remove it', file=file, line=line)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(f'"{name}" has a lone surrogate; write complete characters', file=file, line=line)
+
+
+class SourceHistory:
+    """The last source sentences of a document, line by line; a change of document forgets them."""
+
+    def __init__(self) -> None:
+        self._before: deque[str] = deque(maxlen=SOURCE_CONTEXT)
+        self._doc: Hashable = None
+
+    def source(self, line: str, doc: Hashable = None) -> Source:
+        """`line` with the source sentences before it in its document; then it is remembered."""
+        if doc != self._doc:
+            self._before.clear()
+            self._doc = doc
+        found = Source(line, tuple(self._before))
+        self._before.append(line)
+        return found
 
 
 class History:

@@ -10,17 +10,21 @@ from typing import NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
-from pronmetric.text.context import COMMON, NONE, History
+from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory
 from pronmetric.text.lines import check_segment, decode_lines, iter_lines
 
 
 class Row(NamedTuple):
-    """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names."""
+    """One segment of all systems. doc, source: None if not given. references: in the order of the corpus's names.
+
+    evidence: the source with its previous sentences, in rows of `Corpus.in_context`.
+    """
 
     texts: tuple[str, ...]
     doc: str | None
     source: str | None
     references: tuple[str, ...]
+    evidence: Source | None = None
 
     @property
     def reference(self) -> str | None:
@@ -52,7 +56,10 @@ class Corpus:
         """
         count = len(self.systems)
         histories = [History(size=size) for _ in range(len(self.references) if kind == COMMON else count)]
+        sources = SourceHistory()
         for row in self.rows():
+            if row.source is not None:
+                row = row._replace(evidence=sources.source(row.source, row.doc))
             if kind == NONE:
                 yield row, (("",),) * count
             elif kind == COMMON:

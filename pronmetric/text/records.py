@@ -24,20 +24,20 @@ class Record(NamedTuple):
     text: Text
 
 
-def read(name: str) -> tuple[Iterator[Record], int | None]:
-    """The records of a file or of stdin ("-"), and their number if known.
+def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int | None]:
+    """The records of a file or of stdin ("-"), and their number if known; `with_source`: each has a source.
 
     A regular file is checked completely before anything is scored; of input that can be read only once, only the
     first records are checked.
     """
     if name != "-" and stat.S_ISREG(_mode(name)):
-        total = sum(1 for _ in _parse(iter_lines(name, kept=False), name))
+        total = sum(1 for _ in _parse(iter_lines(name, kept=False), name, with_source))
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
-        return _parse(iter_lines(name, kept=False), name), total
+        return _parse(iter_lines(name, kept=False), name, with_source), total
     stream = streams.stdin() if name == "-" else open(name, "rb")  # closed with the process
     told = streams.STDIN if name == "-" else name
-    records = _parse(decode_lines(stream, file=told, kept=False), told)
+    records = _parse(decode_lines(stream, file=told, kept=False), told, with_source)
     ahead = list(islice(records, _AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=told)
@@ -51,14 +51,14 @@ def _mode(name: str) -> int:
         raise InputError("no such file", file=name) from None
 
 
-def _parse(lines: Iterable[str], file: str) -> Iterator[Record]:
+def _parse(lines: Iterable[str], file: str, with_source: bool) -> Iterator[Record]:
     seen: set[bytes] = set()
     for number, line in enumerate(lines, start=1):
         try:
             value = strict_json.parse(line)
         except ValueError as error:
             raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
-        text = text_of(value, file=file, line=number)
+        text = text_of(value, file=file, line=number, with_source=with_source)
         if "id" not in value:
             raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
         identity = strict_json.dump(value["id"], sort_keys=True)

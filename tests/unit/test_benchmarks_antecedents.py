@@ -41,7 +41,7 @@ def looking(choose: Callable[[list[str], int], dict[int, float]]) -> antecedents
     """An attention that gives words the weights of `choose(words, pronoun)`, all others a little."""
 
     def attend(texts: Sequence[Text]) -> Iterator[list[PronounAttention]]:
-        for context, text in texts:
+        for context, text, _ in texts:
             shown = [word.text for part in (context, text) for word in words(part)]
             looks = []
             for found in find(text):

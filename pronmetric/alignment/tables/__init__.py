@@ -1,0 +1,1 @@
+"""Source tables, one a language (LANGUAGE.npz), made by `pronmetric train-source`."""
