@@ -127,7 +127,7 @@ def _table(stored: dict[str, Any], digest: str) -> SourceTable:
         vocabulary=vocabulary,
         weights=weights.astype(np.float32) * np.float32(STEP),
         groups=groups,
-        base=base / base.sum(axis=1, keepdims=True),
+        base=base,
         combination=combination,
         about=settings["about"],
         hash=digest,

@@ -7,7 +7,7 @@ texts of one line together count once.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,12 +20,13 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.cells import KEY_BASE, Array
 from pronmetric.alignment.source import Item, SourceTable
 from pronmetric.alignment.source_features import Feature, features
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.classes import CLASSES, INDEX, class_of, group_of
 from pronmetric.pronouns.closed_class import ClosedClass, closed_class
 from pronmetric.pronouns.slots import slot
-from pronmetric.text.context import Source
+from pronmetric.text.context import Source, SourceHistory
+from pronmetric.text.lines import read_lines
 from pronmetric.text.words import lower_words
 from pronmetric.text.words import words as split
 
@@ -58,6 +59,28 @@ class Line(NamedTuple):
 
     source: Source
     texts: Mapping[str, float]
+
+
+def make_line(source: Source, texts: Iterable[str]) -> Line:
+    """A line of a source and its English texts; empty ones are left out."""
+    count = Counter(text for text in texts if text.strip())
+    return Line(source, {text: number / count.total() for text, number in count.items()})
+
+
+def read_parallel(files: Sequence[str], *, docids: str | None = None) -> Iterator[Line]:
+    """The lines of a source file and of English files parallel to it; without `docids` they are one document.
+
+    Raises:
+        InputError: a file that cannot be read, or files with different numbers of lines.
+    """
+    columns = [read_lines(name) for name in (*files, *(() if docids is None else (docids,)))]
+    for name, column in zip((*files, docids), columns, strict=False):
+        if len(column) != len(columns[0]):
+            raise InputError(f"{len(column)} lines, but {files[0]} has {len(columns[0])}: expected the same", file=name)
+    docs = columns.pop() if docids is not None else [""] * len(columns[0])
+    history = SourceHistory()
+    for source, doc, *texts in zip(columns[0], docs, *columns[1:], strict=True):
+        yield make_line(history.source(source, doc), texts)
 
 
 class _Example(NamedTuple):

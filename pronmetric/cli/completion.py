@@ -43,7 +43,7 @@ def _command() -> argparse.ArgumentParser:
     made.add_argument("--version", action="store_true", help="show the version and exit")
     verbs = made.add_subparsers()
     for verb, line in VERBS.items():
-        flags = importlib.import_module(f"pronmetric.cli.{verb}").parser()
+        flags = importlib.import_module(f"pronmetric.cli.{verb.replace('-', '_')}").parser()
         _complete_files(flags._actions)
         verbs.add_parser(verb, help=line, description=line, parents=[flags], add_help=False)
     return made

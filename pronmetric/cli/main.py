@@ -26,6 +26,7 @@ VERBS = {
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "pretrain": "pretrain an ELMo on English documents, as an encoder for train",
+    "train-source": "learn from parallel text what a source language says about English pronouns",
     "average": "average the weights of several checkpoints",
     "align": "align the words of two line-parallel English texts",
     "evaluate": "measure a metric's accuracy on human answers to pairs of texts or on labelled pronouns",
@@ -69,7 +70,7 @@ def _run(argv: Sequence[str]) -> int:
     if argv and argv[0] == "help":
         argv = [*argv[1:2], "--help"] if len(argv) < 3 else argv
     if argv and argv[0] in VERBS:
-        return importlib.import_module(f"pronmetric.cli.{argv[0]}").main(argv[1:])
+        return importlib.import_module(f"pronmetric.cli.{argv[0].replace('-', '_')}").main(argv[1:])
     parser = _parser()
     if argv and not argv[0].startswith("-"):
         near = difflib.get_close_matches(argv[0], VERBS, n=1)

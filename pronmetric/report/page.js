@@ -5,8 +5,8 @@
 // strings: each a list of pieces, a word with the white space before it; words are counted from 0, and the last piece
 // is the text after the last word.
 // segment: [number, doc, source, reference, outputs], the three strings by index (-1: none); sorted by difference.
-// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others], the last two only if
-// the model was run. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others, evidence]; attention and
+// others only if the model was run. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -175,13 +175,17 @@ function advised(output, mine, weights, shift) {
   const link = (word) => output[LINKS].find((item) => item[3] === word);
   const spelled = (word) => data.strings[output[TEXT]][word].trim();
   for (const pronoun of output[PRONOUNS]) {
-    const [word, score, , others] = pronoun;
+    const [word, score, , others, evidence] = pronoun;
     const at = link(word);
     const doubtful = others && others.length && others[0][1] > score && (!data.probability || score < 0.5);
     const differs = at && at[0] !== SAME;
-    if (pronoun !== mine && !doubtful && !differs) continue;
+    const against = evidence && evidence[1] <= -1;
+    if (pronoun !== mine && !doubtful && !differs && !against) continue;
     const line = el("div", {}, el("b", {}, `“${spelled(word)}” ${shown(score)}`));
     if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${at[2]}”`);
+    if (evidence && Math.abs(evidence[1]) >= 1) {
+      line.append(`; the source ${evidence[0] ? `(“${evidence[0]}”) ` : ""}${evidence[1] > 0 ? "supports" : "contradicts"} it`);
+    }
     if (others && (doubtful || pronoun === mine)) {
       const forms = others.map(([form, value]) => `“${form === "i" ? "I" : form}” ${shown(value)}`).join(", ");
       if (!others.length) line.append("; no alternative form fits here");

@@ -155,6 +155,9 @@ def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: 
         if said is not None:
             row.append(0 if said.attention is None else pack_weights(said.attention[k]))
             row.append([[form, round(score, 4)] for form, score in said.others[k][:PREFERRED]])
+        if p.evidence is not None:
+            row += [None] * (4 - len(row))
+            row.append([p.evidence[1], round(p.evidence[0], 2)])
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     told = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]

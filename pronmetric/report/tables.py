@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pronmetric.output.tsv import line
 from pronmetric.report.content import NOTHING, Content, Link, confusion
-from pronmetric.results import Result
+from pronmetric.results import Pronoun, Result
 from pronmetric.results.records import RATES
 from pronmetric.text.words import words as split
 
@@ -91,7 +91,11 @@ def confusions(content: Content) -> Table:
 
 def pronouns(content: Content) -> Table:
     """The pronouns of the listed segments, one per row, with the reference's pronoun and the model's preferred form."""
-    header = ("segment", "doc", "system", "pronoun", "start", "score", "reference", "preferred", "its score", "text")
+    listed = [content.result.segments[place] for place in content.listed]
+    sourced = any(p.evidence is not None for segment in listed for output in segment.outputs for p in output.pronouns)
+    given = ("source", "log-odds") if sourced else ()
+    header = (*("segment", "doc", "system", "pronoun", "start", "score"), *given)
+    header = (*header, "reference", "preferred", "its score", "text")
     rows = []
     for place in content.listed:
         segment = content.result.segments[place]
@@ -105,12 +109,18 @@ def pronouns(content: Content) -> Table:
                 rows.append(
                     (
                         *(str(segment.number), segment.doc or "", name, p.text, str(p.start), f"{p.score:.4f}"),
+                        *(_source(p) if sourced else ()),
                         "" if link is None else link.reference_form,
                         *((best[0][0], f"{best[0][1]:.4f}") if best else ("", "")),
                         output.text,
                     )
                 )
     return Table("Pronouns of differing segments", header, tuple(rows), numbers_from=len(header))
+
+
+def _source(p: Pronoun) -> tuple[str, str]:
+    """The source word that supports or contradicts a pronoun most, and the log-odds."""
+    return ("", "") if p.evidence is None else (p.evidence[1], f"{p.evidence[0]:+.2f}")
 
 
 def links_by_word(content: Content, place: int, system: int) -> dict[int, Link]:

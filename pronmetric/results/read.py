@@ -182,7 +182,13 @@ class _Reader:
         written = self._get(entry, "text", str, where)
         if not 0 <= start < end <= len(text) or text[start:end] != written:
             self._refuse(f"{where}: {written!r} is not at {start} to {end} of its text")
-        return Pronoun(written, start, end, score)
+        return Pronoun(written, start, end, score, self._evidence(entry, where))
+
+    def _evidence(self, entry: Mapping[str, Any], where: str) -> tuple[float, str] | None:
+        if "source" not in entry:
+            return None
+        found = self._get(entry, "source", dict, where)
+        return self._number(found, "log_odds", where), self._get(found, "word", str, where)
 
     def _system(self, value: Any, where: str) -> System:
         entry = self._check_type(value, dict, where)

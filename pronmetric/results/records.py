@@ -12,12 +12,16 @@ FEW = 10  # with fewer resampled units an interval is unreliable
 
 
 class Pronoun(NamedTuple):
-    """A scored pronoun; its span is in code points of the output's text. score: higher is better."""
+    """A scored pronoun; its span is in code points of the output's text. score: higher is better.
+
+    evidence: the log-odds of the form given the source, and the decisive source word ("": none of the sentence).
+    """
 
     text: str
     start: int
     end: int
     score: float
+    evidence: tuple[float, str] | None = None
 
 
 class Output(NamedTuple):

@@ -66,6 +66,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "train": [Call("data.dir=data init=model", "data model", folders=["out="])],
     "pretrain": [Call("data.english=tests", "tests", folders=["out="])],
     "average": [Call("model data --data tests", "model data tests", folders=["-o"])],
+    "train-source": [Call("--source-lang xx --parallel a b", "a b", ["-o"])],
     "align": [Call("a b --train-on c d", "a b c d", ["--save-table"])],
     "evaluate": [
         Call("a --model model --seen b --against c", "a b c model/config.yaml", ("--to_json", "--save_scores")),

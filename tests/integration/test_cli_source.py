@@ -1,0 +1,130 @@
+"""`--source-lang`: the source counts in score, compare, suggest and rerank; without it nothing changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pronmetric.alignment import source_files
+from pronmetric.cli.main import main
+from pronmetric.errors import InputError
+from pronmetric.metric import PronounMetric
+from pronmetric.scoring.rerank import Weighting, rerank
+from pronmetric.text.context import Source, Text
+
+Checkpoints = Callable[..., Path]
+SOURCES = ["Sie hat ihre Schwester gesehen.", "Es regnet.", "Er schläft."]
+OUTPUT = ["He has seen his sister.", "It rains.", "He sleeps."]
+OTHER = ["She has seen her sister.", "It rains.", "She sleeps."]
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("s", SOURCES), ("a", OUTPUT), ("b", OTHER)):
+        Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def model(tiny_checkpoint: Checkpoints) -> list[str]:
+    return ["--model", str(tiny_checkpoint()), "--gpus", "0"]
+
+
+@pytest.fixture(scope="module")
+def metric(tiny_checkpoint: Checkpoints) -> PronounMetric:
+    return PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, source_lang="de")
+
+
+def test_score_is_the_model_and_the_evidence_combined(metric: PronounMetric, tiny_checkpoint: Checkpoints) -> None:
+    plain = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
+    records = [{"text": text, "source": source} for text, source in zip(OUTPUT, SOURCES, strict=True)]
+    with_source, without = metric.predict(records), plain.predict(records)
+    for scored, alone in zip(with_source.segments, without.segments, strict=True):
+        assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))
+        for p, q in zip(scored.pronouns, alone.pronouns, strict=True):
+            assert p.evidence is not None and q.evidence is None
+            (expected,) = source_files.of_language("de").combination.probabilities([q.score], [p.evidence.log_odds])
+            assert p.score == pytest.approx(expected, abs=1e-6)
+    assert with_source.signature["source"].startswith("de-") and "source:" not in str(without.signature)
+
+
+def test_texts_without_a_source_have_the_score_of_the_model(
+    metric: PronounMetric, tiny_checkpoint: Checkpoints
+) -> None:
+    plain = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
+    texts = [Text("", text) for text in OUTPUT]
+    assert list(metric.stream(texts)) == list(plain.stream(texts))
+    sources = [Text("", text, Source(source)) for text, source in zip(OUTPUT, SOURCES, strict=True)]
+    assert list(plain.stream(sources)) == list(plain.stream(texts))
+
+
+def test_a_record_without_source_is_refused(metric: PronounMetric) -> None:
+    with pytest.raises(InputError, match='record:1: the key "source" is missing'):
+        metric.predict([{"text": "He sleeps."}])
+    with pytest.raises(InputError, match='"source_context" must be a list of strings'):
+        metric.predict([{"text": "He sleeps.", "source": "Er schläft.", "source_context": "Er"}])
+
+
+def test_compare_swaps_signs_with_sources(metric: PronounMetric) -> None:
+    one, other = (
+        [{"text": text, "source": source} for text, source in zip(side, SOURCES, strict=True)]
+        for side in (OUTPUT, OTHER)
+    )
+    there, back = metric.compare(one, other), metric.compare(other, one)
+    for a, b in zip(there.decisions, back.decisions, strict=True):
+        assert a.difference is not None and b.difference == pytest.approx(-a.difference)
+
+
+def test_rerank_follows_the_source(metric: PronounMetric) -> None:
+    flat = metric.source
+    assert flat is not None
+    candidates = list(zip(OUTPUT, OTHER, strict=True))
+    choices = rerank(
+        candidates, metric.stream, weighting=Weighting(), contexts=[""] * 3, sources=[Source(s) for s in SOURCES]
+    )
+    texts = [candidates[line][choice.chosen] for line, choice in choices]
+    assert texts[0] == OTHER[0] and texts[2] == OUTPUT[2]
+
+
+@pytest.mark.usefixtures("texts")
+def test_flags_of_score_and_its_files(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["-t", "a", "-s", "s", "--source-lang", "de", "--to_json", "r.json", *model]
+    assert main(["score", *flags]) == 0
+    assert "|source:de-" in capsys.readouterr().err
+    entries = json.loads(Path("r.json").read_text(encoding="utf-8"))["segments"]
+    he = entries[0]["pronouns"][0]["source"]
+    assert he["log_odds"] < 0 and (he["word"], he["start"], he["end"]) == ("Sie", 0, 3)
+    assert main(["report", "r.json", "--format", "md", "--show", "pronouns", "--no-model"]) == 0
+    assert "Sie" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("verb", "flags"),
+    [("compare", ["-t", "a", "b"]), ("suggest", ["-t", "a", "--all"]), ("rerank", ["--candidates", "a", "b"])],
+)
+def test_flags_of_other_verbs(
+    verb: str, flags: list[str], model: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([verb, *flags, "-s", "s", "--source-lang", "de", *model]) == 0
+    assert "|source:de-" in capsys.readouterr().err
+    assert main([verb, *flags, "-s", "s", "--source-lang", "tlh", *model]) == 1
+    assert "no source table for language 'tlh': expected one of cs, de" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([verb, *flags, "--source-lang", "de", *model])
+    assert "--source-lang needs the source: give -s" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["train-source", "--source-lang", "xx", "--parallel", "s", "a", "b", "-o", "xx.npz"]
+    assert main(flags) == 0
+    assert source_files.load("xx.npz").language == "xx"
+    first = Path("xx.npz").read_bytes()
+    assert main(flags) == 0 and Path("xx.npz").read_bytes() == first
+    with pytest.raises(SystemExit):
+        main(["train-source", "--source-lang", "xx", "-o", "xx.npz"])
+    assert "give --parallel, --wmt-dir, or both" in capsys.readouterr().err
