@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from data_prep import manifest
+from data_prep import manifest, source_filter
 from data_prep.documents import EnglishDocument
 from data_prep.filters import Filter, filter_pair
 from data_prep.passages import passages
@@ -19,6 +19,7 @@ from data_prep.settings import STAGES, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
 from data_prep.survey import SegmentId, Survey, output_documents, reference_documents
+from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -110,8 +111,9 @@ class Result:
                 self._counts[testset.id].update(dict.fromkeys(_ALWAYS_COUNTED, 0))
                 self._counts[testset.id].update({f"read.{name}": count for name, count in read})
                 self._counts[testset.id].update(_read_counts(path.with_suffix(".json")))
+                judged = self._judge(testset)
                 for row in arrow.read_rows(path):
-                    for split, pair in self._sort(arrow.to_pair(row), self._counts[testset.id]):
+                    for split, pair in self._sort(arrow.to_pair(row), self._counts[testset.id], judged):
                         rows[split].add(pair)
                         if testset.id not in self._used[split]:
                             self._used[split].append(testset.id)
@@ -120,7 +122,13 @@ class Result:
         shutil.rmtree(waiting)
         return {split: file.rows for split, file in rows.items()}
 
-    def _sort(self, pair: Pair, counts: Counter[str]) -> Iterator[tuple[str, Pair]]:
+    def _judge(self, testset: TestSet) -> source_filter.Judge | None:
+        """The judge of training pairs by their source; None if they are not filtered by it."""
+        if self._settings.filter.source == "none":
+            return None
+        return source_filter.judge(testset.source, source_filter.sources(discovery.read(testset)))
+
+    def _sort(self, pair: Pair, counts: Counter[str], judged: source_filter.Judge | None) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
         counts[f"found.{pair.kind}"] += 1
         segment = SegmentId(pair.testset, pair.lp, pair.seg)
@@ -135,6 +143,11 @@ class Result:
             counts[f"dropped.{pair.kind}.repeated"] += 1
             return
         split = self._survey.splits[segment]
+        if split == TRAIN and judged is not None:
+            kept = source_filter.clean_pair(kept, judged, counts)
+            if kept is None:
+                counts[f"dropped.{pair.kind}.source"] += 1
+                return
         counts[f"kept.{pair.kind}"] += 1
         if pair.kind == "system":
             wrong = [(m.ref_form, m.hyp_form) for m in kept.mismatches if m.kind == "pronoun"]

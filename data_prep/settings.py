@@ -69,6 +69,7 @@ class Filter(Record):
 
     agreement: Text
     min_agreement: Share
+    source: Literal["none", "drop"]
 
 
 class Splits(Record):
@@ -149,7 +150,9 @@ class Settings(settings.Settings):
             "context_size": self.context.size,
             "align_backend": self.align.backend,
             "align_lines": self.align.lines,
-            **self.filter.model_dump(),
+            "agreement": self.filter.agreement,
+            "min_agreement": self.filter.min_agreement,
+            "source_filter": self.filter.source,
             "rule": dataclasses.asdict(self.rule),
             "english_share": self.splits.english_share,
             **self.passages.model_dump(),

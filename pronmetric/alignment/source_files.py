@@ -29,14 +29,14 @@ def shipped() -> tuple[str, ...]:
 
 
 def of_language(language: str) -> SourceTable:
-    """The shipped table of a source language, or that of a file with the ending .npz.
+    """The shipped table of a source language, or that of a file.
 
     Raises:
         PronmetricError: there is none; with the languages that there are.
     """
-    if language.endswith(ENDING):
-        return load(language)
     if language not in shipped():
+        if Path(language).is_file():
+            return load(language)
         raise PronmetricError(
             f"no source table for language {language!r}: expected one of {', '.join(shipped())}, "
             "or a file that `pronmetric train-source` wrote"

@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--exclude", nargs="+", default=[], metavar="NAME", help="test sets of --wmt-dir to leave out, as in `prepare`"
     )
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="the table (.npz)")
+    made.add_argument("-o", "--output", required=True, metavar="FILE", help="the table")
     made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     return made
 
@@ -54,8 +54,6 @@ def main(argv: Sequence[str]) -> int:
         made.error("--docids goes with one --parallel")
     if args.exclude and args.wmt_dir is None:
         made.error("--exclude goes with --wmt-dir")
-    if not args.output.endswith(".npz"):
-        made.error(f"-o: expected a file name ending in .npz, got {args.output!r}")
     files = [name for group in args.parallel or [] for name in group]
     targets.check([args.output], read=[*files, args.docids, args.wmt_dir])
     from data_prep.wmt import source_lines

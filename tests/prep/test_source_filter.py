@@ -1,0 +1,53 @@
+"""Clean labels: mismatches whose reference form the source contradicts, or whose two forms it supports, are dropped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from data_prep.noise import noisy_references
+from data_prep.source_filter import ALIKE, CONTRADICTS, clean_pair, judge, sources
+from pronmetric.schema import Document, Mismatch, Pair, Segment
+from pronmetric.text.context import Source
+
+SOURCE = "Sie hat ihren Bruder gesehen."
+
+
+def pair(better: str, worse: str, ref: str, hyp: str) -> Pair:
+    start, other = better.lower().index(ref), worse.lower().index(hyp)
+    mismatch = Mismatch("pronoun", ref, hyp, start, start + len(ref), other, other + len(hyp))
+    return Pair("t/A/S/1", "system", "t", "de-en", "d", 1, "A", "S", better, worse, (), (), (mismatch,))
+
+
+RIGHT = pair("She has seen a man.", "He has seen a man.", "she", "he")
+REPHRASED = pair("He has seen a man.", "She has seen a man.", "he", "she")
+
+
+def test_a_reference_that_the_source_contradicts_is_dropped() -> None:
+    judged = judge("de", {1: Source(SOURCE)})
+    assert judged is not None
+    counts: Counter[str] = Counter()
+    assert clean_pair(RIGHT, judged, counts) == RIGHT and not counts
+    (noisy,) = noisy_references(REPHRASED)
+    assert judged(noisy) == CONTRADICTS
+    assert clean_pair(noisy, judged, counts) is None and clean_pair(REPHRASED, judged, counts) is None
+    assert counts == {f"dropped.noisy mismatch.{CONTRADICTS}": 1, f"dropped.system mismatch.{CONTRADICTS}": 1}
+
+
+def test_other_mismatches_of_a_system_pair_stay() -> None:
+    missing = Mismatch("nothing", "she", "", 0, 3, -1, -1)
+    both = replace(REPHRASED, mismatches=(*REPHRASED.mismatches, missing))
+    assert clean_pair(both, lambda _: ALIKE, Counter()) == replace(both, mismatches=(missing,))
+
+
+@pytest.mark.parametrize(("language", "given"), [("de", {}), ("tlh", {1: Source(SOURCE)})])
+def test_nothing_is_judged_without_sources_or_table(language: str, given: dict[int, Source]) -> None:
+    assert judge(language, given) is None
+
+
+def test_sources_with_those_before_in_their_document() -> None:
+    segments = tuple(Segment(k, src, {}, {}) for k, src in ((1, "A"), (2, None), (3, "B")))
+    documents = [Document("t", "de-en", "d", segments), Document("t", "de-en", "e", (Segment(4, "C", {}, {}),))]
+    assert sources(documents) == {1: Source("A"), 3: Source("B", ("A",)), 4: Source("C")}
