@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.pronouns import finder
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Pair
 from pronmetric.text.lines import read_lines
 
@@ -19,7 +19,7 @@ GRAMMAR, NONE = "grammar", "none"
 _COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
 
 
-def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
+def agreement_filter(agreement: str, *, min_agreement: float, language: Language = ENGLISH) -> Filter:
     """The filter with the name `agreement`.
 
     "grammar": two forms that are grammatically interchangeable are no error (see `interchangeable`).
@@ -32,7 +32,7 @@ def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
     if agreement == NONE:
         return lambda ref_form, hyp_form: True
     if agreement == GRAMMAR:
-        return lambda ref_form, hyp_form: not interchangeable(ref_form, hyp_form)
+        return lambda ref_form, hyp_form: not interchangeable(ref_form, hyp_form, language)
     if not Path(agreement).exists():
         raise InputError(f"filter.agreement={agreement}: expected {GRAMMAR}, {NONE} or the file of a table")
     kept = _agreed(Path(agreement), min_agreement)
@@ -40,7 +40,7 @@ def agreement_filter(agreement: str, *, min_agreement: float) -> Filter:
 
 
 @cache
-def interchangeable(one: str, other: str) -> bool:
+def interchangeable(one: str, other: str, language: Language = ENGLISH) -> bool:
     """Whether two forms are interchangeable: both are grammatical in the same place with the same antecedent.
 
     The rule, by the classes of `tables/pronouns.en.tsv`: both are demonstratives of the same number (this/that,
@@ -55,8 +55,8 @@ def interchangeable(one: str, other: str) -> bool:
         or (
             a.type == b.type == "relative" and a.case == b.case == "pronoun" and {a.gender, b.gender} <= {"person", "-"}
         )
-        for a in finder.ENTRIES
-        for b in finder.ENTRIES
+        for a in language.entries
+        for b in language.entries
         if (a.form, b.form) == (one, other)
     )
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from pronmetric.alignment.counterparts import counterparts
-from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Alignment, Mismatch
 from pronmetric.text.words import Word
 
 
-def in_use(text: str, words: Sequence[Word], forms: Collection[str]) -> tuple[Occurrence, ...]:
+def in_use(
+    text: str, words: Sequence[Word], forms: Collection[str], language: Language = ENGLISH
+) -> tuple[Occurrence, ...]:
     """The pronouns in use of `text` whose form is in the inventory `forms`."""
-    return tuple(found for found in finder.find(text, words) if found.form in forms)
+    return tuple(found for found in language.find(text, words) if found.form in forms)
 
 
 def mismatches(
@@ -24,6 +26,7 @@ def mismatches(
     alignment: Alignment,
     *,
     forms: Collection[str],
+    language: Language = ENGLISH,
 ) -> Iterator[Mismatch]:
     """The mismatches of a reference's pronouns with a system output, in the order of the reference.
 
@@ -36,8 +39,8 @@ def mismatches(
     wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
     if not wrong:
         return
-    used = in_use(hyp, hyp_words, forms)
-    there = dict(counterparts(ref_words, wrong, hyp_words, used, linked))
+    used = in_use(hyp, hyp_words, forms, language)
+    there = dict(counterparts(ref_words, wrong, hyp_words, used, linked, language=language))
     places = {found.word for found in used}
     for found in wrong:
         j = linked.get(found.word)

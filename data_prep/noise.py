@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pronmetric.pronouns import corrupt
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Pair
-from pronmetric.text.words import words
 
 
-def noisy_references(pair: Pair) -> Iterator[Pair]:
+def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]:
     """One pair (reference, noisy reference) for each pronoun-pronoun mismatch of a system pair.
 
     Letter case is kept ("He" -> "It"); `agrees` is False if the verb or noun next to the pronoun agreed with it and
     no longer does ("he is" -> "they is").
     """
-    split = words(pair.better)
+    split = language.words(pair.better)
     wrong = [mismatch for mismatch in pair.mismatches if mismatch.kind == "pronoun"]
     for number, mismatch in enumerate(wrong, start=1):
         start, end, form = mismatch.ref_start, mismatch.ref_end, mismatch.hyp_form
@@ -28,5 +28,5 @@ def noisy_references(pair: Pair) -> Iterator[Pair]:
             kind="noisy",
             worse=corrupt.replace(pair.better, start, end, form),
             mismatches=(replace(mismatch, hyp_start=start, hyp_end=start + len(new)),),
-            agrees=corrupt.agrees(split, index, form) or not corrupt.agrees(split, index, mismatch.ref_form),
+            agrees=language.agrees(split, index, form) or not language.agrees(split, index, mismatch.ref_form),
         )

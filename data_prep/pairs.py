@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from data_prep.mismatches import in_use, mismatches
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Alignment, Document, Mismatch, Pair, Segment
-from pronmetric.text.words import Word, lower_words, words
+from pronmetric.text.words import Word, lower_words
 
 Aligner = Callable[[Iterable[tuple[Sequence[str], Sequence[str]]]], Iterator[Alignment]]
 """Aligns pairs of lower-cased word lists, in order (`AgreementAligner.align_all`)."""
@@ -33,7 +34,13 @@ class _Candidate(NamedTuple):
 
 
 def system_pairs(
-    documents: Iterable[Document], align: Aligner, *, forms: Collection[str], context_size: int, counts: Counter[str]
+    documents: Iterable[Document],
+    align: Aligner,
+    *,
+    forms: Collection[str],
+    context_size: int,
+    counts: Counter[str],
+    language: Language = ENGLISH,
 ) -> Iterator[Pair]:
     """The pairs of these documents that have a mismatch, segment by segment.
 
@@ -47,7 +54,7 @@ def system_pairs(
 
     def tokens() -> Iterator[tuple[list[str], list[str]]]:
         for document in documents:
-            for candidate in _candidates(document, forms, counts):
+            for candidate in _candidates(document, forms, counts, language):
                 sent.append(candidate)
                 yield lower_words(candidate.ref_words), lower_words(candidate.hyp_words)
 
@@ -55,7 +62,15 @@ def system_pairs(
         candidate = sent.popleft()
         hyp = candidate.segment.hyps[candidate.system]
         found = tuple(
-            mismatches(candidate.ref_words, candidate.pronouns, hyp, candidate.hyp_words, alignment, forms=forms)
+            mismatches(
+                candidate.ref_words,
+                candidate.pronouns,
+                hyp,
+                candidate.hyp_words,
+                alignment,
+                forms=forms,
+                language=language,
+            )
         )
         if found:
             yield _pair(candidate, found, context_size)
@@ -63,13 +78,15 @@ def system_pairs(
             counts["compared.no mismatch"] += 1
 
 
-def _candidates(document: Document, forms: Collection[str], counts: Counter[str]) -> Iterator[_Candidate]:
+def _candidates(
+    document: Document, forms: Collection[str], counts: Counter[str], language: Language
+) -> Iterator[_Candidate]:
     for index, segment in enumerate(document.segments):
-        split = {system: words(text) for system, text in segment.hyps.items() if text.strip()}
+        split = {system: language.words(text) for system, text in segment.hyps.items() if text.strip()}
         counts["compared.empty outputs"] += (len(segment.hyps) - len(split)) * len(segment.refs)
         for ref, better in segment.refs.items():
-            ref_words = words(better)
-            found = in_use(better, ref_words, forms)
+            ref_words = language.words(better)
+            found = in_use(better, ref_words, forms, language)
             for system, hyp_words in split.items():
                 counts["compared.outputs"] += 1
                 counts["compared.ref pronouns"] += len(found)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from pronmetric.pronouns import finder
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Passage
 from pronmetric.text.sentences import CLOSING, DASHES, LISTED, cut_text, split_sentences
 
@@ -69,11 +70,12 @@ def passages(
     pieces: int = 128,
     count: Callable[[str], int] = estimate,
     forms: Collection[str] = finder.FORMS,
+    language: Language = ENGLISH,
 ) -> Iterator[Passage]:
     """The passages of one document, in order; including those without a pronoun in use of `forms`."""
     plain = [_BLANK.sub(" ", line).strip() for line in lines]
     for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
-        found = [occurrence for occurrence in finder.find(text) if occurrence.form in forms]
+        found = [occurrence for occurrence in language.find(text) if occurrence.form in forms]
         yield Passage(
             id=f"{source}/{doc}#{number}",
             source=source,

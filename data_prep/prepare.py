@@ -34,7 +34,9 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
         InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content.
     """
     settings.check()
-    keep = agreement_filter(settings.filter.agreement, min_agreement=settings.filter.min_agreement)
+    keep = agreement_filter(
+        settings.filter.agreement, min_agreement=settings.filter.min_agreement, language=settings.language
+    )
     testsets = _discover(settings, reporter)
     plain = list(_read_plain(settings))
     surveyed = _survey(settings, testsets, plain, reporter)
@@ -50,7 +52,11 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
     """The test sets to read; those skipped are reported with the reason."""
     found = discovery.discover(
-        settings.data.wmt, years=settings.data.years, pairs=settings.data.pairs, exclude=settings.data.exclude
+        settings.data.wmt,
+        years=settings.data.years,
+        pairs=settings.data.pairs,
+        exclude=settings.data.exclude,
+        target=settings.language.code,
     )
     for skipped in found.skipped:
         reporter.note(f"skipped {skipped.id}: {skipped.reason}")
@@ -83,7 +89,9 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
     """The hashes of all input files."""
     folder = Path(settings.data.wmt)
     found = {"wmt": manifest.hashes(folder, {path for testset in testsets for path in testset.paths})}
-    sources = {path for testset in discovery.find(folder) if testset.source == "en" for path in testset.paths}
+    sources = {
+        path for testset in discovery.find(folder) if testset.source == settings.language.code for path in testset.paths
+    }
     found["wmt_english"] = manifest.hashes(folder, sources)
     if settings.data.english is not None:
         english = Path(settings.data.english)
@@ -101,7 +109,9 @@ def _read_plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
         held_out = draw([(doc.source, doc.doc) for doc in found], settings.splits.english_share, settings.seed)
         for doc in found:
             yield DEVELOPMENT if (doc.source, doc.doc) in held_out else TRAIN, doc
-    for doc in discovery.english_sources(settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude):
+    for doc in discovery.english_sources(
+        settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude, language=settings.language.code
+    ):
         split = settings.rule.of(doc.source, None, "")
         if split != TEST:
             yield split, dataclasses.replace(doc, source="wmt", doc=f"{doc.source}/{doc.doc}")

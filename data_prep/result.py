@@ -24,7 +24,6 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.schema import Pair, Passage
 from pronmetric.text import strict_json
 
@@ -80,7 +79,9 @@ class Result:
                 reporter.note(f"split {split} has no pair")
         rows |= self._write_passages(plain, [testset for testset, _ in files], reporter)
         arrow.finish(self._folder, rows)
-        ConfusionTable.from_counts(self._confusion).save(self._folder / "confusion.json")
+        ConfusionTable.from_counts(self._confusion, forms=self._settings.language.forms).save(
+            self._folder / "confusion.json"
+        )
         content = manifest.manifest(
             inputs=inputs,
             config=self._settings.to_manifest(),
@@ -207,6 +208,7 @@ class Result:
                     systems=self._settings.passages.outputs,
                     seed=self._settings.seed,
                     counts=self._counts[name],
+                    language=self._settings.language,
                 )
             stream = self._folder / f".{name}"
             shown = reporter.progress(docs, name, len(docs), "documents")
@@ -218,11 +220,16 @@ class Result:
     def _passages(self, split: str, docs: Iterable[EnglishDocument]) -> Iterator[Passage]:
         counts = self._counts[f"passages_{split}"]
         held_out = self._survey.held_out[split]
-        forms = INVENTORIES[self._settings.inventory]
+        forms = self._settings.forms
         for doc in docs:
             counts[f"documents.{doc.source}"] += 1
             for passage in passages(
-                doc.lines, source=doc.source, doc=doc.doc, pieces=self._settings.passages.pieces, forms=forms
+                doc.lines,
+                source=doc.source,
+                doc=doc.doc,
+                pieces=self._settings.passages.pieces,
+                forms=forms,
+                language=self._settings.language,
             ):
                 if not passage.spans:
                     counts["dropped.no pronoun"] += 1

@@ -14,6 +14,7 @@ from data_prep.manifest import NAME as MANIFEST
 from data_prep.splits import SplitRule
 from pronmetric import settings
 from pronmetric.errors import InputError
+from pronmetric.pronouns.languages import Language, language
 from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
 
 STAGES = ".stages"
@@ -38,6 +39,7 @@ class Data(Record):
     years: Years | None
     pairs: Pairs | None
     exclude: Names
+    target: Text
 
 
 class Learned(Record):
@@ -140,12 +142,23 @@ class Settings(settings.Settings):
         if out.is_dir() and not (out / MANIFEST).is_file() and {path.name for path in out.iterdir()} - {STAGES}:
             raise InputError("contains other files than prepared data; name a new folder with out=", file=out)
 
+    @property
+    def language(self) -> Language:
+        """The target language."""
+        return language(self.data.target)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of the inventory."""
+        return self.language.inventory(self.inventory)
+
     def to_manifest(self) -> dict[str, Any]:
         """The settings for the manifest: all but paths of this machine."""
         return {
             "years": self.data.years,
             "pairs": self.data.pairs,
             "exclude": self.data.exclude,
+            "target": self.data.target,
             "inventory": self.inventory,
             "context_size": self.context.size,
             "align_backend": self.align.backend,

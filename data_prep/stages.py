@@ -16,10 +16,10 @@ from data_prep.wmt.testset import TestSet
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import Aligner, TokenPair
 from pronmetric.data import arrow
-from pronmetric.pronouns.finder import INVENTORIES
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import Pair
 from pronmetric.text import strict_json
-from pronmetric.text.words import lower_words, words
+from pronmetric.text.words import lower_words
 
 MakeAligner = Callable[[Sequence[TokenPair]], Aligner]
 """Makes an aligner other than the agreement EM from a sample of lines to train on."""
@@ -43,12 +43,12 @@ class Stages:
         self._folder = settings.folder / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
         self._used: set[str] = set()
-        align = [settings.align.backend, settings.align.lines, settings.seed]
+        align = [settings.align.backend, settings.align.lines, settings.seed, settings.data.target]
         self._key = manifest.key([manifest.code(), dict(inputs), align])
         if make_aligner is None:
             self._aligner: Aligner = self._trained(sample, reporter)
         else:
-            self._aligner = make_aligner(_tokens(sample))
+            self._aligner = make_aligner(_tokens(sample, settings.language))
 
     def _trained(self, sample: Sequence[tuple[str, str]], reporter: Reporter) -> AgreementAligner:
         path = self._folder / f"aligner-{self._key}.npz"
@@ -58,7 +58,7 @@ class Stages:
             return AgreementAligner.load(path)
         reporter.note(f"training the aligner on {len(sample):,} lines")
         aligner = AgreementAligner()
-        aligner.train(_tokens(sample))
+        aligner.train(_tokens(sample, self._settings.language))
         aligner.save(path)
         return aligner
 
@@ -82,14 +82,15 @@ class Stages:
         pairs = system_pairs(
             discovery.read(testset),
             self._aligner.align_all,
-            forms=frozenset(INVENTORIES[self._settings.inventory]),
+            forms=frozenset(self._settings.forms),
             context_size=self._settings.context.size,
             counts=counts,
+            language=self._settings.language,
         )
         for pair in pairs:
             counts.update(f"mismatches.{mismatch.kind}" for mismatch in pair.mismatches)
             yield pair
-            yield from noisy_references(pair)
+            yield from noisy_references(pair, self._settings.language)
 
     def remove_unused(self) -> None:
         """Remove files that this run does not use."""
@@ -98,5 +99,5 @@ class Stages:
                 path.unlink()
 
 
-def _tokens(lines: Sequence[tuple[str, str]]) -> list[TokenPair]:
-    return [(lower_words(words(ref)), lower_words(words(hyp))) for ref, hyp in lines]
+def _tokens(lines: Sequence[tuple[str, str]], language: Language) -> list[TokenPair]:
+    return [(lower_words(language.words(ref)), lower_words(language.words(hyp))) for ref, hyp in lines]

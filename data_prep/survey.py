@@ -13,7 +13,7 @@ from data_prep.documents import EnglishDocument
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, SplitRule, Unit, divide, tokens, unit_of
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
-from pronmetric.pronouns import finder
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document
 
 _KEPT_FROM = {TEST: (DEVELOPMENT, TRAIN), DEVELOPMENT: (TRAIN,)}
@@ -165,7 +165,14 @@ def reference_documents(found: Survey, split: str) -> Iterator[EnglishDocument]:
 
 
 def output_documents(
-    testsets: Iterable[TestSet], found: Survey, split: str, *, systems: int, seed: int, counts: Counter[str]
+    testsets: Iterable[TestSet],
+    found: Survey,
+    split: str,
+    *,
+    systems: int,
+    seed: int,
+    counts: Counter[str],
+    language: Language = ENGLISH,
 ) -> Iterator[EnglishDocument]:
     """Outputs of a split as plain English: runs of segments with exactly the pronoun forms of a reference.
 
@@ -179,24 +186,26 @@ def output_documents(
         for document in documents:
             places = [SegmentId(document.testset, document.lp, segment.seg) for segment in document.segments]
             right = [
-                [_find_forms(text) for text in segment.refs.values()] if _is_free(found, place, split) else None
+                [_find_forms(text, language) for text in segment.refs.values()]
+                if _is_free(found, place, split)
+                else None
                 for place, segment in zip(places, document.segments, strict=True)
             ]
             for name in chosen:
                 texts = (
-                    None if forms is None else _with_forms(segment.hyps.get(name), forms, counts)
+                    None if forms is None else _with_forms(segment.hyps.get(name), forms, counts, language)
                     for segment, forms in zip(document.segments, right, strict=True)
                 )
                 yield from _runs(texts, "wmt-system", f"{testset.id}/{name}/{document.doc}")
 
 
-def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str]) -> str | None:
+def _with_forms(text: str | None, forms: list[list[str]], counts: Counter[str], language: Language) -> str | None:
     """The text if its pronoun forms are one of `forms`, else None; counted."""
     if not _is_filled(text):
         counts["outputs.dropped.empty"] += 1
         return None
     assert text is not None
-    if _find_forms(text) not in forms:
+    if _find_forms(text, language) not in forms:
         counts["outputs.dropped.other pronouns"] += 1
         return None
     counts["outputs.taken"] += 1
@@ -207,8 +216,8 @@ def _is_free(found: Survey, segment: SegmentId, split: str) -> bool:
     return found.splits[segment] == split and segment not in found.barred
 
 
-def _find_forms(text: str) -> list[str]:
-    return [occurrence.form for occurrence in finder.find(text)]
+def _find_forms(text: str, language: Language) -> list[str]:
+    return [occurrence.form for occurrence in language.find(text)]
 
 
 def _runs(texts: Iterable[str | None], source: str, doc: str) -> Iterator[EnglishDocument]:

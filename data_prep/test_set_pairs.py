@@ -15,10 +15,11 @@ from data_prep.wmt import corpus, discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
 from pronmetric.suites import prepared_pairs
 from pronmetric.suites.pair_sets import PairSet
-from pronmetric.text.words import lower_words, words
+from pronmetric.text.words import lower_words
 
 _MAX_ALIGNER_LINES = 100_000
 
@@ -79,7 +80,7 @@ def _select_systems(
 
 def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Iterator[Pair]:
     """System and noisy pairs, without mismatches that grammar explains; each pair of texts once."""
-    aligner = _train_aligner(documents, seed)
+    aligner = train_aligner(documents, seed)
     if aligner is None:
         return
     keep = agreement_filter(GRAMMAR, min_agreement=0.0)
@@ -93,7 +94,7 @@ def _compare(documents: Sequence[Document], context_size: int, seed: int) -> Ite
                 yield kept
 
 
-def _train_aligner(documents: Sequence[Document], seed: int) -> AgreementAligner | None:
+def train_aligner(documents: Sequence[Document], seed: int, language: Language = ENGLISH) -> AgreementAligner | None:
     """An aligner trained on references and outputs that differ; None if there are none."""
     lines = [
         (ref, hyp)
@@ -109,5 +110,5 @@ def _train_aligner(documents: Sequence[Document], seed: int) -> AgreementAligner
         chosen = np.random.default_rng(seed).choice(len(lines), _MAX_ALIGNER_LINES, replace=False)
         lines = [lines[i] for i in sorted(chosen)]
     aligner = AgreementAligner()
-    aligner.train([(lower_words(words(ref)), lower_words(words(hyp))) for ref, hyp in lines])
+    aligner.train([(lower_words(language.words(ref)), lower_words(language.words(hyp))) for ref, hyp in lines])
     return aligner

@@ -19,7 +19,7 @@ from data_prep.documents import EnglishDocument
 from data_prep.wmt import jsonl, parallel, plain, sgm, xml
 from data_prep.wmt import text as wmt_text
 from data_prep.wmt.merge import merge
-from data_prep.wmt.testset import Columns, Extent, Part, TestSet, documents
+from data_prep.wmt.testset import LANGUAGES, Columns, Extent, Part, TestSet, documents
 from pronmetric.errors import InputError
 from pronmetric.schema import Document
 from pronmetric.text.lines import check_segment
@@ -59,6 +59,7 @@ def discover(
     years: Sequence[int] | None = None,
     pairs: Sequence[str] | None = None,
     exclude: Sequence[str] = RESERVED,
+    target: str = "en",
 ) -> Discovery:
     """The test sets into English of a folder (one checkout or several).
 
@@ -67,11 +68,11 @@ def discover(
     Raises:
         InputError: no such folder, nothing readable in it, a filter that leaves nothing, a malformed filter.
     """
-    everything = [testset for testset in find(folder) if testset.target == "en"]
+    everything = [testset for testset in find(folder) if testset.target == target]
     if not everything:
-        raise InputError(f"holds no WMT test set into English; understood are {LAYOUTS}", file=folder)
+        raise InputError(f"holds no WMT test set into {_named(target)}; understood are {LAYOUTS}", file=folder)
     kept, skipped = [], []
-    for testset in select(everything, years=years, pairs=pairs):
+    for testset in select(everything, years=years, pairs=pairs, target=target):
         reason = reason_to_skip(testset, exclude)
         if reason:
             skipped.append(Skipped(testset.id, reason))
@@ -105,7 +106,9 @@ def matches(testset: TestSet, entry: str) -> bool:
     return match["name"] in (testset.name, short) and match["lp"] in (None, testset.lp)
 
 
-def select(testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: Sequence[str] | None) -> list[TestSet]:
+def select(
+    testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: Sequence[str] | None, target: str = "en"
+) -> list[TestSet]:
     """The test sets of these years and pairs; an error names the filter that leaves nothing."""
     found = list(testsets)
     if years is not None:
@@ -114,15 +117,20 @@ def select(testsets: Iterable[TestSet], *, years: Sequence[int] | None, pairs: S
         found = [testset for testset in found if testset.year in wanted]
         if not found:
             raise InputError(f"data.years={list(years)} leaves no test set; there are the years {have}")
+    there = sorted({testset.lp for testset in found})
     if pairs is not None:
         for pair in pairs:
-            if not re.fullmatch(r"[a-z]{2,3}-en", pair):
-                raise InputError(f"data.pairs: {pair!r} is no pair into English such as de-en")
-        there = sorted({testset.lp for testset in found})
+            if not re.fullmatch(rf"[a-z]{{2,3}}-{target}", pair):
+                raise InputError(f"data.pairs: {pair!r} is no pair into {_named(target)} such as {there[0]}")
         found = [testset for testset in found if testset.lp in pairs]
         if not found:
             raise InputError(f"data.pairs={list(pairs)} leaves no test set; there are the pairs {there}")
     return found
+
+
+def _named(code: str) -> str:
+    """The English name of a language, or its code."""
+    return next((name.capitalize() for name, other in LANGUAGES.items() if other == code), code)
 
 
 def find(folder: str | Path) -> list[TestSet]:
@@ -261,7 +269,11 @@ def count_empty(found: Columns, tally: Counter[str]) -> Columns:
 
 
 def english_sources(
-    folder: str | Path, *, years: Sequence[int] | None = None, exclude: Sequence[str] = RESERVED
+    folder: str | Path,
+    *,
+    years: Sequence[int] | None = None,
+    exclude: Sequence[str] = RESERVED,
+    language: str = "en",
 ) -> Iterator[EnglishDocument]:
     """The English sources of the pairs out of English, as plain English text, each sentence once.
 
@@ -272,7 +284,7 @@ def english_sources(
     Raises:
         InputError: as `discover` and `read`; a folder without such a source is no error.
     """
-    found = [testset for testset in find(folder) if testset.source == "en" and testset.target != "en"]
+    found = [testset for testset in find(folder) if testset.source == language and testset.target != language]
     found = [testset for testset in found if not any(matches(testset, entry) for entry in exclude)]
     if years is not None:
         wanted = {2000 + year if year < 100 else year for year in years}

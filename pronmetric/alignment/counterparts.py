@@ -8,8 +8,10 @@ position. Expletive "it" corresponds to no pronoun.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.pronouns.lexicon import CLASSES
 from pronmetric.pronouns.slots import role, slot
 from pronmetric.text.words import Word, rule_word
@@ -28,15 +30,21 @@ def counterparts(
     hyp_words: Sequence[Word],
     hyp_pronouns: Sequence[Occurrence],
     links: Mapping[int, int],
+    *,
+    language: Language = ENGLISH,
 ) -> Iterator[tuple[Occurrence, Occurrence]]:
-    """The pairs of corresponding pronouns, reference and system output."""
+    """The pairs of corresponding pronouns, reference and system output.
+
+    In a language that has no rules of roles, two pronouns correspond if they have a use in the same slot.
+    """
+    place = same_place if language.ruled else partial(_same_slot, language)
     used = {found.word: found for found in hyp_pronouns}
     taken = set(links.values())
     for found in ref_pronouns:
         near = [links[found.word]] if found.word in links else _beside(found.word, links)
         for j in near:
             free = found.word in links or j not in taken
-            if j in used and free and same_place(ref_words, found, hyp_words, used[j], links):
+            if j in used and free and place(ref_words, found, hyp_words, used[j], links):
                 taken.add(j)
                 yield found, used[j]
                 break
@@ -46,6 +54,17 @@ def _beside(index: int, links: Mapping[int, int]) -> list[int]:
     """Candidate positions for the counterpart of an unlinked word: next to the links of its neighbours."""
     places = (links[index + step] - step for step in (1, -1) if index + step in links)
     return list(dict.fromkeys(places))
+
+
+def _same_slot(
+    language: Language,
+    ref_words: Sequence[Word],
+    ref: Occurrence,
+    hyp_words: Sequence[Word],
+    hyp: Occurrence,
+    links: Mapping[int, int],
+) -> bool:
+    return language.share_slot(ref.form, hyp.form)
 
 
 def same_place(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import clpp_baseline, clpp_prepare, clpp_score, output
+from pronmetric.cli import clpp_baseline, clpp_predict, clpp_prepare, clpp_score, clpp_train, output
 
 DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 and DiscoMT 2017): predict the class of
 each pronoun that was removed from a lemmatised translation, given the source.
@@ -14,7 +14,7 @@ A line of a data file has five tab-separated columns: the classes of the slots, 
 the words of the slots; the source, tokenised; the target with REPLACE_k for each slot, k the index of the source token
 from 0, and lemma|POS for each other token; the word alignment s-t ..., from 0. A prediction file has as many lines;
 only its first column, the classes, is read."""
-COMMANDS = (clpp_score, clpp_prepare, clpp_baseline)
+COMMANDS = (clpp_score, clpp_prepare, clpp_baseline, clpp_train, clpp_predict)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -24,11 +24,11 @@ class ConfusionTable:
     Forms are lower-cased; a form paired with itself and forms outside the inventory are refused.
     """
 
-    def __init__(self, counts: Mapping[str, Mapping[str, float]]) -> None:
-        """Check nested counts {form: {wrong: n}}."""
+    def __init__(self, counts: Mapping[str, Mapping[str, float]], *, forms: Collection[str] = FORMS) -> None:
+        """Check nested counts {form: {wrong: n}} of an inventory, by default the English one."""
         for form, row in counts.items():
             for wrong, count in row.items():
-                if form not in FORMS or wrong not in FORMS or form == wrong or not count >= 0:
+                if form not in forms or wrong not in forms or form == wrong or not count >= 0:
                     raise InputError(
                         "confusion table: expected counts >= 0 of one pronoun for another, "
                         f"got {form} -> {wrong}: {count}"
@@ -36,7 +36,12 @@ class ConfusionTable:
         self._counts = {form: {w: row[w] for w in sorted(row)} for form, row in sorted(counts.items())}
 
     @classmethod
-    def from_counts(cls, counts: Mapping[str, Mapping[str, float]] | Mapping[tuple[str, str], float]) -> ConfusionTable:
+    def from_counts(
+        cls,
+        counts: Mapping[str, Mapping[str, float]] | Mapping[tuple[str, str], float],
+        *,
+        forms: Collection[str] = FORMS,
+    ) -> ConfusionTable:
         """A table from nested counts {form: {wrong: n}} or from pairs {(form, wrong): n}."""
         nested: dict[str, dict[str, float]] = {}
         for key, value in counts.items():
@@ -44,10 +49,10 @@ class ConfusionTable:
                 nested.setdefault(key[0], {})[key[1]] = value  # type: ignore[assignment]
             else:
                 nested[key] = dict(value)  # type: ignore[arg-type]
-        return cls(nested)
+        return cls(nested, forms=forms)
 
     @classmethod
-    def load(cls, path: str | Path) -> ConfusionTable:
+    def load(cls, path: str | Path, *, forms: Collection[str] = FORMS) -> ConfusionTable:
         """Read the JSON that `save` writes.
 
         Raises:
@@ -56,7 +61,7 @@ class ConfusionTable:
         expected = "expected a confusion table (JSON: form -> wrong form -> count)"
         content = strict_json.read(path, expected)
         try:
-            return cls(content)
+            return cls(content, forms=forms)
         except (AttributeError, TypeError, InputError) as error:
             raise InputError(f"{expected}: {error}", file=path) from None
 

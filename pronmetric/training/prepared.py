@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.finder import INVENTORIES
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.text.context import CONTEXT_SIZE
 
 
@@ -21,10 +22,12 @@ class Prepared(NamedTuple):
         """Read a manifest; the defaults are all forms and two sentences.
 
         Raises:
-            PronmetricError: an inventory that this version does not know.
+            PronmetricError: an inventory that this version does not know, or another target language than English.
         """
         config = manifest.get("config", {})
         name = config.get("inventory", "all")
+        if (target := config.get("target", ENGLISH.code)) != ENGLISH.code:
+            raise PronmetricError(f"data.target={target}: training reads English only; prepare with data.target=en")
         if name not in INVENTORIES:
             raise PronmetricError(f"inventory: expected {' or '.join(INVENTORIES)}, got {name!r}; prepare again")
         return cls(INVENTORIES[name], int(config.get("context_size", CONTEXT_SIZE)))

@@ -10,3 +10,9 @@ def rows(name: str) -> list[dict[str, str]]:
     lines = files(__name__).joinpath(name).read_text(encoding="utf-8").splitlines()[1:]
     header = lines[0].split("\t")
     return [dict(zip(header, line.split("\t"), strict=True)) for line in lines[1:]]
+
+
+def codes() -> list[str]:
+    """The target languages, besides English, that have a table of pronouns."""
+    names = (path.name for path in files(__name__).iterdir())
+    return sorted(name.split(".")[1] for name in names if name.startswith("target.") and name.endswith(".tsv"))

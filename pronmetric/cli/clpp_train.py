@@ -1,0 +1,93 @@
+"""`pronmetric clpp train`: a classifier of pronoun slots."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pronmetric.cli import numbers
+from pronmetric.output import targets
+from pronmetric.suites import clpp
+
+if TYPE_CHECKING:
+    from pronmetric.suites.clpp_score import Score
+
+DESCRIPTION = """Train a classifier of pronoun slots. Every class counts alike in the loss, as in the official score,
+macro-averaged recall. Two kinds:
+  gru      two layers of GRUs over the words and tags left and right of the slot and of the source pronoun, 50 words on
+           each side, after TurkuNLP, the winner of WMT 2016
+  encoder  a Hugging Face encoder (--encoder) that reads the source and the target with the slot;
+           take a multilingual one
+The model of the epoch with the best macro-averaged recall on --dev is written as soon as it is found."""
+EPILOG = """examples:
+  pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered -o model
+  pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered --encoder xlm-roberta-base -o model"""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the group."""
+    made = commands.add_parser(
+        "train",
+        help="a classifier: GRUs or an encoder",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("data", metavar="TRAIN_FILE", help="data file with labels")
+    made.add_argument("--dev", required=True, metavar="FILE", help="data file that chooses the epoch")
+    made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
+    made.add_argument("--encoder", metavar="NAME|FOLDER", help="an encoder instead of GRUs")
+    made.add_argument("--allow-network", action="store_true", help="fetch --encoder from the Hugging Face hub")
+    made.add_argument("--epochs", type=numbers.positive, default=10, metavar="N", help="default: 10")
+    made.add_argument("--batch-size", type=numbers.positive, default=64, metavar="N", help="slots (default: 64)")
+    made.add_argument("--window", type=numbers.positive, default=50, metavar="N", help="words a side (default: 50)")
+    made.add_argument(
+        "--learning-rate", type=numbers.above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
+    )
+    made.add_argument("--unbalanced", action="store_true", help="every slot counts alike, not every class")
+    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="default: 1")
+    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the model")
+    made.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; the exit code."""
+    targets.check([], read=[args.data, args.dev, args.encoder], folders=[args.output])
+    task = clpp.task(args.pair)
+    train, development = clpp.read(args.data, task), clpp.read(args.dev, task)
+    from pronmetric.data.pieces import Subwords
+    from pronmetric.training import clpp as training
+    from pronmetric.training.encoders import pretrained
+
+    options = training.Options(
+        kind=training.GRU if args.encoder is None else training.ENCODER,
+        window=args.window,
+        rate=args.learning_rate or (2e-3 if args.encoder is None else 3e-5),
+        batch=args.batch_size,
+        epochs=args.epochs,
+        balanced=not args.unbalanced,
+        seed=args.seed,
+    )
+    encoder = None
+    if args.encoder is not None:
+        body, tokenizer = pretrained(args.encoder, package=None, dropout=0.1, allow_network=args.allow_network)
+        encoder = body, Subwords(tokenizer)
+    classifier = training.make(task, options, train, encoder=encoder)
+    training.fit(
+        classifier,
+        train,
+        development,
+        report=_report,
+        keep=lambda: training.save(classifier, Path(args.output)),
+    )
+    return 0
+
+
+def _report(epoch: int, loss: float, score: Score) -> None:
+    print(
+        f"epoch {epoch}: loss {loss:.3f}, macro R {score.macro.recall:.2f}, accuracy {score.accuracy:.2f}", flush=True
+    )
+    sys.stdout.flush()
