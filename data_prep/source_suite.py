@@ -1,0 +1,228 @@
+"""The pronoun test suite of the paper, with sources: pronoun errors of WMT systems, each with its noisy reference.
+
+An entry has the source sentence with its previous source sentences, the reference with its context, what the system
+wrote, and the reference with the system's pronoun (Jwalapuram et al. 2019, section 3.2).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from data_prep.filters import Filter, filter_pair
+from data_prep.noise import noisy_references
+from data_prep.pairs import system_pairs
+from data_prep.test_set_pairs import train_aligner
+from data_prep.wmt import discovery
+from data_prep.wmt.testset import TestSet
+from pronmetric.errors import InputError
+from pronmetric.pronouns.languages import Language
+from pronmetric.schema import Document, Pair
+from pronmetric.text import strict_json
+
+TABLE = "entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pronoun error of a system.
+
+    Contexts are the previous sentences of the document, the nearest one last. start, end: the span of the right pronoun
+    in `reference`. agrees: False where the verb or noun beside the wrong pronoun shows that it is wrong.
+    """
+
+    id: str
+    testset: str
+    lp: str
+    doc: str
+    seg: int
+    system: str
+    reference_name: str
+    source_context: tuple[str, ...]
+    source: str
+    reference_context: tuple[str, ...]
+    reference: str
+    output_context: tuple[str, ...]
+    output: str
+    noisy_reference: str
+    right: str
+    wrong: str
+    start: int
+    end: int
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A line of the paper's Table 2 for a source language.
+
+    contexts: distinct source sentences with their context. entries: errors, of which `pronoun_pairs` kinds.
+    without_source: entries that were left out, as their test set has no source.
+    """
+
+    language: str
+    testsets: int
+    contexts: int
+    entries: int
+    pronoun_pairs: int
+    without_source: int
+
+
+def build(
+    testsets: Iterable[TestSet],
+    language: Language,
+    *,
+    keep: Filter,
+    context_size: int,
+    seed: int,
+    without_source: dict[str, int],
+) -> Iterator[Entry]:
+    """The entries of test sets, each pair of reference and noisy reference of a source language once.
+
+    The aligner is trained on each test set alone. `without_source` takes the number of entries without a source by
+    source language.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    for testset in testsets:
+        documents = list(discovery.read(testset))
+        sources = _sources(documents)
+        for pair, noisy in _errors(documents, language, keep, context_size, seed):
+            key = (testset.source, noisy.better, noisy.worse)
+            if key in seen:
+                continue
+            seen.add(key)
+            found = _entry(pair, noisy, sources, context_size)
+            if found is None:
+                without_source[testset.source] = without_source.get(testset.source, 0) + 1
+            else:
+                yield found
+
+
+def _errors(
+    documents: Sequence[Document], language: Language, keep: Filter, context_size: int, seed: int
+) -> Iterator[tuple[Pair, Pair]]:
+    """The system pairs with each of their noisy references."""
+    aligner = train_aligner(documents, seed, language)
+    if aligner is None:
+        return
+    pairs = system_pairs(
+        documents,
+        aligner.align_all,
+        forms=language.forms,
+        context_size=context_size,
+        counts=Counter(),
+        language=language,
+    )
+    for pair in pairs:
+        for noisy in noisy_references(pair, language):
+            if filter_pair(noisy, keep) is not None:
+                yield pair, noisy
+
+
+_Sources = Mapping[tuple[str, str], Mapping[int, tuple[str | None, tuple[str, ...]]]]
+
+
+def _sources(documents: Sequence[Document]) -> _Sources:
+    """The source of each segment, with all previous sources of its document."""
+    found: defaultdict[tuple[str, str], dict[int, tuple[str | None, tuple[str, ...]]]] = defaultdict(dict)
+    for document in documents:
+        before: tuple[str, ...] = ()
+        for segment in document.segments:
+            found[document.doc, document.lp][segment.seg] = (segment.src, before)
+            before = (*before[-9:], *([segment.src] if segment.src else []))
+    return found
+
+
+def _entry(pair: Pair, noisy: Pair, sources: _Sources, context_size: int) -> Entry | None:
+    source, before = sources[pair.doc, pair.lp][pair.seg]
+    if not source:
+        return None
+    (mismatch,) = noisy.mismatches
+    return Entry(
+        id=noisy.id,
+        testset=pair.testset,
+        lp=pair.lp,
+        doc=pair.doc,
+        seg=pair.seg,
+        system=pair.system,
+        reference_name=pair.ref,
+        source_context=before[len(before) - min(context_size, len(before)) :],
+        source=source,
+        reference_context=pair.context,
+        reference=pair.better,
+        output_context=pair.system_context,
+        output=pair.worse,
+        noisy_reference=noisy.worse,
+        right=mismatch.ref_form,
+        wrong=mismatch.hyp_form,
+        start=mismatch.ref_start,
+        end=mismatch.ref_end,
+        agrees=noisy.agrees,
+    )
+
+
+def counts(entries: Sequence[Entry], without_source: Mapping[str, int]) -> list[Count]:
+    """The figures of each source language, and of all together ("all")."""
+    groups: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.lp.split("-")[0]].append(entry)
+    for code in without_source:
+        groups.setdefault(code, [])
+    found = [_count(code, groups[code], without_source.get(code, 0)) for code in sorted(groups)]
+    return [*found, _count("all", entries, sum(without_source.values()))]
+
+
+def _count(code: str, entries: Sequence[Entry], without_source: int) -> Count:
+    return Count(
+        language=code,
+        testsets=len({(entry.testset, entry.lp) for entry in entries}),
+        contexts=len({(entry.lp.split("-")[0], entry.source_context, entry.source) for entry in entries}),
+        entries=len(entries),
+        pronoun_pairs=len({(entry.right, entry.wrong) for entry in entries}),
+        without_source=without_source,
+    )
+
+
+def json_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """One JSON object an entry."""
+    return (strict_json.dump(asdict(entry)) + "\n" for entry in entries)
+
+
+def write_sqlite(path: Path, entries: Iterable[Entry], figures: Iterable[Count]) -> None:
+    """A database with the tables `entries` (contexts as JSON lists) and `counts`; it appears whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)
+    try:
+        connection = sqlite3.connect(new)
+        try:
+            with connection:
+                _fill(connection, TABLE, [field.name for field in fields(Entry)], map(asdict, entries))
+                _fill(connection, "counts", [field.name for field in fields(Count)], map(asdict, figures))
+        finally:
+            connection.close()
+        new.replace(path)
+    except sqlite3.Error as error:
+        raise InputError(f"cannot be written: {error}", file=path) from None
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _fill(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Mapping[str, object]]
+) -> None:
+    named = ", ".join(f'"{name}"' for name in columns)
+    connection.execute(f"CREATE TABLE {table} ({named})")
+    marks = ", ".join("?" for _ in columns)
+    values = ([_plain(row[name]) for name in columns] for row in rows)
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", values)
+
+
+def _plain(value: object) -> object:
+    return strict_json.dump(value) if isinstance(value, tuple) else value

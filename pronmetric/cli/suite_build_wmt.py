@@ -1,0 +1,78 @@
+"""`pronmetric suite build wmt`: the paper's pronoun test suite from WMT test sets with sources."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from data_prep import source_suite
+from data_prep.filters import agreement_filter
+from data_prep.wmt import discovery
+from pronmetric.cli import numbers, output
+from pronmetric.cli.tables import table
+from pronmetric.output import targets
+from pronmetric.output.progress import progress
+from pronmetric.pronouns.languages import language
+
+DESCRIPTION = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
+system the source with its previous sentences, the reference with its context, the system's output, and the reference
+with the system's pronoun. A reference with the same wrong pronoun counts once for a source language. The table counts
+distinct source sentences with their context, as the paper's Table 2. Entries without a source are left out, counted."""
+EPILOG = """examples:
+  pronmetric suite build wmt --wmt-dir wmt --to_jsonl suite.jsonl --to_sqlite suite.db
+  pronmetric suite build wmt --wmt-dir wmt --pairs de-en --agreement pair_agreement.tsv --to_jsonl suite.jsonl"""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to `suite build`."""
+    made = commands.add_parser(
+        "wmt",
+        help="the paper's suite from WMT test sets with sources",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("--wmt-dir", required=True, metavar="DIR", help="WMT test sets, in any layout of `prepare`")
+    made.add_argument("--pairs", nargs="+", metavar="LP", help="language pairs (default: all into --target)")
+    made.add_argument("--target", default="en", metavar="CODE", help="target language (default: en)")
+    made.add_argument("--agreement", default="grammar", metavar="NAME|FILE", help="as filter.agreement of `prepare`")
+    made.add_argument("--min-agreement", type=numbers.share, default=0.8, metavar="X", help="of a file (default: 0.8)")
+    made.add_argument("--context", type=numbers.count, default=2, metavar="N", help="previous sentences (default: 2)")
+    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the aligner's sample (default: 1)")
+    made.add_argument("--to_jsonl", "--to-jsonl", dest="to_jsonl", metavar="FILE", help="write a JSON object an entry")
+    made.add_argument("--to_sqlite", "--to-sqlite", dest="to_sqlite", metavar="FILE", help="write a database")
+    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    made.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the suite; the exit code."""
+    targets.check([args.to_jsonl, args.to_sqlite], read=[args.wmt_dir, args.agreement])
+    chosen = language(args.target)
+    keep = agreement_filter(args.agreement, min_agreement=args.min_agreement, language=chosen)
+    found = discovery.discover(args.wmt_dir, pairs=args.pairs, exclude=(), target=chosen.code)
+    note = output.Notes(quiet=args.quiet)
+    for skipped in found.skipped:
+        note(f"skipped {skipped.id}: {skipped.reason}")
+    note.begin()
+    shown = found.testsets
+    if not args.quiet:
+        shown = progress(found.testsets, label="build", total=len(found.testsets), unit="test sets")
+    missing: dict[str, int] = {}
+    entries = list(
+        source_suite.build(shown, chosen, keep=keep, context_size=args.context, seed=args.seed, without_source=missing)
+    )
+    figures = source_suite.counts(entries, missing)
+    if args.to_jsonl is not None:
+        with targets.AtomicFile(args.to_jsonl) as file:
+            file.writelines(source_suite.json_lines(entries))
+    if args.to_sqlite is not None:
+        source_suite.write_sqlite(Path(args.to_sqlite), entries, figures)
+    header = ("source", "test sets", "source contexts", "errors", "pronoun pairs", "without source")
+    rows = [
+        (one.language, one.testsets, one.contexts, one.entries, one.pronoun_pairs, one.without_source)
+        for one in figures
+    ]
+    print(table(header, rows))
+    return 0
