@@ -82,6 +82,8 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "clpp": [
         Call("score --pair en-de a b", "a b", ["--to_json"]),
         Call("baseline --pair de-en --lm b a --tune c", "a b c", ["-o"]),
+        Call("train --pair de-en a --dev b", "a b", folders=["-o"]),
+        Call("predict model a", "a model/config.yaml", ["-o"]),
     ],
     "suite": [
         Call("score contrapro --set a --scores b", "a b", ("--to_json", "--plot")),
