@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     train, development = clpp.read(args.data, task), clpp.read(args.dev, task)
     from pronmetric.data.pieces import Subwords
     from pronmetric.training import clpp as training
-    from pronmetric.training.encoders import pretrained
+    from pronmetric.training.encoders import load_pretrained
 
     options = training.Options(
         kind=training.GRU if args.encoder is None else training.ENCODER,
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     )
     encoder = None
     if args.encoder is not None:
-        body, tokenizer = pretrained(args.encoder, package=None, dropout=0.1, allow_network=args.allow_network)
+        body, tokenizer = load_pretrained(args.encoder, package=None, dropout=0.1, allow_network=args.allow_network)
         encoder = body, Subwords(tokenizer)
     classifier = training.make(task, options, train, encoder=encoder)
     training.fit(
