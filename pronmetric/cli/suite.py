@@ -1,11 +1,11 @@
-"""`pronmetric suite`: published test suites of pronouns and discourse: list, show, export, score, compare."""
+"""`pronmetric suite`: published test suites of pronouns and discourse: list, show, export, score, compare, build."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import output, suite_compare, suite_export, suite_list, suite_score_flags
+from pronmetric.cli import output, suite_build, suite_compare, suite_export, suite_list, suite_score_flags
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -15,7 +15,7 @@ EPILOG = """examples:
   pronmetric suite score contrapro --set contrapro.json --scores nmt.scores --to_json nmt.json
   pronmetric suite score consistency --set deixis_test.json --seq2seq my-marian --context-mode concat22
   pronmetric suite compare nmt.json other.json"""
-COMMANDS = (suite_list, suite_export, suite_score_flags, suite_compare)
+COMMANDS = (suite_list, suite_export, suite_score_flags, suite_compare, suite_build)
 
 
 def parser() -> argparse.ArgumentParser:
