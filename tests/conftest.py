@@ -49,8 +49,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
-    """Programs that the tests start can be interrupted, also where a shell started the tests in the background."""
+    """Programs that the tests start can be interrupted, also where the tests run in the background or by nohup."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,6 @@ import pytest
 
 from pronmetric.cli.main import main
 
-LOCATIONS = {True: "same segment", False: "earlier segment", None: "unknown"}
-
 
 def result(tmp_path: Path, *flags: str) -> dict[str, Any]:
     path = tmp_path / "result.json"

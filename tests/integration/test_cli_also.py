@@ -107,7 +107,7 @@ def test_files_hold_what_the_table_shows(run: Run, texts: Path, model: list[Any]
     segments = [s["also"] for s in content["segments"] if s["system"] == str(bad)]
     assert [s["exact"] for s in segments] == [None, pytest.approx(200 / 3, abs=1e-5), 0.0, None]
     rows = [line.split("\t") for line in (tmp_path / "o.tsv").read_text().splitlines()]
-    assert rows[0][-3:] == ["score", "exact", "apt"] and {len(row) for row in rows} == {10}
+    assert rows[0][-3:] == ["score", "exact", "apt"] and {len(row) for row in rows} == {12}
     assert {tuple(row[-2:]) for row in rows if row[:2] == [str(bad), "1"]} == {("66.66667", "66.66667")}
     assert main(["report", str(tmp_path / "o.json"), "--format", "md", "--show", "systems", "--no-model"]) == 0
 

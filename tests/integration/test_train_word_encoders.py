@@ -36,7 +36,7 @@ def kinds(tiny_vectors: Path, tiny_elmo_files: tuple[Path, Path]) -> dict[str, l
     return {
         "random": small,
         "glove": [*small, f"encoder.vectors={tiny_vectors}", "encoder.trainable=false"],
-        "elmo": ["encoder=elmo", f"encoder.options={options}", f"encoder.weights={weights}"],
+        "elmo": ["encoder=elmo", f"encoder.options={options}", f"encoder.weights={weights}", "head.pair.heads=2"],
     }
 
 
@@ -116,7 +116,7 @@ def test_training_starts_from_a_checkpoint_of_its_kind(
     train: Train, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tiny_checkpoint(encoder="glove")
-    still = [f"init={folder}", "optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
+    still = [f"init={folder}", "head=logit", "optim.lr=0", "optim.head_lr=0", "half=false", "trainer.max_steps=1"]
     assert train(tmp_path / "out", *still, "encoder=glove") == 0
     found, source = (checkpoint.load(each).model.state_dict() for each in (tmp_path / "out" / "checkpoint", folder))
     assert found.keys() == source.keys() and all(torch.equal(found[key], source[key]) for key in source)

@@ -125,5 +125,5 @@ def test_faults_name_the_folder_and_the_split(folder: Path, tmp_path: Path) -> N
         arrow.read_pairs(tmp_path / "nowhere", "train")
     with pytest.raises(InputError, match="'passages_train' is none of train, development, test"):
         arrow.read_pairs(folder, "passages_train")
-    with pytest.raises(InputError, match="none with that split"):
+    with pytest.raises(InputError, match="no split 'passages_train' here"):
         arrow.read_passages(tmp_path, "passages_train")

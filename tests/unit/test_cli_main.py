@@ -153,6 +153,6 @@ def test_a_wrong_verb_or_flag_is_exit_code_2(argv: list[str], said: str, capsys)
 def test_every_verb_has_its_file(name: str) -> None:
     import importlib
 
-    found = importlib.import_module(f"pronmetric.cli.{name}")
+    found = importlib.import_module(f"pronmetric.cli.{name.replace('-', '_')}")
     assert callable(found.main)
     assert found.parser().prog == f"pronmetric {name}"
