@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,11 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def hashes(root: Path, paths: Iterable[Path]) -> dict[str, str]:
-    """Path relative to `root` -> hash, sorted."""
-    folder = root if root.is_dir() else root.parent
-    named = {path.relative_to(folder).as_posix(): path for path in paths}
+def hashes(roots: Path | Sequence[Path], paths: Iterable[Path]) -> dict[str, str]:
+    """Path relative to the root, or to the folder that holds all roots -> hash, sorted."""
+    shared = os.path.commonpath([os.path.abspath(root) for root in ([roots] if isinstance(roots, Path) else roots)])
+    folder = Path(shared) if os.path.isdir(shared) else Path(shared).parent
+    named = {Path(os.path.abspath(path)).relative_to(folder).as_posix(): path for path in paths}
     return {name: sha256(named[name]) for name in sorted(named)}
 
 

@@ -7,22 +7,22 @@ compared on its own; that result is stored, so that an interrupted run resumes. 
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from data_prep import documents, manifest
-from data_prep.documents import EnglishDocument
+from data_prep.english import English
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.reporter import Reporter
 from data_prep.result import Result, replace_folder
 from data_prep.settings import Settings
-from data_prep.splits import DEVELOPMENT, TEST, TRAIN, draw
+from data_prep.splits import DEVELOPMENT
 from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import Survey, survey
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
+from pronmetric.suites import coreference
 
 
 def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
         settings.filter.agreement, min_agreement=settings.filter.min_agreement, language=settings.language
     )
     testsets = _discover(settings, reporter)
-    plain = list(_read_plain(settings))
+    plain = English(settings)
     surveyed = _survey(settings, testsets, plain, reporter)
     inputs = _hash_inputs(settings, testsets)
     stages = Stages(settings, inputs["wmt"], surveyed.sample, reporter, make_aligner)
@@ -63,16 +63,14 @@ def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
     return found.testsets
 
 
-def _survey(
-    settings: Settings, testsets: Sequence[TestSet], plain: Sequence[tuple[str, EnglishDocument]], reporter: Reporter
-) -> Survey:
+def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, reporter: Reporter) -> Survey:
     """Survey the test sets; empty files and divided documents are reported."""
     surveyed = survey(
         reporter.progress(testsets, "read", len(testsets), "test sets"),
         rule=settings.rule,
         context_size=settings.context.size,
         sample_size=settings.align.lines,
-        development_lines=(line for split, doc in plain if split == DEVELOPMENT for line in doc.lines),
+        development_lines=(line for doc in plain.of(DEVELOPMENT) for line in doc.lines),
     )
     for name, counts in surveyed.counts.items():
         if empty := counts[jsonl.EMPTY]:
@@ -87,31 +85,22 @@ def _survey(
 
 def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, dict[str, str]]:
     """The hashes of all input files."""
-    folder = Path(settings.data.wmt)
-    found = {"wmt": manifest.hashes(folder, {path for testset in testsets for path in testset.paths})}
+    folders = [Path(folder) for folder in settings.data.wmt]
+    found = {"wmt": manifest.hashes(folders, {path for testset in testsets for path in testset.paths})}
     sources = {
-        path for testset in discovery.find(folder) if testset.source == settings.language.code for path in testset.paths
+        path
+        for testset in discovery.find(folders)
+        if testset.source == settings.language.code
+        for path in testset.paths
     }
-    found["wmt_english"] = manifest.hashes(folder, sources)
+    found["wmt_english"] = manifest.hashes(folders, sources)
     if settings.data.english is not None:
         english = Path(settings.data.english)
         found["english"] = manifest.hashes(english, documents.files(english))
+    if settings.data.coreference:
+        annotated = [Path(folder) for folder in settings.data.coreference]
+        found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in coreference.files(each)})
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
         found["agreement"] = manifest.hashes(table, [table])
     return found
-
-
-def _read_plain(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
-    """All plain English documents with their split: `data.english`, then the English sources of WMT."""
-    if settings.data.english is not None:
-        found = list(documents.read(Path(settings.data.english)))
-        held_out = draw([(doc.source, doc.doc) for doc in found], settings.splits.english_share, settings.seed)
-        for doc in found:
-            yield DEVELOPMENT if (doc.source, doc.doc) in held_out else TRAIN, doc
-    for doc in discovery.english_sources(
-        settings.data.wmt, years=settings.data.years, exclude=settings.data.exclude, language=settings.language.code
-    ):
-        split = settings.rule.of(doc.source, None, "")
-        if split != TEST:
-            yield split, dataclasses.replace(doc, source="wmt", doc=f"{doc.source}/{doc.doc}")

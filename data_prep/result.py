@@ -7,13 +7,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from data_prep import manifest, source_filter
+from data_prep import antecedents, manifest, source_filter
 from data_prep.documents import EnglishDocument
+from data_prep.english import English
 from data_prep.filters import Filter, filter_pair
-from data_prep.passages import passages
+from data_prep.passages import estimate, passages
 from data_prep.reporter import Reporter
 from data_prep.settings import STAGES, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
@@ -25,6 +27,8 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair, Passage
+from pronmetric.suites import coreference
+from pronmetric.suites.antecedents import openings, trained_on
 from pronmetric.text import strict_json
 
 STUDY = "development_study"
@@ -63,11 +67,12 @@ class Result:
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
         self._used: defaultdict[str, list[str]] = defaultdict(list)
+        self._openings: defaultdict[str, set[str]] = defaultdict(set)
 
     def write(
         self,
         files: list[tuple[TestSet, Path]],
-        plain: list[tuple[str, EnglishDocument]],
+        plain: English,
         inputs: Mapping[str, Mapping[str, str]],
         reporter: Reporter,
     ) -> dict[str, Any]:
@@ -78,6 +83,8 @@ class Result:
             if not rows[split]:
                 reporter.note(f"split {split} has no pair")
         rows |= self._write_passages(plain, [testset for testset, _ in files], reporter)
+        if self._settings.data.coreference:
+            rows |= self._write_coreference(self._settings.data.coreference)
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion, forms=self._settings.language.forms).save(
             self._folder / "confusion.json"
@@ -87,7 +94,11 @@ class Result:
             config=self._settings.to_manifest(),
             counts={
                 "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
-                "passages": {split: _nested(self._counts[f"passages_{split}"]) for split in (TRAIN, DEVELOPMENT)},
+                **{
+                    kind: {split: _nested(self._counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
+                    for kind in ("passages", "coreference")
+                    if f"{kind}_{TRAIN}" in rows
+                },
             },
             splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
             notes=self._notes(),
@@ -182,7 +193,7 @@ class Result:
             raise InputError(
                 f"data.wmt: none of {total['compared.outputs']:,} system outputs differs from its reference "
                 f"in a pronoun of inventory={self._settings.inventory}",
-                file=self._settings.data.wmt,
+                file=", ".join(self._settings.data.wmt),
             )
         if total["dropped.noisy.agreement filter"]:
             raise InputError(
@@ -191,17 +202,14 @@ class Result:
             )
         raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy in another split")
 
-    def _write_passages(
-        self, plain: list[tuple[str, EnglishDocument]], testsets: list[TestSet], reporter: Reporter
-    ) -> dict[str, int]:
+    def _write_passages(self, plain: English, testsets: list[TestSet], reporter: Reporter) -> dict[str, int]:
         rows = {}
         features = arrow.passage_features()
         for split in (DEVELOPMENT, TRAIN):
             name = f"passages_{split}"
-            docs = [doc for where, doc in plain if where == split]
-            docs += reference_documents(self._survey, split)
+            of_wmt = list(reference_documents(self._survey, split))
             if split == TRAIN and self._settings.passages.outputs:
-                docs += output_documents(
+                of_wmt += output_documents(
                     reporter.progress(testsets, "outputs as plain English", len(testsets), "test sets"),
                     self._survey,
                     split,
@@ -211,7 +219,8 @@ class Result:
                     language=self._settings.language,
                 )
             stream = self._folder / f".{name}"
-            shown = reporter.progress(docs, name, len(docs), "documents")
+            docs = chain(plain.of(split), of_wmt)
+            shown = reporter.progress(docs, name, plain.sizes[split] + len(of_wmt), "documents")
             rows[name] = arrow.write_rows(stream, self._passages(split, shown), features)
             arrow.save_split(self._folder / name, stream, features)
             stream.unlink()
@@ -240,7 +249,36 @@ class Result:
                 else:
                     counts[f"kept.{doc.source}"] += 1
                     counts["pronouns"] += len(passage.spans)
+                    counts[f"pieces.{doc.source}"] += estimate(passage.text)
+                    if self._settings.data.coreference:
+                        self._openings[split] |= openings([passage.text])
                     yield passage
+
+    def _write_coreference(self, folders: Iterable[str]) -> dict[str, int]:
+        """The passages with antecedents; a document that is not of training's plain English alone is held out."""
+        waiting = self._folder / ".rows"
+        waiting.mkdir()
+        features = arrow.coreference_features()
+        splits = dict(zip((TRAIN, DEVELOPMENT), arrow.COREFERENCE_SPLITS, strict=True))
+        with ExitStack() as stack:
+            rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in splits}
+            for folder in folders:
+                for document in coreference.read_folder(folder):
+                    learned = trained_on(document, self._openings[TRAIN])
+                    split = TRAIN if learned and not trained_on(document, self._openings[DEVELOPMENT]) else DEVELOPMENT
+                    counts = self._counts[splits[split]]
+                    counts[f"documents.{Path(folder).name}"] += 1
+                    for passage in antecedents.passages(document):
+                        if self._survey.held_out[split].near(passage.text):
+                            counts["dropped.copy on another side"] += 1
+                        else:
+                            counts[f"kept.{Path(folder).name}"] += 1
+                            counts["antecedents"] += len(passage.antecedents)
+                            rows[split].add(passage)
+        for split, name in splits.items():
+            arrow.save_split(self._folder / name, waiting / split, features)
+        shutil.rmtree(waiting)
+        return {name: rows[split].rows for split, name in splits.items()}
 
 
 def _read_counts(path: Path) -> dict[str, int]:

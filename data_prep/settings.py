@@ -34,8 +34,9 @@ Names = Annotated[list[Text], ONE]
 class Data(Record):
     """Group data."""
 
-    wmt: Text
+    wmt: Annotated[list[Text], ONE, Field(min_length=1)]
     english: Text | None
+    coreference: Names | None
     years: Years | None
     pairs: Pairs | None
     exclude: Names
@@ -82,6 +83,7 @@ class Splits(Record):
     development_share: Share
     block: Count
     english_share: Share
+    whole_files: Names
 
 
 class Passages(Record):
@@ -112,7 +114,8 @@ class Settings(settings.Settings):
                 f"with filter.agreement={self.filter.agreement}: it applies to a table; name its file or leave it out",
             )
         if self.data.english is None:
-            yield "splits.english_share", "without documents: add data.english=FOLDER or leave it out"
+            for key in ("english_share", "whole_files"):
+                yield f"splits.{key}", "without documents: add data.english=FOLDER or leave it out"
 
     @property
     def folder(self) -> Path:
@@ -168,6 +171,7 @@ class Settings(settings.Settings):
             "source_filter": self.filter.source,
             "rule": dataclasses.asdict(self.rule),
             "english_share": self.splits.english_share,
+            "whole_files": self.splits.whole_files,
             **self.passages.model_dump(),
             "seed": self.seed,
         }

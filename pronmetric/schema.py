@@ -96,10 +96,19 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Antecedent:
+    """The antecedent of a pronoun in a passage: numbers of the pronoun's word and of the antecedent's words."""
+
+    word: int
+    antecedent: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A window of a document, with the spans of its pronouns in use.
 
-    text: the window, plain. spans: (start, end) of each pronoun, in order. forms: lower-cased.
+    text: the window, plain. spans: (start, end) of each pronoun, in order. forms: lower-cased. antecedents: of those
+    pronouns whose antecedent is annotated.
     """
 
     id: str
@@ -108,3 +117,4 @@ class Passage:
     text: str
     spans: tuple[tuple[int, int], ...] = field(default=())
     forms: tuple[str, ...] = field(default=())
+    antecedents: tuple[Antecedent, ...] = field(default=())

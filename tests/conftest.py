@@ -311,6 +311,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         development: Sequence[Pair],
         test: Sequence[Pair] = (),
         passages: Sequence[str] = (),
+        coreference: Sequence[Passage] = (),
         rate: float = 0.5,
         pronouns: int = 1000,
     ) -> Path:
@@ -322,7 +323,8 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
             "development_study": [bare(pair) for pair in development if pair.kind == "noisy"],
         }
         texts = {"passages_train": [passage(i, text) for i, text in enumerate(passages)], "passages_development": []}
-        rows = arrow.write(folder, pairs=pairs, passages=texts)
+        annotated = {"coreference_train": coreference, "coreference_development": ()} if coreference else {}
+        rows = arrow.write(folder, pairs=pairs, passages=texts | annotated)
         counts = Counter((p.mismatches[0].ref_form, p.mismatches[0].hyp_form) for p in (*train, *development))
         ConfusionTable.from_counts(counts).save(folder / "confusion.json")
         testset = {"compared": {"ref pronouns": pronouns}, "mismatches": {"pronoun": round(rate * pronouns)}}

@@ -53,15 +53,18 @@ class Discovery:
     skipped: tuple[Skipped, ...]
 
 
+Folders = str | Path | Sequence[str | Path]
+
+
 def discover(
-    folder: str | Path,
+    folder: Folders,
     *,
     years: Sequence[int] | None = None,
     pairs: Sequence[str] | None = None,
     exclude: Sequence[str] = RESERVED,
     target: str = "en",
 ) -> Discovery:
-    """The test sets into English of a folder (one checkout or several).
+    """The test sets into English of a folder (one checkout or several) or of several folders.
 
     years: 21 or 2021, None for all. pairs: "de-en", None for all. exclude: see `RESERVED`; () lifts it.
 
@@ -70,7 +73,7 @@ def discover(
     """
     everything = [testset for testset in find(folder) if testset.target == target]
     if not everything:
-        raise InputError(f"holds no WMT test set into {_named(target)}; understood are {LAYOUTS}", file=folder)
+        raise InputError(f"holds no WMT test set into {_named(target)}; understood are {LAYOUTS}", file=_listed(folder))
     kept, skipped = [], []
     for testset in select(everything, years=years, pairs=pairs, target=target):
         reason = reason_to_skip(testset, exclude)
@@ -80,7 +83,7 @@ def discover(
             kept.append(testset)
     if not kept:
         reasons = "; ".join(f"{entry.id}: {entry.reason}" for entry in skipped)
-        raise InputError(f"no test set is left ({reasons}); data.exclude=[] lifts the exclusion", file=folder)
+        raise InputError(f"no test set is left ({reasons}); data.exclude=[] lifts the exclusion", file=_listed(folder))
     return Discovery(tuple(kept), tuple(skipped))
 
 
@@ -133,13 +136,22 @@ def _named(code: str) -> str:
     return next((name.capitalize() for name, other in LANGUAGES.items() if other == code), code)
 
 
-def find(folder: str | Path) -> list[TestSet]:
-    """All test sets of a folder, of all pairs, sorted by year, name and pair.
+def roots(folder: Folders) -> list[Path]:
+    """The folders, one or several, as a list."""
+    return [Path(folder)] if isinstance(folder, str | Path) else [Path(each) for each in folder]
+
+
+def _listed(folder: Folders) -> str:
+    return ", ".join(map(str, roots(folder)))
+
+
+def find(folder: Folders) -> list[TestSet]:
+    """All test sets of a folder or of several, of all pairs, sorted by year, name and pair.
 
     Raises:
         InputError: no such folder; a duplicate test set.
     """
-    files = walk(Path(folder))
+    files = list(dict.fromkeys(path for root in roots(folder) for path in walk(root)))
     marked = [*xml.find(files), *sgm.find(files)]
     found = [*unite(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
     once: dict[str, TestSet] = {}
@@ -269,7 +281,7 @@ def count_empty(found: Columns, tally: Counter[str]) -> Columns:
 
 
 def english_sources(
-    folder: str | Path,
+    folder: Folders,
     *,
     years: Sequence[int] | None = None,
     exclude: Sequence[str] = RESERVED,

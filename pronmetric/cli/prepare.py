@@ -45,8 +45,10 @@ def main(argv: Sequence[str]) -> int:
 def _job(settings: Settings) -> None:
     from data_prep.prepare import prepare
 
-    out = settings.folder
-    targets.check([], read=[settings.data.wmt, settings.data.english, settings.filter.agreement], folders=[out])
+    out, data = settings.folder, settings.data
+    targets.check(
+        [], read=[*data.wmt, data.english, *(data.coreference or ()), settings.filter.agreement], folders=[out]
+    )
     content = prepare(settings, Reporter(note=_note, progress=_progress), make_aligner=_backend(settings.align.backend))
     confusions = json.loads((settings.folder / "confusion.json").read_text(encoding="utf-8"))
     print("\n".join(summary(content, confusions)))

@@ -68,7 +68,7 @@ def _job(settings: Train) -> None:
         folder = locate.locate(settings.init, allow_network=False).folder
         settings = settings.model_copy(update={"init": str(folder)})
     out = Path(settings.out)
-    read = [settings.data.dir, settings.data.coreference, settings.init]
+    read = [settings.data.dir, settings.init]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
     if settings.table is not None:
@@ -77,7 +77,8 @@ def _job(settings: Train) -> None:
 
     from pronmetric.training.run import train
 
-    result = train(settings, required_sources=hydra_app.named_below("objective.source_weight"))
+    named = hydra_app.named_below("objective.source_share")
+    result = train(settings, required_sources=named, note=lambda line: print(line, file=sys.stderr))
     if result is None:  # the first process of several prints it
         return
     for name, value in sorted(result.figures.items()):

@@ -1,7 +1,8 @@
 """Pairs and passages as Arrow on disk: `datasets.load_from_disk` reads the folder, another schema version is refused.
 
-A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study` and the
-passage splits `passages_train`, `passages_development`, with `manifest.json` and `confusion.json`.
+A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study`, the passage
+splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
+antecedents `coreference_train`, `coreference_development`; with `manifest.json` and `confusion.json`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 PAIR_SPLITS = ("train", "development", "test", "development_study")
 MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
+COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 _ROWS_AT_ONCE = 1000
 _VERSION = f"{SCHEMA_VERSION}.0.0"
 _AGAIN = "run `pronmetric prepare` again"
@@ -73,11 +76,20 @@ def passage_features() -> datasets.Features:
     )
 
 
+def coreference_features() -> datasets.Features:
+    """The columns of a Passage with antecedents."""
+    from datasets import Features, Value
+
+    word = Value("int32")
+    return Features({**passage_features(), "antecedents": [{"word": word, "antecedent": [word]}]})
+
+
 def to_row(record: Pair | Passage) -> dict[str, Any]:
     """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
-    if isinstance(record, Pair):
-        row["mismatches"] = [dataclasses.asdict(mismatch) for mismatch in record.mismatches]
+    for name in ("mismatches", "antecedents"):
+        if name in row:
+            row[name] = [dataclasses.asdict(each) for each in row[name]]
     return row
 
 
@@ -160,13 +172,19 @@ def write(
     splits: dict[str, Iterable[Pair] | Iterable[Passage]] = {**pairs, **passages}
     with tempfile.TemporaryDirectory(dir=folder, prefix=".rows-") as waiting:
         for split, records in splits.items():
-            features = pair_features() if split in pairs else passage_features()
+            features = _features(split)
             stream = Path(waiting) / f"{split}.arrow"
             rows[split] = write_rows(stream, records, features)
             save_split(folder / split, stream, features)
             stream.unlink()
     finish(folder, rows)
     return rows
+
+
+def _features(split: str) -> datasets.Features:
+    if split in COREFERENCE_SPLITS:
+        return coreference_features()
+    return passage_features() if split in PASSAGE_SPLITS else pair_features()
 
 
 def finish(folder: Path, splits: Iterable[str]) -> None:
@@ -250,11 +268,12 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
 
 
 def _with_kind(rows: datasets.Dataset, kinds: tuple[str, ...]) -> Iterator[int]:
-    for index, mismatches in enumerate(rows.select_columns("mismatches")):
-        if any(mismatch["kind"] in kinds for mismatch in mismatches["mismatches"]):
+    columns = (part["mismatches"] for part in rows.select_columns("mismatches").iter(_ROWS_AT_ONCE))
+    for index, mismatches in enumerate(chain.from_iterable(columns)):
+        if any(mismatch["kind"] in kinds for mismatch in mismatches):
             yield index
 
 
 def read_passages(folder: str | os.PathLike[str], split: str) -> datasets.Dataset:
-    """One passage split of a prepared folder, memory-mapped. Raises as `read_pairs` does."""
-    return _read(folder, split, PASSAGE_SPLITS)
+    """One split of passages of a prepared folder, memory-mapped. Raises as `read_pairs` does."""
+    return _read(folder, split, (*PASSAGE_SPLITS, *COREFERENCE_SPLITS))

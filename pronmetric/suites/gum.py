@@ -36,18 +36,6 @@ class Annotated:
     mentions: tuple[Mention, ...]
 
 
-def read_folder(folder: str | Path) -> list[Annotated]:
-    """The documents of all .conll files in a folder, sorted by file name; raises as `read` does.
-
-    Raises:
-        InputError: there is no such file.
-    """
-    files = sorted(Path(folder).glob("*.conll"))
-    if not files:
-        raise InputError("expected GUM's .conll files in it", file=folder)
-    return [document for file in files for document in read(file)]
-
-
 def read(path: str | Path) -> list[Annotated]:
     """The documents of one file, in order.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 CHUNK = 64  # steps whose rows are sorted by length together
+KINDS = ("passages", "pairs")
 
 
 class Step(NamedTuple):
@@ -21,19 +23,79 @@ class Step(NamedTuple):
     turns: tuple[int, ...]
 
 
+class Plan(Sequence[Step]):
+    """Steps, kept as arrays: 8 bytes a draw; a slice shares them.
+
+    Args:
+        kinds: of each step, an index of `KINDS` (steps,).
+        sizes: draws of each step (steps,).
+        draws: row and turn of each draw, step after step (draws, 2).
+    """
+
+    def __init__(self, kinds: np.ndarray, sizes: np.ndarray, draws: np.ndarray) -> None:
+        self._kinds = kinds.astype(np.int8)
+        self._ends = np.cumsum(sizes, dtype=np.int64)
+        self._draws = draws.astype(np.int32)
+        self._chosen = range(len(kinds))
+
+    @classmethod
+    def join(cls, plans: Iterable[Plan]) -> Self:
+        """The steps of several plans, one after the other."""
+        parts = [plan._taken(plan._chosen) for plan in plans]
+        empty = (np.zeros(0, np.int8), np.zeros(0, np.int64), np.zeros((0, 2), np.int32))
+        return cls(*(np.concatenate(each) for each in zip(empty, *parts, strict=True)))
+
+    def shuffled(self, rng: np.random.Generator) -> Plan:
+        """The steps in another order."""
+        return Plan(*self._taken(rng.permutation(self._chosen)))
+
+    def draws(self, kind: str, rows: int) -> np.ndarray:
+        """How often each of `rows` rows of a kind is drawn (rows,)."""
+        kinds, sizes, draws = self._taken(self._chosen)
+        return np.bincount(draws[np.repeat(kinds == KINDS.index(kind), sizes), 0], minlength=rows)
+
+    def _taken(self, steps: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Kinds, sizes and draws of these steps, in this order."""
+        chosen = np.asarray(steps, dtype=np.int64)
+        sizes = np.diff(self._ends, prepend=0)[chosen]
+        first = np.repeat(self._ends[chosen] - np.cumsum(sizes), sizes)
+        return self._kinds[chosen], sizes, self._draws[first + np.arange(len(first))]
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self._chosen)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Plan: ...
+    def __getitem__(self, index: int | slice) -> Step | Plan:
+        """A step, or a plan of some of the steps."""
+        if isinstance(index, slice):
+            part = Plan.__new__(Plan)
+            part._kinds, part._ends, part._draws = self._kinds, self._ends, self._draws
+            part._chosen = self._chosen[index]
+            return part
+        at = self._chosen[index]
+        draws = self._draws[(self._ends[at - 1] if at else 0) : self._ends[at]]
+        return _step(KINDS[self._kinds[at]], draws)
+
+
 def plan_epoch(
     *,
-    passages: Sequence[int],
-    pairs: Sequence[int],
+    passages: ArrayLike,
+    pairs: ArrayLike,
     pair_share: float,
     pieces: int,
     max_pieces: int,
     seed: int,
     epoch: int,
-    passage_weights: Sequence[float] | None = None,
-    pair_weights: Sequence[float] | None = None,
+    passage_weights: ArrayLike | None = None,
+    pair_weights: ArrayLike | None = None,
+    passage_turns: ArrayLike | None = None,
     batch: int | None = None,
-) -> list[Step]:
+    parts: int = 1,
+) -> Plan:
     """The steps of one epoch: every passage once, and pairs that make up `pair_share` of the pieces.
 
     With weights, rows are drawn in proportion to their weights, and the pieces of an epoch stay the same; the numbers
@@ -49,55 +111,64 @@ def plan_epoch(
         epoch: counted from 0.
         passage_weights: above 0, one for each passage; by default all are 1.
         pair_weights: the same for the pairs.
+        passage_turns: maximum number of draws of each passage in all epochs; None: no limit.
         batch: pairs per step, whatever their length; None: as many as fit into `pieces`.
+        parts: number of parts that an epoch is planned in; `epoch` is then the number of the part.
     """
     rng = np.random.default_rng([seed, epoch])
     lengths = np.minimum(np.asarray(passages, dtype=np.int64), max_pieces)
     pair_lengths = np.minimum(np.asarray(pairs, dtype=np.int64), 2 * max_pieces)
-    steps: list[Step] = []
+    plans = []
     if len(lengths) and pair_share < 1:
-        rates = _rates(lengths, passage_weights, lengths.sum())
-        steps += _steps("passages", _draw(rates, seed, epoch, rng), lengths, pieces)
+        rates = _rates(lengths, passage_weights, lengths.sum() / parts)
+        draws = _draw(rates, seed, epoch, rng, most=passage_turns)
+        plans.append(_steps("passages", draws, lengths, pieces))
     if len(pair_lengths) and pair_share > 0:
         wanted = lengths.sum() * pair_share / (1 - pair_share) if pair_share < 1 else pair_lengths.sum()
-        rates = _rates(pair_lengths, pair_weights, wanted)
-        steps += _steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces, batch)
-    return [steps[i] for i in rng.permutation(len(steps))]
+        rates = _rates(pair_lengths, pair_weights, wanted / parts)
+        plans.append(_steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces, batch))
+    return Plan.join(plans).shuffled(rng)
 
 
-def _rates(lengths: np.ndarray, weights: Sequence[float] | None, pieces: float) -> np.ndarray:
+def _rates(lengths: np.ndarray, weights: ArrayLike | None, pieces: float) -> np.ndarray:
     """Draws per epoch of each row, proportional to its weight, for about `pieces` pieces in total."""
     shares = np.ones(len(lengths)) if weights is None else np.asarray(weights, dtype=float)
     return shares * (pieces / max(1.0, float((shares * lengths).sum())))
 
 
-def _draw(rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator) -> np.ndarray:
-    """Row and turn (rows, 2) of an epoch's draws, shuffled; each row is drawn evenly over the epochs, at its rate."""
+def _draw(
+    rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator, *, most: ArrayLike | None = None
+) -> np.ndarray:
+    """Row and turn (draws, 2) of an epoch, shuffled; each row is drawn evenly over the epochs, at most `most` times."""
     start = np.random.default_rng([seed, 7919]).random(len(rates)) + 1e-9  # a rate of 1 means exactly once
-    before, after = np.floor(rates * epoch + start), np.floor(rates * (epoch + 1) + start)
-    draws = [(row, turn) for row in np.flatnonzero(after > before) for turn in range(int(before[row]), int(after[row]))]
-    return rng.permutation(np.array(draws, dtype=np.int64).reshape(-1, 2))
+    before, after = (np.floor(rates * turn + start).astype(np.int64) for turn in (epoch, epoch + 1))
+    if most is not None:
+        before, after = np.minimum(before, most), np.minimum(after, most)
+    counts = after - before
+    rows = np.repeat(np.arange(len(rates)), counts)
+    turns = np.arange(len(rows)) + np.repeat(before - (np.cumsum(counts) - counts), counts)
+    return rng.permutation(np.stack([rows, turns], axis=1))
 
 
-def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int, batch: int | None = None) -> list[Step]:
+def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int, batch: int | None = None) -> Plan:
     """Split `draws` into steps of about `pieces` padded pieces, or of `batch` rows, with rows of similar length."""
-    if not len(draws):
-        return []
-    rows = pieces / max(1.0, float(lengths[draws[:, 0]].mean())) if batch is None else batch
+    rows = pieces / max(1.0, float(lengths[draws[:, 0]].mean() if len(draws) else 0)) if batch is None else batch
     chunk = max(1, int(CHUNK * rows))
-    steps = []
+    sizes: list[int] = []
+    parts = [draws[:0]]
     for begin in range(0, len(draws), chunk):
         part = draws[begin : begin + chunk]
         part = part[np.argsort(lengths[part[:, 0]], kind="stable")]
+        parts.append(part)
         first, longest = 0, 0
-        for at, row in enumerate(part[:, 0].tolist()):
-            longest = max(longest, int(lengths[row]))
+        for at, length in enumerate(lengths[part[:, 0]].tolist()):
+            longest = max(longest, length)
             full = longest * (at - first + 1) > pieces if batch is None else at - first == batch
             if at > first and full:
-                steps.append(_step(kind, part[first:at]))
-                first, longest = at, int(lengths[row])
-        steps.append(_step(kind, part[first:]))
-    return steps
+                sizes.append(at - first)
+                first, longest = at, length
+        sizes.append(len(part) - first)
+    return Plan(np.full(len(sizes), KINDS.index(kind)), np.array(sizes, dtype=np.int64), np.concatenate(parts))
 
 
 def _step(kind: str, draws: np.ndarray) -> Step:

@@ -23,16 +23,18 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns import finder, slots
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.words import words as split
-from pronmetric.training import antecedents, examples, logit_adjustment
-from pronmetric.training.batching import Step, plan_epoch
+from pronmetric.training import examples, logit_adjustment
+from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender_swap import swap_frequency
+from pronmetric.training.mixing import LETTERS_PER_PIECE, Passages
 from pronmetric.training.name_swap import Names, common_words
 from pronmetric.training.settings import Corruption, Train
 
 LOG = logging.getLogger(__name__)
 COUNTED = 10_000  # passages whose pronouns are counted by slot
-LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; used only to plan batches
+PART = 500  # steps that are planned together
+READ = 50_000  # passages whose words are counted, to tell names from words
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class DevelopmentPairs(Dataset[Labelled]):
 
     def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
         self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
-        lengths = [_pair_length(row, context) for row in rows]
+        lengths = _pair_lengths(rows, context)
         steps = plan_epoch(
             passages=[],
             pairs=lengths,
@@ -224,7 +226,7 @@ class PronounData(pl.LightningDataModule):
         settings: of the run.
         collator: of the encoder.
         inventory: the forms that are pronouns.
-        required_sources: names in `objective.source_weight` that the passages must have; the weight of another source
+        required_sources: names in `objective.source_share` that the passages must have; the share of another source
             without passages is ignored with a warning.
 
     Raises:
@@ -245,10 +247,10 @@ class PronounData(pl.LightningDataModule):
         self.collator = collator
         self.labeller = Labeller(collator, forms=inventory)
         self.required_sources = frozenset(required_sources)
-        self.annotated: dict[str, int] = {}  # numbers of training documents and passages from data.coreference
+        self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
         self._sets: TrainingSteps | None = None
-        self._steps: list[Step] = []
+        self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
 
     @property
@@ -267,15 +269,14 @@ class PronounData(pl.LightningDataModule):
         if self._sets is not None:
             return
         self._pairs = self._read_pairs()
-        self._passages = self._read_passages()
-        self._lengths = [int(len(t) / LETTERS_PER_PIECE) + 3 for t in self._passages["text"]]
-        self._pair_lengths = [_pair_length(row, self.context) for row in self._pairs]
+        self._passages, self._known = self._read_passages()
+        self._pair_lengths = _pair_lengths(self._pairs, self.context)
         self._refuse_nothing_to_train_on()
-        self._check_sources(set(self._passages["source"]))
+        self._check_sources(set(self._known.sources))
         self._development = self._development_sets()
         if not self._development:
             raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
-        self._weights = self._passage_weights()
+        self._weights = self._known.mixed(self._source_share())
         self._pair_weights = self._weights_by_kind()
         self._sets = self._training_steps()
         objective = self.settings.objective
@@ -306,39 +307,58 @@ class PronounData(pl.LightningDataModule):
                 )
         return np.isin(names, wanted) | np.isin(both, wanted)
 
-    def _read_passages(self) -> Any:
-        """The passages with a pronoun, including those of data.coreference."""
+    def _read_passages(self) -> tuple[Any, Passages]:
+        """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
+        objective = self.settings.objective
         passages = arrow.read_passages(self.folder, "passages_train")
-        if self.settings.data.coreference is not None:
+        if objective.kind == "detection" and objective.antecedent:
             from datasets import concatenate_datasets
 
-            more = antecedents.read(self.settings.data.coreference, known=passages["text"])
+            if "coreference_train" not in arrow.read_manifest(self.folder)["splits"]:
+                raise InputError(
+                    "no passages with annotated antecedents: prepare with data.coreference, or set "
+                    "objective.antecedent=0",
+                    file=self.folder,
+                )
+            more = arrow.read_passages(self.folder, "coreference_train")
             self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
             passages = concatenate_datasets([passages, more])
-        return passages.select([i for i, forms in enumerate(passages["forms"]) if len(forms)])
+        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
+        known = Passages.of(passages, by_form)
+        filled = np.flatnonzero(known.weights)
+        return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
     def _check_sources(self, known: set[str]) -> None:
         """Refuse a required source that no passage has; warn of others."""
-        for source in sorted(self._source_weight().keys() - known):
-            absent = f"objective.source_weight.{source}: no passage to train on is of this source"
+        absent = sorted(self._source_share().keys() - known)
+        for source in absent:
             if source in self.required_sources:
                 raise InputError(
-                    f"{absent}, expected one of {', '.join(sorted(known)) or 'none'}; "
-                    f"~objective.source_weight.{source} leaves the weight out",
+                    f"objective.source_share.{source}: no passage to train on is of this source, "
+                    f"expected one of {', '.join(sorted(known)) or 'none'}; "
+                    f"~objective.source_share.{source} leaves the share out",
                     file=self.folder,
                 )
-            LOG.warning("%s, the preset's weight is left out", absent)
+        if absent:
+            LOG.warning(
+                "objective.source_share: no passage to train on is of the source %s, the preset's share is left out",
+                ", ".join(absent),
+            )
 
-    def _source_weight(self) -> Mapping[str, float]:
+    def _source_share(self) -> Mapping[str, float]:
         objective = self.settings.objective
-        return (objective.source_weight or {}) if objective.kind == "detection" else {}
+        return (objective.source_share or {}) if objective.kind == "detection" else {}
+
+    def _limits(self) -> np.ndarray | None:
+        objective = self.settings.objective
+        return self._known.limits((objective.source_turns or {}) if objective.kind == "detection" else {})
 
     def _refuse_nothing_to_train_on(self) -> None:
-        if not self._lengths and self.pair_share < 1:
+        if not len(self._passages) and self.pair_share < 1:
             raise InputError(
                 "no passages to train on: add objective=pairs, or prepare with data.english", file=self.folder
             )
-        if not self._pair_lengths and self.pair_share > 0:
+        if not len(self._pairs) and self.pair_share > 0:
             raise InputError(
                 "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
             )
@@ -351,16 +371,20 @@ class PronounData(pl.LightningDataModule):
             corruption = objective.corruption
             frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
             if corruption.name_swap or corruption.gender_swap:
-                names = Names.from_faker(common=common_words(self._passages["text"]))
+                names = Names.from_faker(common=common_words(self._texts(READ)))
         corrupter = examples.Corrupter(table, frequency, names)
         return TrainingSteps(self._passages, self._pairs, self.labeller, corrupter, settings=self.settings)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> Plan:
         """The planned steps of the whole run, epoch after epoch, over all processes."""
         self.setup()
-        if not self._steps:
-            self._steps = list(chain.from_iterable(map(self._epoch, range(self.settings.trainer.max_epochs))))
+        if self._steps is None:
+            self._steps = Plan.join(map(self._epoch, range(self.settings.trainer.max_epochs)))
         return self._steps
+
+    def mix(self, steps: int) -> dict[str, dict[str, float]]:
+        """What the first steps draw of each source of passages (see `Passages.drawn`); nothing where there are none."""
+        return self._known.drawn(self.steps()[:steps]) if self.pair_share < 1 else {}
 
     def passages(self, batches: int) -> Iterator[Labelled]:
         """The first batches of passages of the run."""
@@ -375,49 +399,57 @@ class PronounData(pl.LightningDataModule):
         for rows, context in ((self._pairs, self.context), *development):
             yield from examples.texts(rows, context=context)
 
-    def _epoch(self, number: int) -> list[Step]:
+    def _epoch(self, number: int) -> Plan:
+        """The steps of an epoch, in parts of about `PART` steps, so that a run of less than an epoch is as even."""
+        share = self.pair_share
+        pieces = self._known.lengths.sum() / (1 - share) if share < 1 else self._pair_lengths.sum()
+        parts = max(1, round(float(pieces) / (PART * self.settings.data.pieces)))
+        return Plan.join(self._part(number * parts + part, parts) for part in range(parts))
+
+    def _part(self, number: int, parts: int) -> Plan:
         return plan_epoch(
-            passages=self._lengths,
+            passages=self._known.lengths,
             pairs=self._pair_lengths,
             pair_share=self.pair_share,
             pieces=self.settings.data.pieces,
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
+            parts=parts,
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
+            passage_turns=self._limits(),
             batch=self.settings.data.batch,
         )
 
-    def _passage_weights(self) -> list[float]:
-        """The sampling weight of each passage: the weight of its source times the highest weight of its forms."""
-        objective, by_source = self.settings.objective, self._source_weight()
-        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
-        rows = zip(self._passages["source"], self._passages["forms"], strict=True)
-        return [by_source.get(source, 1.0) * max(by_form.get(form, 1.0) for form in forms) for source, forms in rows]
-
-    def _weights_by_kind(self) -> list[float] | None:
+    def _weights_by_kind(self) -> np.ndarray | None:
         """Weights under which `system_share` of the pieces are of system outputs; None for uniform weights."""
         share = self.settings.objective.system_share
         if share is None:
             return None
-        system = np.array(self._pairs["kind"]) == "system"
-        pieces = np.array(self._pair_lengths, dtype=float)
+        system = _is(self._pairs, "kind", "system")
+        pieces = self._pair_lengths.astype(float)
         if system.all() or not system.any():
             return None
         shares = share / pieces[system].sum(), (1 - share) / pieces[~system].sum()
-        return np.where(system, *shares).tolist()
+        return np.where(system, *shares)
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
         """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
         found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-        every = len(self._weights) // COUNTED + 1
-        texts = self._passages["text"]
-        for text, weight in zip(texts[::every], self._weights[::every], strict=True):
+        weights = self._weights / self._weights.min(initial=np.inf)
+        every = len(weights) // COUNTED + 1
+        for text, weight in zip(self._texts(COUNTED), weights[::every].tolist(), strict=True):
             words = split(text)
             for occurrence in finder.find(text, words):
                 found[slots.slot(words, occurrence.word)][occurrence.form] += weight
         return swap_frequency(found, gender_swap)
+
+    def _texts(self, most: int) -> Iterator[str]:
+        """The texts of every n-th passage, so that they are fewer than about `most`."""
+        some = self._passages.select(range(0, len(self._passages), len(self._passages) // most + 1))
+        for part in some.select_columns(["text"]).iter(1000):
+            yield from part["text"]
 
     def _odds(self) -> dict[tuple[str, str], float]:
         """The logit adjustment by slot and form, from the first `COUNTED` passages of the run."""
@@ -462,7 +494,7 @@ class PronounData(pl.LightningDataModule):
     def _sample(self, split: str, kind: str | None) -> Any:
         rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
         if kind is not None:
-            rows = rows.select([i for i, found in enumerate(rows["kind"]) if found == kind])
+            rows = rows.select(np.flatnonzero(_is(rows, "kind", kind)))
         most = self.settings.data.development
         if most and len(rows) > most:
             chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
@@ -470,8 +502,21 @@ class PronounData(pl.LightningDataModule):
         return rows
 
 
-def _pair_length(row: Mapping[str, Any], context: str) -> int:
-    letters = len(row["better"]) + len(row["worse"])
-    if context != "none":
-        letters += 2 * sum(len(sentence) for sentence in row["context"])
-    return int(letters / LETTERS_PER_PIECE) + 6
+def _pair_lengths(rows: Any, context: str) -> np.ndarray:
+    """Estimated pieces of each pair, both texts together (pairs,)."""
+    lengths = np.zeros(len(rows), dtype=np.int32)
+    at = 0
+    for part in rows.select_columns(["better", "worse", "context"]).iter(1000):
+        for better, worse, before in zip(part["better"], part["worse"], part["context"], strict=True):
+            letters = len(better) + len(worse)
+            if context != "none":
+                letters += 2 * sum(map(len, before))
+            lengths[at] = int(letters / LETTERS_PER_PIECE) + 6
+            at += 1
+    return lengths
+
+
+def _is(rows: Any, column: str, value: str) -> np.ndarray:
+    """Which rows have this value in a column of texts (rows,)."""
+    parts = (np.array(part[column]) == value for part in rows.select_columns([column]).iter(1000))
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from pronmetric.data.pieces import Characters, Vocabulary
-from pronmetric.training.batching import Step, plan_epoch
+from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.datamodule import StepSampler
 
 
@@ -81,7 +80,7 @@ class LanguageData(pl.LightningDataModule):
     ) -> None:
         super().__init__()
         self.train, self.development = Rows(train[0], vocabulary), Rows(development[0], vocabulary)
-        self.steps = list(chain.from_iterable(_steps(train[1], words, seed, epoch) for epoch in range(epochs)))
+        self.steps = Plan.join(_steps(train[1], words, seed, epoch) for epoch in range(epochs))
         self.development_steps = _steps(development[1], 2 * words, 0, 0)
         self.workers = workers
         self.first = 0  # number of steps that are done
@@ -100,7 +99,7 @@ class LanguageData(pl.LightningDataModule):
         return DataLoader(self.development, sampler=sampler, batch_size=None)
 
 
-def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> list[Step]:
+def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> Plan:
     """Batches of each text once, grouped by length."""
     most = max(lengths)
     return plan_epoch(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)

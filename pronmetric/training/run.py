@@ -8,7 +8,7 @@ import pickle
 import signal
 import threading
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +82,9 @@ class Result:
     calibration: Fit | None
 
 
-def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result | None:
+def train(
+    settings: Train, *, required_sources: Collection[str] = (), note: Callable[[str], None] = LOG.info
+) -> Result | None:
     """Train, and export the weights with the best development pair accuracy to `out`/checkpoint.
 
     A killed run is resumed from `out`/last.ckpt and reaches the same weights. On several devices only the first process
@@ -90,7 +92,8 @@ def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result 
 
     Args:
         settings: of the run; `init`, if any, is a folder.
-        required_sources: names in `objective.source_weight` that the data must have; others may be absent.
+        required_sources: names in `objective.source_share` that the data must have; others may be absent.
+        note: takes a line on what the run trains on.
 
     Raises:
         PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
@@ -109,6 +112,12 @@ def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result 
             _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
         first = to_training(model.scorer, data.passages(FIRST_BATCHES)) if model.calibrated else None
         length = run_length(len(data.steps()), settings.trainer)
+        mix = data.mix(length.steps * _processes(settings.trainer))
+        for source, found in mix.items():
+            note(
+                f"passages of {source}: {found['pieces']:,} pieces ({100 * found['share']:.0f} %), "
+                f"each seen at most {found['turns']:,} times"
+            )
         module = ScorerModule(
             model.scorer,
             loss=settings.loss,
@@ -126,6 +135,7 @@ def train(settings: Train, *, required_sources: Collection[str] = ()) -> Result 
         "version": pronmetric.__version__,
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
         **_training_record(settings, model, first, best, annotated=data.annotated),
+        **({"mix": mix} if mix else {}),
         "figures": best.figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
@@ -355,11 +365,15 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
 
 def run_length(batches: int, trainer: Trainer) -> Length:
     """The length of a run with `batches` batches in all epochs."""
-    world = max(1, torch.cuda.device_count() if trainer.devices == -1 else trainer.devices)
+    world = _processes(trainer)
     steps = batches // world
     if not steps:
         raise InputError(f"{batches} batches are too few for {world} devices: give smaller batches")
     return Length(steps if trainer.max_steps < 0 else min(steps, trainer.max_steps), steps / trainer.max_epochs)
+
+
+def _processes(trainer: Trainer) -> int:
+    return max(1, torch.cuda.device_count() if trainer.devices == -1 else trainer.devices)
 
 
 def steps_between(every: float, length: Length) -> int:

@@ -137,7 +137,8 @@ class Detection(Record):
     preference: Weight
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
-    source_weight: dict[str, Positive] | None
+    source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
+    source_turns: dict[str, Count] | None
     form_weight: dict[str, Positive] | None
     corruption: Corruption
 
@@ -229,7 +230,6 @@ class Data(Record):
     kinds: Annotated[list[Literal["system", "noisy"]], Field(min_length=1)] | None
     testsets: Annotated[list[Text], Field(min_length=1)] | None
     agreeing: bool
-    coreference: Text | None
 
 
 class In(Record):
@@ -283,9 +283,16 @@ class Table(Record):
 class Train(Settings):
     """The settings of `pronmetric train`, as conf/train.yaml composes them."""
 
-    FREE: ClassVar = ("objective.source_weight", "objective.form_weight", "objective.corruption.emphasis")
+    FREE: ClassVar = (
+        "objective.source_share",
+        "objective.source_turns",
+        "objective.form_weight",
+        "objective.corruption.emphasis",
+    )
     REFUSED: ClassVar = {
         "encoder.stateful": "ELMo's state is reset for each batch, so that a score does not depend on earlier batches",
+        "data.coreference": "`pronmetric prepare` reads annotated documents now: prepare with data.coreference=FOLDER",
+        "objective.source_weight": "replaced by objective.source_share, the share of the pieces of each source",
         "objective.corruption.flip": "renamed to objective.corruption.gender_swap",
         "objective.corruption.swap": "renamed to objective.corruption.name_swap",
         "states": "renamed to encoder_cache",
@@ -318,10 +325,11 @@ class Train(Settings):
             raise InputError(
                 f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
             )
-        if self.objective.kind == "detection" and self.objective.antecedent and self.data.coreference is None:
-            raise InputError("objective.antecedent learns from annotated documents: add data.coreference=FOLDER")
-        if self.data.coreference is not None and self.objective.kind == "pairs":
-            raise InputError("data.coreference gives passages, and objective=pairs trains on pairs alone")
+        shares = (self.objective.source_share or {}) if self.objective.kind == "detection" else {}
+        if sum(shares.values()) > 1 + 1e-9:
+            raise InputError(
+                f"objective.source_share: expected shares that sum to at most 1, got {sum(shares.values()):g}"
+            )
         if self.encoder_cache is not None and not self.optim.frozen:
             raise InputError("encoder_cache= caches the states of a frozen encoder: add optim.frozen=true")
         if self.encoder.kind == "elmo" and self.init is None:

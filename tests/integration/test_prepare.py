@@ -7,12 +7,14 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
 
+from benchmarks import prepare as prepare_figures
 from data_prep.result import Result
 from data_prep.stages import Stages
 from pronmetric.alignment.aligner import TokenPair
@@ -118,6 +120,8 @@ def test_the_confusion_table_counts_the_mismatches_of_train(prepared: Path) -> N
 def test_the_manifest_counts_everything(prepared: Path) -> None:
     found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
     assert set(found["inputs"]) == {"wmt", "wmt_english", "english"}
+    kept = found["counts"]["passages"]["train"]["kept"]
+    assert set(kept) == {"home", "wmt", "wmt-system"} == set(found["counts"]["passages"]["train"]["pieces"])
     assert found["inputs"]["english"].keys() == {"home/letters.txt"}
     assert "out" not in found["config"] and found["config"]["context_size"] == 2
     for counts in found["counts"]["testsets"].values():
@@ -320,3 +324,125 @@ def test_a_log_file_gets_plain_lines_that_count_test_sets(
     assert "\r" not in notes
     for label in ("read", "align and compare", "unique pairs"):
         assert any(re.fullmatch(rf"{label}: (\d+)/\1 test sets \(100 %\)", line) for line in lines), notes
+
+
+# Test sets stay out of training
+
+NEWS = [
+    "The mayor of the old town said that she would open the bridge again in spring.",
+    "He promised the fishermen that they could land their boats beside it in the meantime.",
+    "Nobody believed him when he spoke to them about the winter on the northern shore.",
+    "My sister lost her ticket on the way to the station, but she found it in her coat.",
+]
+HELD_OUT = [
+    "Two farmers who had sold their horses at the market walked home because they had no money left.",
+    "Their daughter told the judge that she had never seen him before that rainy evening in March.",
+    "The doctor gave the sailor his letter and asked him whether he could read it aloud to her.",
+]
+
+
+def swapped(line: str) -> str:
+    words = {"she": "he", "he": "she", "him": "it", "her": "his", "they": "it", "their": "his", "it": "they"}
+    return " ".join(words.get(word, word) for word in line.split(" "))
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Plain test sets with the names of the real ones; training has copies and near copies of the held-out lines."""
+    folder = tmp_path_factory.mktemp("older")
+
+    def write(name: str, lines: list[str], system: str = "North") -> None:
+        place = folder / name
+        place.mkdir(parents=True)
+        (place / "docids.txt").write_text("".join(f"d{number // 4}\n" for number in range(len(lines))))
+        for file, texts in (("ref", lines), (system, [swapped(line) for line in lines])):
+            (place / f"{file}.txt").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+
+    near = HELD_OUT[0].replace("walked home", "went home").replace(".", " !")
+    training = [f"{line[:-1]} of {year}." for year in ("1950", "1960", "1970") for line in NEWS]
+    write("wmt/newstest2013.de-en", [*training, near, "Yes , she said ."])
+    write("wmt/newstest2013.fr-en", [*training, near, "Yes , she said ."])
+    write("more/newstest2014.de-en", HELD_OUT)
+    write("more/newstest2023.de-en", [f"{line[:-1]}, as the evening paper of the harbour wrote." for line in NEWS])
+    for name in ("newstest2017.de-en", "newsdiscusstest2015.fr-en", "newstest2023.zh-en", "newstest2023.he-en"):
+        write(f"more/{name}", [f"{HELD_OUT[1][:-1]} of {name[-8:]}."])
+    for name, text in (("litbank/one", f"{HELD_OUT[2]}\n\n{NEWS[0]}"), ("litbank/two", f"{NEWS[1]}\n\n{NEWS[2]}")):
+        (folder / "english" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "english" / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def without_tests(older: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("without") / "out"
+    given = [f"data.wmt=[{older / 'wmt'},{older / 'more'}]", f"data.english={older / 'english'}", f"out={out}"]
+    assert command.main(["prepare", *given, "splits.english_share=0.5"]) == 0
+    return out
+
+
+def test_no_test_set_is_in_training_or_development_by_its_name(without_tests: Path) -> None:
+    found = json.loads((without_tests / "manifest.json").read_text(encoding="utf-8"))
+    testsets = {split: found["splits"][split]["testsets"] for split in ("train", "development", "test")}
+    assert testsets == {
+        "train": ["newstest2013.de-en"],  # the pairs of fr-en are the same
+        "development": ["newstest2023.de-en"],
+        "test": ["newstest2014.de-en"],
+    }
+    assert set(found["counts"]["testsets"]) == {*chain.from_iterable(testsets.values()), "newstest2013.fr-en"}
+    assert not any("2017" in name or "2015" in name for name in found["inputs"]["wmt"])
+
+
+def test_no_text_of_a_test_set_is_in_training_or_development(without_tests: Path) -> None:
+    assert prepare_figures.overlap(without_tests, [("newstest2014", HELD_OUT)]) == {
+        "newstest2014": {"texts": 3, "copies": 0}
+    }
+    known = [*map(str.upper, NEWS[:1]), *HELD_OUT]  # the check finds what is there
+    assert prepare_figures.overlap(without_tests, [("news", known)])["news"]["copies"] > 0
+    assert prepare_figures.pairs(without_tests, "test") and len(arrow.read_pairs(without_tests, "test"))
+
+
+def test_a_pair_of_texts_is_there_once(without_tests: Path) -> None:
+    rows = [row for split in ("train", "development", "test") for row in arrow.read_pairs(without_tests, split)]
+    assert len({(row["kind"], row["better"], row["worse"]) for row in rows}) == len(rows) > 10
+    counts = json.loads((without_tests / "manifest.json").read_text())["counts"]["testsets"]["newstest2013.fr-en"]
+    assert counts["kept"]["system"] == 0 < counts["dropped"]["system"]["repeated"]
+
+
+def test_a_book_is_held_out_as_a_whole(without_tests: Path) -> None:
+    def books(split: str) -> set[str]:
+        rows = arrow.read_passages(without_tests, split)
+        return {row["doc"].split(".")[0] for row in rows if row["source"] == "litbank"}
+
+    held_out, learned = books("passages_development"), books("passages_train")
+    assert len(held_out) == len(learned) == 1 and held_out | learned == {"one", "two"}
+
+
+def test_annotated_documents_are_held_out_with_their_text(
+    corpus: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    english = tmp_path / "english" / "home"
+    english.mkdir(parents=True)
+    text = "The cat of Ann slept. It rained. She fed it, and they left. Vets came, who had no food with them."
+    for number in range(10):
+        (english / f"{number}.txt").write_text(f"Story {number}: he saw her.\n", encoding="utf-8")
+    (english / "cat.txt").write_text(text + "\n", encoding="utf-8")
+    folder = root / "tests" / "fixtures" / "coreference"
+    given = [f"data.wmt={corpus / 'wmt'}", f"data.english={tmp_path / 'english'}", f"data.coreference={folder}"]
+    names: dict[str, dict[str, list[str]]] = {}
+    for share in ("0.0", "1.0"):
+        out = tmp_path / share
+        assert command.main(["prepare", *given, f"splits.english_share={share}", f"out={out}"]) == 0
+        names[share] = {s: arrow.read_passages(out, s)["doc"][:] for s in arrow.COREFERENCE_SPLITS}
+    assert names["0.0"] == {"coreference_train": ["OWN_cat"], "coreference_development": ["OWN_bridge"]}  # not in it
+    assert names["1.0"] == {"coreference_train": [], "coreference_development": ["OWN_cat", "OWN_bridge"]}
+    found = json.loads((tmp_path / "0.0" / "manifest.json").read_text(encoding="utf-8"))
+    assert found["counts"]["coreference"]["train"] == {
+        "antecedents": 3,
+        "documents": {"coreference": 1},
+        "kept": {"coreference": 1},
+    }
+    assert list(found["inputs"]["coreference"]) == ["own.conll"]
+    (row,) = arrow.read_passages(tmp_path / "0.0", "coreference_train")
+    assert row["antecedents"][0] == {"word": 9, "antecedent": [3]}
+    assert command.main(["prepare", *given, f"data.coreference={tmp_path}", f"out={tmp_path / 'none'}"]) == 1
+    assert "expected .conll files with annotated coreference" in capsys.readouterr().err.splitlines()[-1]

@@ -25,12 +25,14 @@ import yaml
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from data_prep import antecedents
 from pronmetric.checkpoint import files as checkpoint
 from pronmetric.cli.main import main
 from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
+from pronmetric.suites import coreference
 from pronmetric.training import calibrate
 from pronmetric.training import module as training_module
 from pronmetric.training import run as training_run
@@ -63,8 +65,8 @@ def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Arguments:
         later = {override.split("=")[0] for override in overrides}
         if "init" in later:  # it brings its own encoder
             later |= {"encoder", "encoder.name"}
-        if not any("objective=pairs" in each or "objective.source_weight" in each for each in overrides):
-            overrides = ("~objective.source_weight.wmt", *overrides)  # the tiny data have no passages of WMT
+        if not any("objective=pairs" in each or "objective.source_share" in each for each in overrides):
+            overrides = ("~objective.source_share.wmt", *overrides)  # the tiny data have no passages of WMT
         return ["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides]
 
     return command
@@ -321,11 +323,18 @@ def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> No
 def test_attention_learns_from_annotated_documents(
     train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path, tmp_path: Path
 ) -> None:
+    (annotated, *_) = coreference.read_folder(root / "tests" / "fixtures" / "coreference")
     text = "The cat of Ann slept. It rained. She fed it, and they left."
-    folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=[text])
-    given = [f"data.coreference={root / 'tests' / 'fixtures' / 'coreference'}", "objective.antecedent=0.5"]
-    assert train(tmp_path, *given, "objective.pair_share=0", "trainer.max_epochs=10", folder=folder) == 0
+    folder = make_prepared(
+        train=sample_pairs[:8],
+        development=sample_pairs[:2],
+        passages=[text],
+        coreference=list(antecedents.passages(annotated)),
+    )
+    given = ["objective.antecedent=0.5", "objective.pair_share=0", "trainer.max_epochs=10"]
+    assert train(tmp_path, *given, folder=folder) == 0
     assert config(tmp_path)["training"]["coreference"] == {"documents": 1, "passages": 1, "weight": 0.5}
+    assert config(tmp_path)["training"]["mix"].keys() == {"coreference", "tiny"}
     assert any(row.get("train/antecedent") for row in rows(tmp_path))
 
 
@@ -365,11 +374,11 @@ def test_two_heads_are_trained_together(train: Train, tiny_checkpoint: Callable[
     assert config(tmp_path / "second")["training"]["head_seed"] is None
 
 
-def test_a_source_that_only_the_preset_weighs_is_a_warning(
+def test_a_source_that_only_the_preset_names_is_a_warning(
     train: Train, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert train(tmp_path, "objective.source_weight.tiny=2.0", "trainer.max_steps=1") == 0
-    assert "objective.source_weight.wmt: no passage to train on is of this source" in caplog.text
+    assert train(tmp_path, "objective.source_share.tiny=0.5", "trainer.max_steps=1") == 0
+    assert "objective.source_share: no passage to train on is of the source wmt" in caplog.text
 
 
 def test_heads_begin_alike_whatever_the_seed(train: Train, tmp_path: Path) -> None:
@@ -732,13 +741,14 @@ def test_two_processes_validate_as_one_does(
         (["lr=1"], "unknown key 'lr'; did you mean 'optim.lr'?"),
         (["head=papers"], "did you mean head=paper?"),
         (["head=paper"], "head=paper has no probabilities and learns from pairs alone: add objective=pairs"),
-        (["objective.antecedent=1"], "add data.coreference=FOLDER"),
-        (["data.coreference=.", "objective=pairs"], "objective=pairs trains on pairs alone"),
-        (["data.coreference=/no/such/folder"], "/no/such/folder: expected GUM's .conll files in it"),
+        (["objective.antecedent=1"], "no passages with annotated antecedents: prepare with data.coreference"),
+        (["data.coreference=."], "`pronmetric prepare` reads annotated documents now"),
+        (["objective.source_weight.wmt=2"], "replaced by objective.source_share"),
+        (["objective.source_share={tiny: 0.7, wmt: 0.4}"], "expected shares that sum to at most 1, got 1.1"),
         (["head.kind=neck"], "head.kind=neck: expected average, logit or paper"),
         (["word_state=last"], "word_state=last: expected mean or first"),
         (["trainer.devices=99", "data.pieces=4096"], "are too few for 99 devices"),
-        (["objective.source_weight={wmmt:2}"], "objective.source_weight.wmmt: no passage to train on"),
+        (["objective.source_share={wmmt:0.2}"], "objective.source_share.wmmt: no passage to train on"),
         (["encoder.max_pieces=5"], "expected max_pieces with room for 8 pieces of text, got 5"),
         (["encoder.name=/no/such/folder"], "no encoder at /no/such/folder"),
         (["init=/no/such/folder"], "no checkpoint '/no/such/folder'"),

@@ -25,6 +25,9 @@ def test_hashes_are_of_the_bytes_with_paths_relative_to_the_folder(tmp_path: Pat
         "one": hashlib.sha256(b"one").hexdigest(),
     }
     assert list(manifest.hashes(tmp_path, paths)) == ["b/two", "one"]
+    (tmp_path / "b" / "c").mkdir()
+    several = manifest.hashes([tmp_path / "b", tmp_path / "b" / "c"], paths[:1])
+    assert list(several) == ["two"] and list(manifest.hashes([tmp_path / "b", tmp_path], paths[:1])) == ["b/two"]
     assert manifest.hashes(tmp_path / "one", [tmp_path / "one"]) == {"one": hashlib.sha256(b"one").hexdigest()}
 
 

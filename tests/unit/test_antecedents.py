@@ -11,16 +11,18 @@ import numpy as np
 import pytest
 import torch
 
+from data_prep import antecedents
 from pronmetric.checkpoint import files
+from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Pieces
-from pronmetric.errors import InputError
 from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.suites.antecedents import natural
-from pronmetric.suites.gum import Annotated, Mention, read_folder
+from pronmetric.suites.coreference import read_folder
+from pronmetric.suites.gum import Annotated, Mention
 from pronmetric.text.words import words
-from pronmetric.training import antecedents, examples
+from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
@@ -32,6 +34,10 @@ DOCUMENT, OTHER = read_folder(FOLDER)
 TEXT = "The cat of Ann slept. It rained. She fed it, and they left. Vets came, who had no food with them."
 TABLE = ConfusionTable({"she": {"he": 5}, "it": {"he": 1, "they": 2}, "they": {"it": 3}, "them": {"it": 1}})
 REFERRED = [[], ["ann"], ["the", "cat", "of", "ann"], [], [], ["vets"]]  # of It, She, it, they, who and them
+
+
+def as_rows(document: Annotated) -> Iterator[dict[str, Any]]:
+    return map(arrow.to_row, antecedents.passages(document))
 
 
 def corrupted(
@@ -47,7 +53,7 @@ def corrupted(
     }
     options |= {"emphasis": {}, "plain": 0.5, "clean": 0.1, "context": 0.6, "fitting": 0.0, "balanced": False}
     options |= {"adjusted": False, "gender_swap": 0.0, "name_swap": 0.0, "fresh": 0.0, "tie": 0.0, **changes}
-    row = next(antecedents.passages(DOCUMENT)) if row is None else row
+    row = next(as_rows(DOCUMENT)) if row is None else row
     return examples.passage(
         row, np.random.default_rng(seed), examples.Corrupter(TABLE, names=names), Corruption(**options)
     )
@@ -72,34 +78,26 @@ def test_text_is_written_naturally() -> None:
 
 
 def test_a_passage_names_the_words_of_its_antecedents() -> None:
-    (row,) = antecedents.passages(DOCUMENT)
+    (row,) = as_rows(DOCUMENT)
     assert (row["text"], row["source"], row["doc"]) == (TEXT, "coreference", "OWN_cat")
     assert row["forms"] == ("it", "she", "it", "they", "who", "them")
     assert row["antecedents"] == [
-        {"word": 9, "antecedent": [3]},
-        {"word": 11, "antecedent": [0, 1, 2, 3]},
-        {"word": 25, "antecedent": [17]},
+        {"word": 9, "antecedent": (3,)},
+        {"word": 11, "antecedent": (0, 1, 2, 3)},
+        {"word": 25, "antecedent": (17,)},
     ]
 
 
 def test_each_passage_begins_in_the_middle_of_the_last_one() -> None:
     tokens = "Ann left . She slept .".split() * 40
     mentions = tuple(Mention(at, at + 1, "ann") for at in range(0, 240, 3))
-    rows = list(antecedents.passages(Annotated("long", tuple(tokens), mentions)))
+    rows = list(as_rows(Annotated("long", tuple(tokens), mentions)))
     # sentences of three words that begin within 116 words from word 0, 58, 116 and 174
     assert [len(words(row["text"])) for row in rows] == [117, 114, 117, 66]
     assert [row["text"][:3] for row in rows] == ["Ann", "Ann", "She", "Ann"]
-    assert rows[1]["antecedents"][:2] == [{"word": 3, "antecedent": [0]}, {"word": 9, "antecedent": [0, 6]}]
-    assert rows[2]["antecedents"][0] == {"word": 6, "antecedent": [3]}  # its first pronoun has none within it
-    assert list(antecedents.passages(Annotated("none", tuple(tokens), ()))) == []
-
-
-def test_documents_that_no_passage_of_training_begins_in_are_held_out() -> None:
-    found = antecedents.read(FOLDER, known=[f"{TEXT} More.", "Bill crossed."])
-    assert found["doc"] == [DOCUMENT.name]
-    assert found[0]["antecedents"] == next(antecedents.passages(DOCUMENT))["antecedents"]
-    with pytest.raises(InputError, match="all are held out"):
-        antecedents.read(FOLDER, known=[f"Yes. {TEXT}"])
+    assert rows[1]["antecedents"][:2] == [{"word": 3, "antecedent": (0,)}, {"word": 9, "antecedent": (0, 6)}]
+    assert rows[2]["antecedents"][0] == {"word": 6, "antecedent": (3,)}  # its first pronoun has none within it
+    assert list(as_rows(Annotated("none", tuple(tokens), ()))) == []
 
 
 # Examples
@@ -158,7 +156,7 @@ def batch(pieces: Pieces, items: Sequence[LabelledExample], *, max_pieces: int =
 
 def items() -> Iterator[LabelledExample]:
     """The one document, the other, which is shorter, and a text without an antecedent."""
-    for row in (*antecedents.passages(DOCUMENT), *antecedents.passages(OTHER), {"text": "It rained."}):
+    for row in (*as_rows(DOCUMENT), *as_rows(OTHER), {"text": "It rained."}):
         yield corrupted(0, row, rate=0.0, joint=0.0, plain=0.0, context=0.0)
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pronmetric.training.batching import Step, plan_epoch
+from pronmetric.training.batching import Plan, Step, plan_epoch
 
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()
@@ -22,7 +22,7 @@ def steps(**changes: object) -> list[Step]:
         "seed": 1,
         "epoch": 0,
     }
-    return plan_epoch(**{**given, **changes})  # type: ignore[arg-type]
+    return list(plan_epoch(**{**given, **changes}))  # type: ignore[arg-type]
 
 
 def rows(found: list[Step], kind: str) -> list[int]:
@@ -105,3 +105,42 @@ def test_a_batch_of_so_many_pairs_whatever_their_length() -> None:
     assert sorted(len(step.rows) for step in found) == [10] + 13 * [30]
     assert sorted(rows(found, "pairs")) == list(range(400))
     assert found == steps(passages=[], pair_share=1.0, batch=30, pieces=7)
+
+
+def test_a_row_is_drawn_no_more_often_than_its_limit() -> None:
+    limits = [2 if i % 2 else 10 for i in range(len(PASSAGES))]
+    weights = [3.0 if i % 4 == 1 else 1.0 for i in range(len(PASSAGES))]
+    given = {"pairs": [], "passage_weights": weights}
+    free = Counter(row for epoch in range(4) for row in rows(steps(epoch=epoch, **given), "passages"))
+    held = Counter(row for e in range(4) for row in rows(steps(epoch=e, passage_turns=limits, **given), "passages"))
+    assert max(free[i] for i in range(1, 500, 2)) > 2
+    assert held == {row: min(times, limits[row]) for row, times in free.items()}
+
+
+def test_a_plan_is_a_sequence_of_its_steps() -> None:
+    plans = [
+        plan_epoch(passages=PASSAGES, pairs=PAIRS, pair_share=0.3, pieces=1024, max_pieces=128, seed=1, epoch=e)
+        for e in range(2)
+    ]
+    joined = Plan.join(plans)
+    both = [*plans[0], *plans[1]]
+    assert list(joined) == both and len(joined) == len(both) and joined[-1] == both[-1]
+    assert list(joined[3::2]) == both[3::2] and list(joined[3::2][:4]) == both[3::2][:4]
+    assert list(Plan.join([joined[5:9], joined[:0], joined[2:4]])) == [*both[5:9], *both[2:4]]
+    assert list(Plan.join([])) == []
+    shuffled = list(joined.shuffled(np.random.default_rng(0)))
+    assert sorted(shuffled) == sorted(both) and shuffled != both
+    times = Counter(rows(both, "pairs"))
+    assert joined.draws("pairs", 400).tolist() == [times[row] for row in range(400)]
+    with pytest.raises(IndexError):
+        joined[len(both)]
+
+
+def test_an_epoch_in_parts_is_as_even_in_each() -> None:
+    weights = [3.0 if i % 5 == 0 else 0.5 for i in range(len(PASSAGES))]
+    given = {"pairs": [], "passage_weights": weights}
+    parts = [Counter(rows(steps(epoch=part, parts=4, **given), "passages")) for part in range(8)]
+    whole = [Counter(rows(steps(epoch=epoch, **given), "passages")) for epoch in range(2)]
+    assert [sum(parts[:4], Counter()), sum(parts[4:], Counter())] == whole
+    for row in range(len(PASSAGES)):
+        assert max(part[row] for part in parts) - min(part[row] for part in parts) <= 1

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites.gum import Annotated, Mention, read, read_folder
+from pronmetric.suites import litbank
+from pronmetric.suites.coreference import read_folder
+from pronmetric.suites.gum import Annotated, Mention, read
 
 LINES = """\
 # begin document OWN_news_cat
@@ -84,9 +86,64 @@ def test_the_shared_documents(shared: Path) -> None:
 
 
 def test_a_folder_is_read_file_by_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected GUM's \.conll files in it"):
+    with pytest.raises(InputError, match=r"expected \.conll files with annotated coreference"):
         read_folder(tmp_path)
     for name in ("b", "a"):
         text = f"# begin document {name}\n0\tNo\t_\n# end document\n"
         (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
     assert [document.name for document in read_folder(tmp_path)] == ["a", "b"]
+
+
+# LitBank
+
+SENTENCES = """\
+#begin document (1_own_story_brat); part 0
+1_own_story_brat	0	0	Ann	_	_	_	_	_	_	_	_	(0|(1)
+1_own_story_brat	0	1	Lee	_	_	_	_	_	_	_	_	0)
+1_own_story_brat	0	2	.	_	_	_	_	_	_	_	_	
+
+1_own_story_brat	0	0	She	_	_	_	_	_	_	_	_	(0)
+#end document
+"""
+
+
+def test_documents_of_litbank(tmp_path: Path) -> None:
+    mentions = (Mention(0, 2, "0"), Mention(0, 1, "1"), Mention(3, 4, "0"))
+    document = Annotated("1_own_story_brat", ("Ann", "Lee", ".", "She"), mentions)
+    assert litbank.read(write(tmp_path, SENTENCES)) == [document]
+    assert litbank.read(write(tmp_path, SENTENCES * 2)) == [document, document]
+
+
+def test_a_folder_may_hold_both_forms(tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text(SENTENCES, encoding="utf-8")
+    (tmp_path / "b.conll").write_text(LINES, encoding="utf-8")
+    assert [document.name for document in read_folder(tmp_path)] == ["1_own_story_brat", "OWN_news_cat"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("Lee\t_\t_\t_\t_\t_\t_\t_\t_\t0)", "Lee\t_\t_\t_\t_\t_\t_\t_\t_\t_", "own.conll:2: (0 opens a mention that"),
+        ("(0|(1)", "(1)", "own.conll:3: 0) closes a mention that none opened"),
+        ("(0|(1)", "(0|1", "own.conll:2: expected brackets as (1|(2) or 1), or nothing, got '(0|1'"),
+        ("(0|(1)", "(0(1)", "own.conll:2: expected brackets as (1|(2) or 1), or nothing, got '(0(1)'"),
+        ("\t0\t0\tShe", "\t0\tShe", "own.conll:6: expected 13 columns, separated by tabs, the token in column 4"),
+        ("\tShe\t", "\t\t", "own.conll:6: expected 13 columns"),
+        ("#end document", "", "own.conll: 1_own_story_brat has no '#end document': the file is cut off"),
+        ("#end", "#begin document (x); part 0\n#end", "own.conll:7: expected '#end document' before the next document"),
+        ("#begin document (", "#begin (", "own.conll:1: expected '#begin document (NAME); part 0', got"),
+        (SENTENCES, "", "own.conll:1: holds no document; expected '#begin document (NAME); part 0'"),
+    ],
+)
+def test_faults_of_litbank_name_file_and_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in SENTENCES
+    with pytest.raises(InputError) as error:
+        litbank.read(write(tmp_path, SENTENCES.replace(old, new)))
+    assert message in str(error.value)
+
+
+@pytest.mark.shared
+def test_the_shared_documents_of_litbank(shared: Path) -> None:
+    (document,) = litbank.read(shared / "data" / "litbank-coref" / "1023_bleak_house_brat.conll")
+    assert document.tokens[:5] == ("CHAPTER", "I", "In", "Chancery", "London")
+    assert document.mentions[:2] == (Mention(3, 4, "0"), Mention(4, 5, "1"))

@@ -13,11 +13,13 @@ import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
 
+from data_prep import antecedents
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
+from pronmetric.suites import coreference
 from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
@@ -46,8 +48,9 @@ Make = Callable[..., PronounData]
 
 
 PLACE = {  # the group of each setting
-    **dict.fromkeys(("pieces", "development", "agreeing", "coreference", "batch", "kinds", "testsets"), "data."),
-    **dict.fromkeys(("pair_share", "system_share", "source_weight", "form_weight", "corruption"), "objective."),
+    **dict.fromkeys(("pieces", "development", "agreeing", "batch", "kinds", "testsets"), "data."),
+    **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
+    **dict.fromkeys(("antecedent", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
     "workers": "trainer.",
@@ -64,7 +67,8 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             "pieces": 256,
             "pair_share": 0.4,
             "system_share": None,
-            "source_weight": None,
+            "source_share": None,
+            "source_turns": None,
             "form_weight": None,
             "corruption": CORRUPTION,
             "development": 0,
@@ -245,14 +249,12 @@ def test_system_outputs_make_up_their_share_of_the_pairs(make: Make) -> None:
         assert pieces["system"] / pieces.total() == pytest.approx(share, abs=0.05)
 
 
-def test_passages_come_by_the_weight_of_their_source_and_forms(make: Make) -> None:
-    data = make(pair_share=0.0, epochs=20, source_weight={"tiny": 2.0}, form_weight={"she": 3.0, "he": 0.5})
+def test_passages_come_by_the_weight_of_their_forms(make: Make) -> None:
+    data = make(pair_share=0.0, epochs=20, form_weight={"she": 3.0, "he": 0.5})
     drawn = Counter(row for step in data.steps() for row in step.rows)
     unit = {}
     for row, passage in enumerate(data._passages):
-        weight = (2.0 if passage["source"] == "tiny" else 1.0) * max(
-            {"she": 3.0, "he": 0.5}.get(form, 1.0) for form in passage["forms"]
-        )
+        weight = max({"she": 3.0, "he": 0.5}.get(form, 1.0) for form in passage["forms"])
         unit[row] = drawn[row] / weight
     assert max(unit.values()) - min(unit.values()) <= 2 and max(drawn.values()) >= 2 * min(drawn.values())
 
@@ -316,14 +318,15 @@ def test_a_sample_of_development_pairs_is_the_same_each_time(make: Make) -> None
 
 
 def test_annotated_documents_come_as_further_passages(
-    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair]
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path
 ) -> None:
-    coreference = Path(__file__).parents[1] / "fixtures" / "coreference"
-    text = "The cat of Ann slept. It rained. She fed it, and they left."
-    folder = make_prepared(train=sample_pairs[:8], development=sample_pairs[:2], passages=[text, "She left."])
-    given: dict[str, Any] = {"coreference": coreference, "source_weight": {"coreference": 3.0}, "epochs": 4}
-    data = make(folder, **given)
-    found, again = batches(data), batches(make(folder, **given))
+    (annotated, *_) = coreference.read_folder(root / "tests" / "fixtures" / "coreference")
+    texts = ["It rained, and she said that they had left.", "She left."]
+    given = {"train": sample_pairs[:8], "development": sample_pairs[:2], "passages": texts}
+    folder = make_prepared(**given, coreference=list(antecedents.passages(annotated)))
+    changes: dict[str, Any] = {"antecedent": 0.5, "source_share": {"coreference": 0.9}, "epochs": 4}
+    data = make(folder, **changes)
+    found, again = batches(data), batches(make(folder, **changes))
     assert data._passages["doc"] == ["0", "1", "OWN_cat"] and data.annotated == {"documents": 1, "passages": 1}
     drawn = Counter(row for step in data.steps() if step.kind == "passages" for row in step.rows)
     assert drawn[2] > drawn[0] and any(item.antecedent is not None for item in found)
@@ -331,25 +334,27 @@ def test_annotated_documents_come_as_further_passages(
         assert same(one, other) and (one.antecedent is None) == (other.antecedent is None)
         assert one.antecedent is None or torch.equal(one.antecedent, other.antecedent)  # type: ignore[arg-type]
     assert all(item.antecedent is None for item in batches(make(folder)))
+    with pytest.raises(InputError, match="no passages with annotated antecedents: prepare with"):
+        make(antecedent=0.5).setup()
 
 
 # Faults
 
 
-def test_a_weight_of_a_source_that_no_passage_has_is_refused(make: Make) -> None:
-    with pytest.raises(InputError, match=r"source_weight.wmmt: no passage .* expected one of \w+; ~objective") as error:
-        make(source_weight={"wmmt": 2.0}, required=["wmmt"]).setup()
+def test_a_share_of_a_source_that_no_passage_has_is_refused(make: Make) -> None:
+    with pytest.raises(InputError, match=r"source_share.wmmt: no passage .* expected one of \w+; ~objective") as error:
+        make(source_share={"wmmt": 0.2}, required=["wmmt"]).setup()
     assert str(error.value).count("\n") == 0
 
 
-def test_a_weight_that_only_a_preset_gives_is_left_out_with_a_warning(
+def test_a_share_that_only_a_preset_gives_is_left_out_with_a_warning(
     make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
-    data = make(source_weight={"wmmt": 2.0})
-    assert data.steps() == make().steps()
+    data = make(source_share={"wmmt": 0.2, "bmt": 0.1})
+    assert list(data.steps()) == list(make().steps())
     (warning,) = caplog.records
     assert warning.getMessage() == (
-        "objective.source_weight.wmmt: no passage to train on is of this source, the preset's weight is left out"
+        "objective.source_share: no passage to train on is of the source bmt, wmmt, the preset's share is left out"
     )
 
 

@@ -24,7 +24,7 @@ from pronmetric.training.settings import Pretrain, Train
 CONF = Path(str(files("pronmetric.conf")))
 VERBS: dict[str, tuple[type[Settings], list[str]]] = {
     "train": (Train, ["data.dir=d", "out=o"]),
-    "prepare": (Prepare, ["data.wmt=d", "out=o"]),
+    "prepare": (Prepare, ["data.wmt=[d]", "out=o"]),
     "pretrain": (Pretrain, ["data.english=d", "out=o"]),
 }
 # Further settings that an option needs.
@@ -33,7 +33,7 @@ NEEDS = {
     "head=paper": ["objective=pairs"],
     "encoder=huggingface": ["encoder.name=n"],
     "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
-    "experiment=antecedents": ["init=c", "data.coreference=c"],
+    "experiment=antecedents": ["init=c"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
     "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
@@ -105,7 +105,7 @@ HOSTILE = [
     ("train", "objective.system_share=1", "system_share=1: expected a number above 0 to below 1 or null"),
     ("train", "objective.corruption.rate=-1", "objective.corruption.rate=-1: expected a number from 0 to 1"),
     ("train", "objective.corruption=null", "objective.corruption=null: expected the keys rate, power"),
-    ("train", "objective.source_weight=wmt:2", "source_weight=wmt:2: expected {NAME: VALUE, ...}, each value a number"),
+    ("train", "objective.source_share=wmt:1", "source_share=wmt:1: expected {NAME: VALUE, ...}, each value a number"),
     ("train", "objective.form_weight={she:0}", "objective.form_weight.she=0: expected a number above 0"),
     ("train", "objective.form_weight={shee:2}", "objective.form_weight.shee: expected a pronoun, one of he, her"),
     ("train", "objective.corruption.emphasis={shee:2}", "emphasis.shee: expected a pronoun, one of he, her"),

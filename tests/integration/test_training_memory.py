@@ -1,0 +1,80 @@
+"""A prepared folder is read memory-mapped: what training keeps of it hardly grows with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pronmetric.schema import Pair
+from pronmetric.training.settings import Train
+
+ROWS = 2_000
+TIMES = 10
+BOUND = (
+    12  # MB that tenfold data may take more: 18,000 passages of 1,000 letters and 1,800 pairs more are 21 MB of text
+)
+
+PROBE = """
+import json, sys
+from pathlib import Path
+from types import SimpleNamespace
+
+def anonymous():  # memory of the process that is no page of a file, in MB
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(fields["RssAnon"].split()[0]) / 1024
+
+from transformers import AutoTokenizer
+from pronmetric.data.collate import Collator
+from pronmetric.data.pieces import Subwords
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.training.datamodule import PronounData
+from pronmetric.training.settings import Train
+
+settings = Train.model_validate_json(sys.argv[1])
+collator = Collator(Subwords(AutoTokenizer.from_pretrained(sys.argv[2])), max_pieces=128, separator=False)
+
+def used(folder):
+    own = settings.data.model_copy(update={"dir": folder})
+    data = PronounData(settings.model_copy(update={"data": own}), collator, inventory=FORMS)
+    data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=5)
+    for _ in data.train_dataloader():
+        pass
+    return data
+
+first = used(sys.argv[3])  # libraries are loaded
+before = anonymous()
+second = used(sys.argv[4])
+print(json.dumps({"grown": anonymous() - before, "steps": [len(first.steps()), len(second.steps())]}))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from Linux's /proc")
+def test_memory_hardly_grows_with_the_data(
+    make_prepared: Callable[..., Path],
+    train_settings: Callable[..., Train],
+    sample_pairs: list[Pair],
+    tiny_encoder: Path,
+) -> None:
+    def folder(times: int) -> Path:
+        pairs = [
+            replace(pair, id=f"{pair.id}/{copy}", better=f"{copy} {pair.better}")
+            for copy in range(times * 200 // len(sample_pairs) + 1)
+            for pair in sample_pairs
+        ]
+        texts = [f"Number {number}: " + "she saw that it was theirs. " * 36 for number in range(times * ROWS)]
+        return make_prepared(train=pairs, development=sample_pairs[:20], passages=texts)
+
+    settings = train_settings({"trainer.max_epochs": 4, "objective.source_share": None})
+    given = [settings.model_dump_json(), str(tiny_encoder), str(folder(1)), str(folder(TIMES))]
+    run = subprocess.run([sys.executable, "-c", PROBE, *given], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    one, other = found["steps"]
+    assert other > 0.8 * TIMES * one
+    assert found["grown"] < BOUND
