@@ -10,11 +10,12 @@ study set, GAP, TED MQM and Winogender of --shared.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,7 @@ def cost(text: str) -> dict[str, float]:
     Raises:
         InputError: it is something else.
     """
-    found = {
-        name: re.search(rf"{name}.*: ([\\d.]+)", text) for name in ("User time", "System time", "Maximum resident")
-    }
+    found = {name: re.search(rf"{name}.*: ([\d.]+)", text) for name in ("User time", "System time", "Maximum resident")}
     if not all(found.values()):
         raise InputError("expected the output of /usr/bin/time -v")
     user, system, memory = (float(match[1]) for match in found.values() if match)
@@ -141,3 +140,84 @@ def _texts(data: Path) -> Iterator[str]:
         if split in there:
             for part in arrow.read_passages(data, split).select_columns(["text"]).iter(1000):
                 yield from part["text"]
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The page of the figures."""
+    found = content["figures"]
+    cost = found["cost"]
+    made = [["split", "rows"], *([split, f"{rows:,}"] for split, rows in found["rows"].items())]
+    pairs = [["test set", "split", *KINDS]]
+    for split, testsets in found["pairs"].items():
+        pairs += [[name, split, *(f"{each[kind]:,}" for kind in KINDS)] for name, each in testsets.items()]
+        pairs.append([f"all of {split}", split, *(f"{sum(e[k] for e in testsets.values()):,}" for k in KINDS)])
+    sources = [["source", "split", "documents", "passages", "pieces"]]
+    for split, counts in found["passages"].items():
+        for name in sorted(counts.get("kept", {})):
+            numbers = (counts[what].get(name, 0) for what in ("documents", "kept", "pieces"))
+            sources.append([name, split, *(f"{number:,}" for number in numbers)])
+    for split, counts in (found["coreference"] or {}).items():
+        for name in sorted(counts.get("kept", {})):
+            sources.append([name, split, f"{counts['documents'][name]:,}", f"{counts['kept'][name]:,}", ""])
+    copies = [["test set", "texts", "copies in training"]]
+    copies += [[name, f"{each['texts']:,}", f"{each['copies']:,}"] for name, each in found["overlap"].items()]
+    antecedents = {split: counts.get("antecedents", 0) for split, counts in (found["coreference"] or {}).items()}
+    told = "".join(f" {number:,} antecedents are annotated in {split}." for split, number in antecedents.items())
+    return f"""# `pronmetric prepare`: time, memory, yield, overlap
+
+Weights: none, no checkpoint is used. JSON: `prepare.json`. Written on {content["date"]} by
+
+    {content["command"]}
+
+from a folder that `pronmetric prepare` made of the shared data with its default settings: WMT21 to WMT23, the older
+outputs (WMT13, WMT14, Potet et al. 2012), the English documents and the annotated coreference of GUM and LitBank.
+
+| figure | limit | measured |
+|---|---|---|
+| CPU time (user + system) | 20 min | {f"{cost['cpu_seconds']} s" if cost else "-"} |
+| peak memory | 3 GB | {f"{cost['memory_mb']:,} MB" if cost else "-"} |
+
+{_table(made)}
+
+## Pairs with a pronoun against a pronoun
+
+Each pair of texts once. The three references of WMT13 are one and the same text, so that a noisy reference (R vs R') of
+one language pair is often that of another.
+
+{_table(pairs)}
+
+## Passages
+
+Pieces are estimated (1.1 a word).{told}
+
+{_table(sources)}
+
+## Overlap with test sets
+
+Distinct texts of training and development (pairs, contexts, passages) of at least eight words that are a copy or a near
+copy of a text of a test set: half of the word 5-grams of the shorter one.
+
+{_table(copies)}
+"""
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *rest])
+
+
+def main() -> None:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
+    parser.add_argument("--time", type=Path, metavar="FILE", help="what /usr/bin/time -v wrote of the preparation")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE.md", help="default: benchmarks/prepare.md")
+    scoring.add_shared(parser)
+    options = parser.parse_args()
+    shared = options.shared if options.shared.is_dir() else None
+    content = {**scoring.origin("prepare"), "figures": measure(options.data, shared, options.time)}
+    scoring.write_page(options.page, page(content), content)
+
+
+if __name__ == "__main__":
+    scoring.run(main)

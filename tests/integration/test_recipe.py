@@ -16,7 +16,7 @@ def recipe(root: Path, data: Path, encoder: Path) -> Path:
     """Run the lines of the recipe on tiny data; the averaged checkpoint."""
     tiny = ["encoder=huggingface", f"encoder.name={encoder}", "data.pieces=512", "data.development=6"]
     tiny += ["trainer.max_steps=2", "trainer.validate_every=2", "trainer.threads=1", "trainer.progress=false"]
-    tiny += ["~objective.source_weight.wmt"]
+    tiny += ["~objective.source_share.wmt"]
     lines = ["train", "--multirun", "experiment=default", "seed=1,2", f"data.dir={data}", f"out={root / 'runs'}"]
     assert main([*lines, *tiny]) == 0
     runs = [str(root / "runs" / str(number) / "checkpoint") for number in range(2)]

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks import people_page, scoring, segment_level, suggest_threshold
+from benchmarks import people_page, prepare, scoring, segment_level, suggest_threshold
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
     "people.md": people_page.page,
+    "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,
     "suggest-threshold.md": suggest_threshold.page,
 }  # pages that are all of the JSON
