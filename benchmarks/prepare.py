@@ -108,13 +108,15 @@ def overlap(data: Path, tests: Iterable[tuple[str, Iterable[str]]]) -> dict[str,
     """By test set: its texts of at least eight words, and how many distinct texts of training are copies of them."""
     copies: dict[str, Copies] = {}
     sizes: dict[str, int] = {}
+    of_any = Copies()
     for name, texts in tests:
         long = {text for text in texts if len(text.split()) >= _SHORTEST}
         copies[name], sizes[name] = Copies(), len(long)
         for text in long:
             copies[name].add(text)
+            of_any.add(text)
     found = dict.fromkeys(copies, 0)
-    for text in training_texts(data):
+    for text in filter(of_any.near, training_texts(data)):
         for name, known in copies.items():
             found[name] += known.near(text)
     return {name: {"texts": sizes[name], "copies": found[name]} for name in copies}

@@ -120,8 +120,8 @@ def test_the_confusion_table_counts_the_mismatches_of_train(prepared: Path) -> N
 def test_the_manifest_counts_everything(prepared: Path) -> None:
     found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
     assert set(found["inputs"]) == {"wmt", "wmt_english", "english"}
-    kept = found["counts"]["passages"]["train"]["kept"]
-    assert set(kept) == {"home", "wmt", "wmt-system"} == set(found["counts"]["passages"]["train"]["pieces"])
+    passages = found["counts"]["passages"]["train"]
+    assert passages["kept"].keys() == passages["pieces"].keys() >= {"wmt"}
     assert found["inputs"]["english"].keys() == {"home/letters.txt"}
     assert "out" not in found["config"] and found["config"]["context_size"] == 2
     for counts in found["counts"]["testsets"].values():
@@ -340,6 +340,17 @@ HELD_OUT = [
     "The doctor gave the sailor his letter and asked him whether he could read it aloud to her.",
 ]
 
+EVENING = [
+    "When the ferry had left, he wrote to his uncle that they would wait for it at the pier.",
+    "She kept the lamp in her window, and the pilots thanked her for it every year.",
+    "They asked the old keeper about his nets, but he had given them to his neighbours.",
+]
+NOVEL = [
+    "Old Martin shut the gate behind him, and the goose that he had bought followed him to the barn.",
+    "There was no bread in the house, so she sent her boys to the mill before they had woken up.",
+    "Because the road was flooded, we slept in our cart and counted the stars above us.",
+]
+
 
 def swapped(line: str) -> str:
     words = {"she": "he", "he": "she", "him": "it", "her": "his", "they": "it", "their": "his", "it": "they"}
@@ -363,10 +374,10 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("wmt/newstest2013.de-en", [*training, near, "Yes , she said ."])
     write("wmt/newstest2013.fr-en", [*training, near, "Yes , she said ."])
     write("more/newstest2014.de-en", HELD_OUT)
-    write("more/newstest2023.de-en", [f"{line[:-1]}, as the evening paper of the harbour wrote." for line in NEWS])
+    write("more/newstest2023.de-en", EVENING)
     for name in ("newstest2017.de-en", "newsdiscusstest2015.fr-en", "newstest2023.zh-en", "newstest2023.he-en"):
         write(f"more/{name}", [f"{HELD_OUT[1][:-1]} of {name[-8:]}."])
-    for name, text in (("litbank/one", f"{HELD_OUT[2]}\n\n{NEWS[0]}"), ("litbank/two", f"{NEWS[1]}\n\n{NEWS[2]}")):
+    for name, text in (("litbank/one", f"{HELD_OUT[2]}\n\n{NOVEL[0]}"), ("litbank/two", f"{NOVEL[1]}\n\n{NOVEL[2]}")):
         (folder / "english" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "english" / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
     return folder
