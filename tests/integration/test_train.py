@@ -743,7 +743,7 @@ def test_two_processes_validate_as_one_does(
         (["head=paper"], "head=paper has no probabilities and learns from pairs alone: add objective=pairs"),
         (["objective.antecedent=1"], "no passages with annotated antecedents: prepare with data.coreference"),
         (["data.coreference=."], "`pronmetric prepare` reads annotated documents now"),
-        (["objective.source_weight.wmt=2"], "replaced by objective.source_share"),
+        (["objective.source_weight={wmt: 2}"], "replaced by objective.source_share"),
         (["objective.source_share={tiny: 0.7, wmt: 0.4}"], "expected shares that sum to at most 1, got 1.1"),
         (["head.kind=neck"], "head.kind=neck: expected average, logit or paper"),
         (["word_state=last"], "word_state=last: expected mean or first"),
