@@ -32,7 +32,7 @@ from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import decision, encoders, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
-from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
+from pronmetric.training.callbacks import AtomicCheckpointIO, HeapTrim, ProgressBar, ResumePoint, trim_heap
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.decision import Choice
 from pronmetric.training.encoder_cache import cached_encoder, fill
@@ -44,6 +44,7 @@ from pronmetric.training.settings import Train, Trainer
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
+TRIM_EVERY = 8  # steps
 LOG = logging.getLogger(__name__)
 RENAMED = {  # keys in the last.ckpt of older versions
     "objective.corruption.flip": "objective.corruption.gender_swap",
@@ -279,7 +280,7 @@ def make_trainer(
         CSVLogger(str(out), name="csv"),  # a new version for each start keeps the rows of a resumed run
         TensorBoardLogger(str(out), name="", version="tensorboard"),
     ]
-    callbacks = [LearningRateMonitor(logging_interval="step"), *callbacks]
+    callbacks = [LearningRateMonitor(logging_interval="step"), HeapTrim(TRIM_EVERY, trim_heap()), *callbacks]
     if options.patience:
         callbacks.append(
             EarlyStopping(
