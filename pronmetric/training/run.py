@@ -94,7 +94,7 @@ def train(
     Args:
         settings: of the run; `init`, if any, is a folder.
         required_sources: names in `objective.source_share` that the data must have; others may be absent.
-        note: takes a line on what the run trains on.
+        note: takes a line on each source of passages, if `trainer.progress` is true.
 
     Raises:
         PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
@@ -114,11 +114,12 @@ def train(
         first = to_training(model.scorer, data.passages(FIRST_BATCHES)) if model.calibrated else None
         length = run_length(len(data.steps()), settings.trainer)
         mix = data.mix(length.steps * _processes(settings.trainer))
-        for source, found in mix.items():
-            note(
-                f"passages of {source}: {found['pieces']:,} pieces ({100 * found['share']:.0f} %), "
-                f"each seen at most {found['turns']:,} times"
-            )
+        if settings.trainer.progress:
+            for source, found in mix.items():
+                note(
+                    f"passages of {source}: {found['pieces']:,} pieces ({100 * found['share']:.0f} %), "
+                    f"each seen at most {found['turns']:,} times"
+                )
         module = ScorerModule(
             model.scorer,
             loss=settings.loss,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 from torch import tensor
 from transformers import get_linear_schedule_with_warmup
 
@@ -310,10 +311,10 @@ def test_pairs_are_scored_in_the_order_of_their_rows(tiny_checkpoint: Callable[.
         row(long, long),
         row("He left.", "She left."),
     ]
-    found, numbers = score_pairs(loaded.model, labeller, rows, context="none")
+    found, numbers = score_pairs(loaded.model, labeller, Dataset.from_list(rows), context="none")
     columns = found["score"]
     assert numbers.tolist() == [0, 2] and columns.shape == (4, 2)
     for column, number in zip(columns.T, numbers, strict=True):
-        alone = score_pairs(loaded.model, labeller, [rows[number]], context="none")[0]["score"]
+        alone = score_pairs(loaded.model, labeller, Dataset.from_list([rows[number]]), context="none")[0]["score"]
         np.testing.assert_allclose(column, alone[:, 0], atol=1e-5)
     assert columns[2].tolist() == [3, 1]

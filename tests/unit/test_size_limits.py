@@ -18,9 +18,9 @@ import pytest
 
 from data_prep import documents
 from data_prep.wmt import discovery, plain, sgm, xml
-from pronmetric import metric
 from pronmetric.baselines import apt_config
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.metric import PronounMetric
 from pronmetric.pretrained import glove
 from pronmetric.suites import gap, gum, judged_pairs, rating_table, wmt_scores
 from pronmetric.text import corpus, records, strict_json
@@ -202,6 +202,7 @@ def test_marked_up_test_sets_have_that_limit(tmp_path: Path, root: Path) -> None
         list(discovery.read(testset))
 
 
-def test_records_of_a_program_have_that_limit() -> None:
+def test_records_of_a_program_have_that_limit(tiny_checkpoint: Callable[..., Path]) -> None:
+    metric = PronounMetric.from_pretrained(tiny_checkpoint())
     with pytest.raises(InputError, match=f"record:2: {TOO_LONG}"):
-        metric._texts([{"text": "ok"}, {"text": LONG}])
+        metric.predict([{"text": "ok"}, {"text": LONG}])
