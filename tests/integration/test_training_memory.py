@@ -16,14 +16,17 @@ from pronmetric.training.settings import Train
 
 ROWS = 4_000
 TIMES = 10
-BOUND = 15  # MB for 36,000 passages more, in four epochs; lists of numbers took over 20, the texts alone are 5
+BOUND = 8  # MB for 36,000 passages more, in four epochs; lists of numbers took over 20, the texts alone are 5
 
 PROBE = """
-import json, sys
+import gc, json, sys
 from pathlib import Path
 from types import SimpleNamespace
 
-def anonymous():  # memory of the process that is no page of a file, in MB
+def anonymous():  # memory in use that is no page of a file, in MB; blocks that the C library keeps are given back
+    gc.collect()
+    if trim is not None:
+        trim(0)
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(fields["RssAnon"].split()[0]) / 1024
 
@@ -31,9 +34,11 @@ from transformers import AutoTokenizer
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Subwords
 from pronmetric.pronouns.finder import FORMS
+from pronmetric.training.callbacks import trim_heap
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.settings import Train
 
+trim = trim_heap()
 settings = Train.model_validate_json(sys.argv[1])
 collator = Collator(Subwords(AutoTokenizer.from_pretrained(sys.argv[2])), max_pieces=128, separator=False)
 
