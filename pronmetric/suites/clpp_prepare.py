@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -62,7 +63,12 @@ def read(source: str | Path, target: str | Path, alignment: str | Path) -> Itera
 
 
 def _side(path: str | Path) -> Iterator[Sentence]:
-    return conllu.read(path) if conllu.is_conllu(path) else conllu.read_factored(iter_lines(path), file=path)
+    return conllu.read(path) if conllu.is_conllu(path) else _factored(path)
+
+
+def _factored(path: str | Path) -> Iterator[Sentence]:
+    with closing(iter_lines(path)) as lines:
+        yield from conllu.read_factored(lines, file=path)
 
 
 def _link(text: str, source: Sentence, target: Sentence, file: str | Path, line: int) -> Link:

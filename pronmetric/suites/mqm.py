@@ -25,7 +25,7 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.text.context import CONTEXT_SIZE
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
@@ -91,8 +91,8 @@ def read(path: str | Path) -> list[Judgement]:
             unknown severity, unpaired marks of a span, or a translation that differs between its lines; for a file
             without annotations.
     """
-    rows = enumerate(iter_lines(path), start=1)
-    header = next(rows, (1, ""))[1].split("\t")
+    first, *rest = read_lines(path) or [""]
+    header = first.split("\t")
     if missing := [name for name in COLUMNS if name not in header]:
         raise InputError(
             f"the column {missing[0]!r} is missing: expected a header of tabs with {', '.join(COLUMNS)}",
@@ -102,7 +102,7 @@ def read(path: str | Path) -> list[Judgement]:
     at = [header.index(name) for name in COLUMNS]
     texts: dict[tuple[str, str, int], str] = {}
     found: dict[tuple[str, str, int, str], list[Error]] = {}
-    for number, line in rows:
+    for number, line in enumerate(rest, start=2):
         if not line.strip():
             continue
         fields = line.split("\t")

@@ -83,8 +83,8 @@ class TextFile:
 
     def __iter__(self) -> Iterator[str]:
         """The lines, without their ends."""
-        lines = iter_lines(self.path) if self._kept is None else self._kept
-        return (check_segment(text, file=self.path, line=number) for number, text in enumerate(lines, start=1))
+        for number, text in enumerate(iter_lines(self.path) if self._kept is None else self._kept, start=1):
+            yield check_segment(text, file=self.path, line=number)
 
 
 def read(

@@ -16,7 +16,7 @@ import os
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,12 +49,13 @@ def read_text(path: str | Path) -> str:
         ) from None
 
 
-def iter_lines(path: str | Path, *, tally: Counter[str] | None = None, kept: bool = True) -> Iterator[str]:
+def iter_lines(path: str | Path, *, tally: Counter[str] | None = None, kept: bool = True) -> Generator[str, None, None]:
     """Each line of a UTF-8 file, plain or gzip (known by its first bytes), without its line end.
 
     The last line counts whether or not a line end follows it; an empty file has no line. `tally`, if given, counts
     `lines`, `bom` (byte-order marks removed), `crlf` (Windows line ends) and `empty` (lines without a character).
     `kept` says that the lines stay in memory, so that the limit of files holds.
+    The file is closed after the last line, and by `close` of the generator.
 
     Raises:
         InputError: a missing or unreadable file, broken gzip, a byte that is not UTF-8, a NUL, a line or file above its
@@ -170,7 +171,7 @@ def _too_long(what: str, name: str, file: str | Path, line: int | None = None) -
 
 def decode_lines(
     stream: BinaryIO, *, file: str | Path, tally: Counter[str] | None = None, kept: bool = True
-) -> Iterator[str]:
+) -> Generator[str, None, None]:
     """The lines of an open file or of `sys.stdin.buffer`.
 
     `file` is the name that errors give. Counts and errors as in `iter_lines`.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
@@ -35,9 +36,9 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
         return _parse(iter_lines(name, kept=False), name, with_source), total
-    stream = streams.stdin() if name == "-" else open(name, "rb")  # closed with the process
     told = streams.STDIN if name == "-" else name
-    records = _parse(decode_lines(stream, file=told, kept=False), told, with_source)
+    lines = decode_lines(streams.stdin(), file=told, kept=False) if name == "-" else iter_lines(name, kept=False)
+    records = _parse(lines, told, with_source)
     ahead = list(islice(records, _AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=told)
@@ -51,20 +52,23 @@ def _mode(name: str) -> int:
         raise InputError("no such file", file=name) from None
 
 
-def _parse(lines: Iterable[str], file: str, with_source: bool) -> Iterator[Record]:
+def _parse(lines: Generator[str, None, None], file: str, with_source: bool) -> Iterator[Record]:
     seen: set[bytes] = set()
-    for number, line in enumerate(lines, start=1):
-        try:
-            value = strict_json.parse(line)
-        except ValueError as error:
-            raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
-        text = text_of(value, file=file, line=number, with_source=with_source)
-        if "id" not in value:
-            raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
-        identity = strict_json.dump(value["id"], sort_keys=True)
-        refuse_unprintable(identity, "id", file=file, line=number)
-        key = blake2b(identity.encode(), digest_size=16).digest()
-        if key in seen:
-            raise InputError(f"the id {identity} is also on an earlier line; ids must differ", file=file, line=number)
-        seen.add(key)
-        yield Record(value["id"], text)
+    with closing(lines):
+        for number, line in enumerate(lines, start=1):
+            try:
+                value = strict_json.parse(line)
+            except ValueError as error:
+                raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
+            text = text_of(value, file=file, line=number, with_source=with_source)
+            if "id" not in value:
+                raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
+            identity = strict_json.dump(value["id"], sort_keys=True)
+            refuse_unprintable(identity, "id", file=file, line=number)
+            key = blake2b(identity.encode(), digest_size=16).digest()
+            if key in seen:
+                raise InputError(
+                    f"the id {identity} is also on an earlier line; ids must differ", file=file, line=number
+                )
+            seen.add(key)
+            yield Record(value["id"], text)
