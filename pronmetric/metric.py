@@ -318,14 +318,14 @@ class PronounMetric:
         waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | None]] = []
 
         def score() -> Iterator[SegmentScore]:
-            told = 0
+            reported = 0
 
             def tell(share: float) -> None:
-                nonlocal told
+                nonlocal reported
                 done = int(share * len(waiting))
-                if advance is not None and done > told:
-                    advance(done - told)
-                told = done
+                if advance is not None and done > reported:
+                    advance(done - reported)
+                reported = done
 
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
             known.update(zip(new, encoded, strict=True))

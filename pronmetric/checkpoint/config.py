@@ -155,13 +155,13 @@ def has_pair_head(config: Mapping[str, Any]) -> bool:
 
 def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a complete config that affects scores, independent of the order of keys and pronouns."""
-    told = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
+    shown = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
     encoder = {key: value for key, value in config["encoder"].items() if key not in _NO_SCORE}
     head = {"kind": config["head"]["kind"]}
     if head["kind"] == "paper":
         head["slots"] = config["head"]["slots"]
     pair = {PAIR_HEAD: config[PAIR_HEAD]["heads"]} if has_pair_head(config) else {}
-    return {**told, **pair, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
+    return {**shown, **pair, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
 
 
 def _encoder(encoder: object, path: Path) -> None:
@@ -260,11 +260,11 @@ def _check(fits: bool, path: Path, key: str, expected: str, got: object) -> None
 
 
 def _refuse(path: Path, key: str, expected: str, got: object) -> NoReturn:
-    told = repr(got)
-    told = told if len(told) <= 80 else f"{told[:77]}..."
+    shown = repr(got)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     cure = (
         "install the pronmetric that wrote it"
         if key == "format"
         else "restore the value, or download the checkpoint again"
     )
-    raise InputError(f"{key}: expected {expected}, got {told}; {cure}", file=path)
+    raise InputError(f"{key}: expected {expected}, got {shown}; {cure}", file=path)

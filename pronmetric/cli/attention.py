@@ -71,15 +71,15 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
     for number, (look, pronoun) in enumerate(zip(looks, segment.pronouns, strict=True)):
         if number:
             console.print()
-        _show_pronoun(console, text, look, pronoun, top=top, told="" if metric.probability else "score ")
+        _show_pronoun(console, text, look, pronoun, top=top, label="" if metric.probability else "score ")
 
 
 def _show_pronoun(
-    console: Console, text: Text, look: PronounAttention, pronoun: PronounScore, *, top: int, told: str
+    console: Console, text: Text, look: PronounAttention, pronoun: PronounScore, *, top: int, label: str
 ) -> None:
     from rich.text import Text as Line
 
-    head = Line.assemble((pronoun.text, "bold"), f"  {told}{pronoun.score:.3f}")
+    head = Line.assemble((pronoun.text, "bold"), f"  {label}{pronoun.score:.3f}")
     if look.weights is None:
         head.append("  (this head has no attention)")
         console.print(head)

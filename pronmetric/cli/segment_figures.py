@@ -52,8 +52,8 @@ def _table(found: Mapping[str, SegmentFigures], average: str) -> list[str]:
     for label, one in found.items():
         undefined = {name: figure.undefined for name, figure in one.figures.items() if figure.undefined}
         if undefined:
-            told = ", ".join(f"{LABELS[name]} {count}" for name, count in undefined.items())
-            lines.append(f"{label}: undefined, all scores of one side equal, and left out of the mean: {told}")
+            reasons = ", ".join(f"{LABELS[name]} {count}" for name, count in undefined.items())
+            lines.append(f"{label}: undefined, all scores of one side equal, and left out of the mean: {reasons}")
     if any_one.sought < any_one.pairs:
         lines.append(f"the threshold was chosen on {any_one.sought} randomly drawn pairs")
     return lines

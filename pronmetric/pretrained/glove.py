@@ -38,10 +38,10 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
     """
     keys = {word.encode(): word for word in wanted}  # the file's words are not decoded: some are not valid UTF-8
     vectors: dict[str, np.ndarray] = {}
-    told, lines, repeated = None, 0, 0
+    expected, lines, repeated = None, 0, 0
     for number, line in _lines(path):
         if number == 1 and (header := _header(line)) is not None:
-            told, found = header
+            expected, found = header
             if found != width:
                 raise _wrong_width(found, width, path, 1)
             continue
@@ -55,8 +55,9 @@ def read(path: str | Path, wanted: Collection[str], *, width: int) -> Found:
                 repeated += 1
             else:
                 vectors[key] = _vector(numbers, path, number)
-    if told is not None and told != lines:
-        raise InputError(f"expected {told} words, as its first line says, got {lines}; download it again", file=path)
+    if expected is not None and expected != lines:
+        message = f"expected {expected} words, as its first line says, got {lines}; download it again"
+        raise InputError(message, file=path)
     if not vectors:
         raise InputError(f"none of the {len(keys)} words has a vector in it: give vectors of English words", file=path)
     return Found(vectors, lines, repeated)

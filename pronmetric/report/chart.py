@@ -39,8 +39,8 @@ def chart(systems: Sequence[System]) -> str:
         label = f'<bdi title="{escape(visible(system.name))}">{escape(visible(name))}</bdi>'
         rows.append(f"<p>{label} <span>{escape(value(system))}</span></p>{_svg(_STRIP, parts)}")
     labels = [f'<text class="tick" x="{x(t)}" y="16" text-anchor="middle">{t:g}</text>' for t in ticks]
-    told = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
-    return f'<div class="chart" role="img" aria-label="{escape(told)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
+    label = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
+    return f'<div class="chart" role="img" aria-label="{escape(label)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
 
 
 def value(system: System) -> str:

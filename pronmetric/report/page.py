@@ -59,14 +59,14 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
     """A page with only tables, without a script."""
     css = _file("page.css")
     sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
-    told = "".join(f"<li>{_escape(note)}</li>" for note in notes)
+    listed = "".join(f"<li>{_escape(note)}</li>" for note in notes)
     policy = f"{_POLICY}; style-src '{_digest(css)}'"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_escape(title)}</title>\n'
         f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_escape(title)}</h1>\n{sections}"
-        f'<ul class="notes">{told}</ul>\n</main>\n</body>\n</html>\n'
+        f'<ul class="notes">{listed}</ul>\n</main>\n</body>\n</html>\n'
     )
 
 
@@ -160,8 +160,8 @@ def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: 
             row.append([p.evidence[1], round(p.evidence[0], 2)])
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
-    told = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
-    return [strings(output.context), strings(output.text), score, pronouns, told]
+    marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
+    return [strings(output.context), strings(output.text), score, pronouns, marks]
 
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:

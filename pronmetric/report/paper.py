@@ -109,17 +109,17 @@ def tables(found: Found) -> list[Table]:
 
 
 def notes(found: Found) -> list[str]:
-    """What the tables rest on."""
+    """The number of cells and pairs behind the tables, and how to read them."""
     if not found.cells:
         return []
     pairs = {json.dumps(cell["pairs"]) for cell in found.cells}
-    told = [f"{len(found.cells)} cells, {sum(cell['seconds'] for cell in found.cells) / 60:.0f} minutes"]
-    told += [_sizes(json.loads(each)) for each in sorted(pairs)]
+    sizes = [f"{len(found.cells)} cells, {sum(cell['seconds'] for cell in found.cells) / 60:.0f} minutes"]
+    sizes += [_sizes(json.loads(each)) for each in sorted(pairs)]
     return [
-        *told,
+        *sizes,
         "mean over seeds, ± their standard deviation where there are several (their number in brackets); equal and "
         "null scores are wrong",
-        "the paper's figures are of its own data, the outputs of WMT14; - is a figure that we don't know",
+        "the paper's figures are of its own data, the outputs of WMT14; - marks an unknown figure",
     ]
 
 
@@ -131,7 +131,7 @@ def _sizes(pairs: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def table4(cells: Cells, measure: str) -> Table:
-    """The settings down, the encoders across: pair accuracy on one kind of pairs in percent."""
+    """Pair accuracy in percent on one kind of pairs: a row for each setting, a column for each encoder."""
     columns = _columns(cells)
     rows = []
     for row in sorted({cell["row"] for cell in cells}):
@@ -144,7 +144,7 @@ def table4(cells: Cells, measure: str) -> Table:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Mean ± standard deviation (number) of percentages, as far as there are so many.
+    """Mean ± standard deviation (number) of percentages; a single one as it is, "-" for none.
 
     >>> spread([70.0, 72.0]), spread([70.0]), spread([])
     ('71.0 ± 1.4 (2)', '70.0', '-')
@@ -155,7 +155,7 @@ def spread(values: Sequence[float]) -> str:
 
 
 def findings(cells: Cells, sources: Sources) -> Table:
-    """What the paper found, held against the cells: mean differences between settings that differ in one thing.
+    """The paper's findings, tested on the cells: mean differences between settings that differ in one thing.
 
     Uncertainty: the standard error over the settings and, if the cells and `sources` have the outcome of each pair, the
     95 % interval over source sentences. A difference is significant if that interval, or else two standard errors,
@@ -188,7 +188,7 @@ def findings(cells: Cells, sources: Sources) -> Table:
 def _finding(
     text: str, measure: str, gaps: Sequence[NDArray[np.float64]], sources: Sequence[str] | None
 ) -> Iterator[tuple[str, ...]]:
-    """One row; gaps: for each setting, what it wins more in each pair (pairs,), in points, or in all (1,)."""
+    """One row; gaps: for each setting, its gain in points on each pair (pairs,), or on all pairs (1,)."""
     if not gaps:
         return
     means = [float(gap.mean()) for gap in gaps]
@@ -207,7 +207,7 @@ def _finding(
 
 
 def table5(name: str, content: Mapping[str, Any]) -> Table:
-    """Pair accuracy of one file of `evaluate`, its parts and groups down; the study's languages beside the paper's."""
+    """Pair accuracy of one file of `evaluate` by part and group, with the paper's figures for the study's languages."""
     rows = []
     for part, figures in content["parts"].items():
         groups = {"all": figures["accuracy"], **figures["by_group"]}
@@ -263,7 +263,7 @@ def _columns(cells: Cells) -> dict[str, str]:
 
 
 def _wins(cells: Cells, measure: str) -> dict[Setting, NDArray[np.float64]]:
-    """By setting, how often each test pair is won, in percent of the seeds (pairs,); in all (1,) if it is not told."""
+    """For each setting the percentage of seeds that win each test pair (pairs,), or the overall percentage (1,)."""
     found: dict[Setting, list[list[float]]] = {}
     for cell in cells:
         won = cell["test"][measure].get("won")

@@ -150,11 +150,11 @@ class _Reader:
         """Entries of "segments", grouped by segment, each with its place in the file."""
         if not size or len(items) % size:
             self._refuse(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
-        told: list[tuple[str, Mapping[str, Any]]] = [
+        rows: list[tuple[str, Mapping[str, Any]]] = [
             (where := f'"segments", entry {i}', self._check_type(item, dict, where)) for i, item in enumerate(items)
         ]
-        for start, end in pairwise(range(0, len(told) + 1, size)):
-            yield told[start:end]
+        for start, end in pairwise(range(0, len(rows) + 1, size)):
+            yield rows[start:end]
 
     def _segment(self, number: int, entry: tuple[str, Mapping[str, Any]], outputs: tuple[Output, ...]) -> Segment:
         doc, source, reference = (self._optional(entry, key) for key in ("doc", "source", "reference"))

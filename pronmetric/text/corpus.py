@@ -109,8 +109,8 @@ def read(
         if not length:
             raise InputError("is empty; expected one segment per line", file=files[name].path)
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
-        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {told}")
+        lengths_text = ", ".join(f"{files[name].path} has {length}" for name, length in lengths.items())
+        raise PronmetricError(f"expected line-parallel files, got different numbers of lines: {lengths_text}")
     if docids is not None:
         check_docids(files[docids], note)
 

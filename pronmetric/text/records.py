@@ -36,12 +36,12 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
         if not total:
             raise InputError("is empty; expected one JSON object a line", file=name)
         return _parse(iter_lines(name, kept=False), name, with_source), total
-    told = streams.STDIN if name == "-" else name
-    lines = decode_lines(streams.stdin(), file=told, kept=False) if name == "-" else iter_lines(name, kept=False)
-    records = _parse(lines, told, with_source)
+    shown_name = streams.STDIN if name == "-" else name
+    lines = decode_lines(streams.stdin(), file=shown_name, kept=False) if name == "-" else iter_lines(name, kept=False)
+    records = _parse(lines, shown_name, with_source)
     ahead = list(islice(records, _AHEAD))
     if not ahead:
-        raise InputError("is empty; expected one JSON object a line", file=told)
+        raise InputError("is empty; expected one JSON object a line", file=shown_name)
     return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
 
 

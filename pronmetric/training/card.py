@@ -126,8 +126,8 @@ def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
             "",
             f"# pronmetric checkpoint `{name}`",
             "",
-            "Says for each pronoun of an English translation how probable it is that it is the right one here, given "
-            "the sentences before it. A segment's score comes from its pronouns, a system's is 100 x the mean over all "
+            "Gives the probability that each pronoun of an English translation is the right one, given the sentences "
+            "before it. A segment's score comes from its pronouns, a system's is 100 x the mean over all "
             f"pronouns. Weights `{weights}`, head `{config['head']['kind']}`, segment score `{config['segment']}` of "
             f"the pronouns, {len(config['pronouns'])} pronoun forms.",
         ]
@@ -284,31 +284,31 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
     return (
         "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
         + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
-        + "\n\nHit@k: one of the k words most attended, the pronoun itself left out, lies in its antecedent. Attention "
-        + f"minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows is a "
-        + "guess at antecedents only so far as it is above that baseline."
+        + "\n\nHit@k: one of the k words most attended, the pronoun itself excluded, is part of its antecedent. "
+        + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows "
+        + "is a guess at antecedents, useful only where it is better than that baseline."
     )
 
 
 def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        "A pronoun that fits its sentence and the text before it counts as right, whether or not the source says so: "
-        "the source is never read.",
-        "Choices between forms that both fit the sentence (his/her, he/they) rest on finding the antecedent, which is "
-        "harder than local fit; the figures with and without context tell how far it goes.",
+        "Without `--source-lang`, a pronoun that fits its sentence and the text before it counts as right, whatever "
+        "the source has.",
+        "Choices between forms that both fit the sentence (his/her, he/they) depend on the antecedent, which is harder "
+        "to find than what fits locally: compare the figures with and without context.",
         "Singular they, neopronouns and ships called she are rarer in the training data than in the world, and so are "
         "women in some roles: a low probability is no statement about a person.",
-        f"Context beyond {config['max_pieces']} sub-word pieces is cut from the left, and told.",
-        "A dropped pronoun is not scored: what is not there has no probability.",
+        f"Context beyond {config['max_pieces']} sub-word pieces is cut from the left; such segments are counted.",
+        "A dropped pronoun is not scored: only pronouns in the text have a probability.",
     ]
     wrong = next((r["figures"]["confusions"] for r in reports if r["benchmark"] == "study"), None)
     if wrong is None:
         wrong = next((r["figures"]["noisy"]["confusions"] for r in reports if "noisy" in r["figures"]), None)
     if wrong:
-        told = ", ".join(
+        listed = ", ".join(
             f"{c['system']} for {c['reference']} ({c['wrong']} of {c['pairs']})" for c in wrong[:8] if c["wrong"]
         )
-        lines.append(f"Errors it overlooks most often: {told}.")
+        lines.append(f"Errors it overlooks most often: {listed}.")
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -334,7 +334,7 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
             "",
             *licences,
             "",
-            "The weights are under Apache-2.0, as the code. No text of the data travels with them; the terms of the "
+            "The weights are under Apache-2.0, as the code. They contain no text of the data; the terms of the "
             "data are those of its owners.",
         ]
     )
