@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -61,13 +60,13 @@ def read(path: str | Path) -> Iterator[dict[str, str]]:
     Raises:
         InputError: no such file, an empty one, a row with a different number of cells than the first line.
     """
-    with closing(iter_lines(path)) as lines:
-        head = next(lines, None)
-        if head is None:
-            raise InputError("is empty; expected a line of column names", file=path)
-        names = [text(name) for name in head.split("\t")]
-        for number, row in enumerate(lines, start=2):
-            cells = [text(written) for written in row.split("\t")]
-            if len(cells) != len(names):
-                raise InputError(f"expected {len(names)} cells, got {len(cells)}", file=path, line=number)
-            yield dict(zip(names, cells, strict=True))
+    lines = iter_lines(path)
+    head = next(lines, None)
+    if head is None:
+        raise InputError("is empty; expected a line of column names", file=path)
+    names = [text(name) for name in head.split("\t")]
+    for number, row in enumerate(lines, start=2):
+        cells = [text(written) for written in row.split("\t")]
+        if len(cells) != len(names):
+            raise InputError(f"expected {len(names)} cells, got {len(cells)}", file=path, line=number)
+        yield dict(zip(names, cells, strict=True))

@@ -111,7 +111,7 @@ def _refuse_other(by: str, path: str) -> None:
 
 
 def _is_json(path: str) -> bool:
-    return next((line.lstrip()[:1] for line in iter_lines(path)), "") in ("{", "[")
+    return next((line.lstrip()[:1] for line in iter_lines(path, kept=False)), "") in ("{", "[")
 
 
 def _match_name(name: str, people: Collection[str]) -> str:

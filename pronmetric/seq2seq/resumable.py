@@ -16,7 +16,7 @@ from typing import Any
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.text import strict_json
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import read_lines
 
 Pair = tuple[str, str]
 
@@ -67,7 +67,7 @@ class ResumableScores:
 
     def finish(self) -> list[float]:
         """Put the file in its place; all scores."""
-        lines = list(iter_lines(self.partial))[1:]
+        lines = read_lines(self.partial)[1:]
         with AtomicFile(self.path) as file:
             file.writelines(f"{line}\n" for line in lines)
         with suppress(FileNotFoundError):

@@ -27,7 +27,7 @@ from pronmetric.suites.contrastive import (
 )
 from pronmetric.suites.contrastive import judge as strict
 from pronmetric.suites.judged_pairs import read_objects
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import read_lines
 
 KINDS = ("pronoun", "connective", "ellipsis")
 PRONOUNS = ("你", "你们", "他们", "她们", "它们")
@@ -202,7 +202,7 @@ def _aligned(entry: Entry, line: str, links: str, file: str | None, number: int)
 
 
 def _lines(path: str | Path, expected: int, *, blank: bool) -> list[str]:
-    lines = list(iter_lines(path))
+    lines = read_lines(path)
     if len(lines) != expected:
         message = f"expected {expected} lines, one for each item, got {len(lines)}"
         raise InputError(message, file=path, line=min(len(lines), expected) + 1)

@@ -53,7 +53,7 @@ def read(source: str | Path, target: str | Path, alignment: str | Path) -> Itera
     Raises:
         InputError: the files are not of the same length, or a link is none or leads past the end of a sentence.
     """
-    for number, row in enumerate(zip_longest(_side(source), _side(target), iter_lines(alignment)), start=1):
+    for number, row in enumerate(zip_longest(_side(source), _side(target), iter_lines(alignment, kept=False)), start=1):
         files = (source, target, alignment)
         if None in row:
             raise InputError(f"ends before sentence {number} of {files[0]}", file=files[row.index(None)])
@@ -67,7 +67,7 @@ def _side(path: str | Path) -> Iterator[Sentence]:
 
 
 def _factored(path: str | Path) -> Iterator[Sentence]:
-    with closing(iter_lines(path)) as lines:
+    with closing(iter_lines(path, kept=False)) as lines:
         yield from conllu.read_factored(lines, file=path)
 
 

@@ -33,5 +33,5 @@ def read_folder(folder: str | Path) -> list[Annotated]:
 
 def read(path: Path) -> list[Annotated]:
     """The documents of one file; its first line tells the form."""
-    first = next(iter_lines(path), "")
+    first = next(iter_lines(path, kept=False), "")
     return litbank.read(path) if first.startswith(litbank.BEGIN) else gum.read(path)

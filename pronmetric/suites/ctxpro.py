@@ -31,7 +31,7 @@ from pronmetric.suites.contrastive import (
     read_list,
 )
 from pronmetric.suites.contrastive import judge as strict
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import iter_lines, read_lines
 from pronmetric.text.words import words
 
 RULE, DISTANCE = "rule", "distance"
@@ -111,7 +111,7 @@ def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tupl
     """The previous source and target sentences of each item, oldest first."""
     if reading.documents is None:
         return (_antecedent(entry, reading.context) for entry in entries)
-    first = next(iter_lines(reading.documents), "")
+    first = next(iter_lines(reading.documents, kept=False), "")
     return (_from_documents if "\t" in first else _from_inputs)(entries, reading.documents, reading.context)
 
 
@@ -145,7 +145,7 @@ def _from_documents(
 
 
 def _from_inputs(entries: Sequence[Entry], path: str, size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    lines = list(iter_lines(path))
+    lines = read_lines(path)
     if len(lines) != len(entries):
         message = f"expected {len(entries)} lines, one for each item, got {len(lines)}"
         raise InputError(message, file=path, line=min(len(lines), len(entries)) + 1)

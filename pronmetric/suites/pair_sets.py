@@ -68,7 +68,7 @@ def read_first_line(path: str) -> str:
     """The first non-blank line of a file; "" for an empty file, or for one that can be read only once."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         return ""
-    return next((line for line in iter_lines(path) if line.strip()), "")
+    return next((line for line in iter_lines(path, kept=False) if line.strip()), "")
 
 
 def read_file(path: str, *, note: Callable[[str], None]) -> PairSet:

@@ -30,8 +30,7 @@ def read(
 
 def _numbers(path: str | Path, compat: bool) -> list[float]:
     """The number on each line."""
-    lines = list(iter_lines(path))  # whole, so that a wrong line leaves no file open
-    return [_number(line, path, number, compat) for number, line in enumerate(lines, start=1)]
+    return [_number(line, path, number, compat) for number, line in enumerate(iter_lines(path), start=1)]
 
 
 def cut(values: Iterable[float], items: Sequence[Item], file: str | Path, *, surplus: bool = False) -> list[Scores]:

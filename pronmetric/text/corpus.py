@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
 from pronmetric.text.context import COMMON, NONE, History, Source, SourceHistory
-from pronmetric.text.lines import check_segment, decode_lines, iter_lines
+from pronmetric.text.lines import check_segment, decode_lines, open_bytes
 
 
 class Row(NamedTuple):
@@ -83,8 +83,12 @@ class TextFile:
 
     def __iter__(self) -> Iterator[str]:
         """The lines, without their ends."""
-        for number, text in enumerate(iter_lines(self.path) if self._kept is None else self._kept, start=1):
+        for number, text in enumerate(self._stream() if self._kept is None else self._kept, start=1):
             yield check_segment(text, file=self.path, line=number)
+
+    def _stream(self) -> Iterator[str]:
+        with open_bytes(self.path) as stream:
+            yield from decode_lines(stream, file=self.path)
 
 
 def read(

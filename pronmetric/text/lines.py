@@ -54,15 +54,20 @@ def iter_lines(path: str | Path, *, tally: Counter[str] | None = None, kept: boo
 
     The last line counts whether or not a line end follows it; an empty file has no line. `tally`, if given, counts
     `lines`, `bom` (byte-order marks removed), `crlf` (Windows line ends) and `empty` (lines without a character).
-    `kept` says that the lines stay in memory, so that the limit of files holds.
-    The file is closed after the last line, and by `close` of the generator.
+    `kept` says that the lines stay in memory: the file is read at once and closed, and the limit of files holds. Else
+    it is read line by line, and closed after the last line or by `close` of the generator.
 
     Raises:
         InputError: a missing or unreadable file, broken gzip, a byte that is not UTF-8, a NUL, a line or file above its
             limit.
     """
     with open_bytes(path) as stream:
-        yield from decode_lines(stream, file=path, tally=tally, kept=kept)
+        lines = decode_lines(stream, file=path, tally=tally, kept=kept)
+        if not kept:
+            yield from lines
+            return
+        whole = list(lines)
+    yield from whole
 
 
 def open_bytes(path: str | Path) -> BinaryIO:

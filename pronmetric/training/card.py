@@ -285,8 +285,8 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
         "### Does a third-person pronoun look at its antecedent? GUM's coreference\n\n"
         + _table(["documents", "pronouns", "", "hit@1", "hit@3"], rows)
         + "\n\nHit@k: one of the k words most attended, the pronoun itself excluded, is part of its antecedent. "
-        + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` shows "
-        + "is a guess at antecedents, useful only where it is better than that baseline."
+        + f"Attention minus the nearest noun, held out: {_gain(gain)} points (hit@1). What `pronmetric attention` "
+        + "shows is a guess at antecedents, useful only where it is better than that baseline."
     )
 
 
