@@ -6,11 +6,12 @@ import gzip
 import io
 from collections import Counter
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.text.lines import decode_lines, iter_lines, read_lines
+from pronmetric.text.lines import decode_lines, iter_lines, open_bytes, read_lines
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -77,10 +78,28 @@ def test_a_nul_is_refused_with_its_line(tmp_path: Path) -> None:
 
 
 def test_lines_before_a_fault_are_streamed(tmp_path: Path) -> None:
-    lines = iter_lines(write(tmp_path / "a", b"good\n\xff\n"))
+    lines = iter_lines(write(tmp_path / "a", b"good\n\xff\n"), kept=False)
     assert next(lines) == "good"
     with pytest.raises(InputError, match=r":2: "):
         next(lines)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_reader_that_stops_early_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    opened: list[BinaryIO] = []
+
+    def remember(path: Path) -> BinaryIO:
+        opened.append(open_bytes(path))
+        return opened[0]
+
+    monkeypatch.setattr("pronmetric.text.lines.open_bytes", remember)
+    lines = iter_lines(write(tmp_path / "a", b"one\ntwo\n"), kept=kept)
+    assert next(lines) == "one"
+    assert opened[0].closed == kept
+    lines.close()
+    assert opened[0].closed
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
