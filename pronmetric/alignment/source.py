@@ -3,7 +3,10 @@
 A table of one language holds a pruned word aligner and a log-linear model of the class of an English pronoun (I, we,
 you, he, she, ...) given what the source shows at its place (`source_features`). The log-odds of a pronoun are those of
 its class with the source, minus those without it, among the seven personal classes: person, number and gender are what
-a source can say, while demonstratives and relatives often only rephrase. Where the source shows nothing they are 0.
+a source can say. A demonstrative counts as the personal class that it competes with ("this" as "it", "these" as
+"they"), so that one in place of the other changes no evidence. For "it", "this" and "that" there is evidence against
+the form only: what takes their place in a source is too varied to support them. Relatives and interrogatives have
+none. Where the source shows nothing the log-odds are 0.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.cells import Array
 from pronmetric.alignment.source_features import NOWHERE, Counted, Feature, Links, features
 from pronmetric.alignment.source_words import SourceWords
-from pronmetric.pronouns.classes import INDEX, PERSONAL, class_of, group_of
+from pronmetric.pronouns.classes import CLASSES, INDEX, PERSON_OF, PERSONAL, class_of, group_of
 from pronmetric.pronouns.closed_class import ClosedClass, closed_class
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.slots import slot
@@ -31,6 +34,8 @@ from pronmetric.text.words import Word, lower_words
 STEP = 1 / 16  # of the weights as stored, in eight bits
 MOST = 4.0  # log-odds beyond this count as this
 _LEAST = 1e-4  # of a probability
+_COMPETING = [INDEX[name] for name in PERSON_OF]
+_PERSONS = np.array([[PERSON_OF[name] == person for person in CLASSES[:PERSONAL]] for name in PERSON_OF], np.float64)
 _LEAST_OF_MODEL = 1e-7  # of a probability that the model gives, in single precision
 
 
@@ -133,24 +138,29 @@ class SourceTable:
         for pronoun in item.pronouns:
             place = slot(item.words, pronoun.word)
             seen = [f for f in features(source, counted, links, pronoun.word, self.closed) if f.name in self.vocabulary]
-            found.append(self._weigh(seen, INDEX[class_of(pronoun.form, place)], group_of(place), source))
+            found.append(self._weigh(seen, class_of(pronoun.form, place), group_of(place), source))
         return tuple(found)
 
-    def _weigh(self, seen: Sequence[Feature], this: int, group: str, source: SourceWords) -> Evidence:
-        if not seen or this >= PERSONAL:
+    def _weigh(self, seen: Sequence[Feature], name: str, group: str, source: SourceWords) -> Evidence:
+        """The evidence for the class `name`, from the features seen in its place."""
+        if not seen or name not in PERSON_OF:
             return NO_EVIDENCE
-        base = self.base[self.groups.get(group, len(self.base) - 1), :PERSONAL]
-        base = base / base.sum()
+        this = INDEX[PERSON_OF[name]]
+        base = self.base[self.groups.get(group, len(self.base) - 1), _COMPETING]
         rows = [self.vocabulary[f.name] for f in seen]
-        effects = self.weights[rows, :PERSONAL] * np.array([[f.value] for f in seen])
+        effects = self.weights[rows][:, _COMPETING] * np.array([[f.value] for f in seen])
         with_source = base * np.exp(effects.sum(axis=0))
-        log_odds = _log_odds(with_source / with_source.sum(), this) - _log_odds(base, this)
-        rest = np.delete(with_source, this)
-        against = np.delete(effects, this, axis=1) @ (rest / rest.sum())
-        told = (effects[:, this] - against) * np.sign(log_odds)
+        shares = with_source @ _PERSONS
+        log_odds = _log_odds(shares / shares.sum(), this) - _log_odds(base @ _PERSONS / base.sum(), this)
+        if PERSON_OF[name] == "it":
+            log_odds = min(log_odds, 0.0)
+        of_person = (effects * with_source) @ _PERSONS / shares
+        rest = np.delete(shares, this)
+        against = np.delete(of_person, this, axis=1) @ (rest / rest.sum())
+        told = (of_person[:, this] - against) * np.sign(log_odds)
         most = int(np.argmax(told))
         at = seen[most].at
-        word = None if at == NOWHERE else source.words[at]
+        word = None if at == NOWHERE or not log_odds else source.words[at]
         log_odds = float(np.clip(log_odds, -MOST, MOST))
         return Evidence(log_odds, "", -1, -1) if word is None else Evidence(log_odds, *word)
 

@@ -11,6 +11,8 @@ from pronmetric.pronouns.finder import ENTRIES, Entry
 CLASSES = ("i", "we", "you", "he", "she", "it", "they", "this", "that", "these", "those", "who", "which", "what")
 PERSONAL = 7  # the first of them are of personal, possessive and reflexive pronouns
 INDEX = {name: number for number, name in enumerate(CLASSES)}
+PERSON_OF = {name: name for name in CLASSES[:PERSONAL]} | {"this": "it", "that": "it", "these": "they", "those": "they"}
+"""The personal class that a class competes with; relatives and interrogatives have none."""
 _GENDER = {"masculine": "he", "feminine": "she", "neuter": "it"}
 _OTHER = {"whom": "who", "whose": "who", "whoever": "who", "whatever": "what", "whichever": "which"}
 

@@ -88,8 +88,23 @@ def test_no_source_word_is_no_evidence(toy: SourceTable) -> None:
     assert log_odds(toy, Source(" "), "She runs today .") == [0.0]
 
 
-def test_demonstratives_and_relatives_have_no_evidence(toy: SourceTable) -> None:
-    assert log_odds(toy, Source("ona bega danas ."), "This runs , which sings .") == [0.0, 0.0]
+def test_demonstrative_has_the_evidence_of_the_personal_pronoun_it_competes_with(toy: SourceTable) -> None:
+    source = Source("ona bega danas .")
+    she, it, this, that = (log_odds(toy, source, f"{form} runs today .")[0] for form in ("She", "It", "This", "That"))
+    assert this == it == that < 0 < she
+    they, these = (log_odds(toy, source, f"{form} run today .")[0] for form in ("They", "These"))
+    assert these == they < 0
+
+
+def test_no_source_supports_it_or_this() -> None:
+    """Otherwise "it" would gain on "this" and on "that" wherever a source has a neuter pronoun."""
+    table = source_files.of_language("de")
+    assert [log_odds(table, Source("Es ist neu."), f"{form} is new.") for form in ("It", "This", "That")] == [[0.0]] * 3
+    assert log_odds(table, Source("Ich bin neu."), "I am new.")[0] > 0
+
+
+def test_relatives_have_no_evidence(toy: SourceTable) -> None:
+    assert log_odds(toy, Source("ona bega danas ."), "A dog , which sings .") == [0.0]
 
 
 def test_other_items_change_no_evidence(toy: SourceTable) -> None:
