@@ -11,7 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
+from data_prep import source_filter
 from data_prep.filters import Filter, filter_pair
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
@@ -24,6 +26,8 @@ from pronmetric.schema import Document, Pair
 from pronmetric.text import strict_json
 
 TABLE = "entries"
+ALL, AGREEMENT, SOURCE = "none", "agreement", "source"
+"""The stages of filtering: all errors, those that pass the filter of pronoun pairs, and then that of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +59,31 @@ class Entry:
     agrees: bool
 
 
+class Found(NamedTuple):
+    """An error, and the filter that drops it ("": none)."""
+
+    entry: Entry
+    dropped: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is kept: pronoun pairs; with `by_source` clean labels only, where there is a table of the source language."""
+
+    pairs: Filter
+    by_source: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A line of the paper's Table 2 for a source language.
+    """A line of the paper's Table 2 for a source language, after a filter.
 
     contexts: distinct source sentences with their context. entries: errors, of which `pronoun_pairs` kinds.
-    without_source: entries that were left out, as their test set has no source.
+    without_source: errors that were left out, as their test set has no source.
     """
 
     language: str
+    filter: str
     testsets: int
     contexts: int
     entries: int
@@ -75,21 +95,22 @@ def build(
     testsets: Iterable[TestSet],
     language: Language,
     *,
-    keep: Filter,
+    filters: Filters,
     context_size: int,
     seed: int,
     without_source: dict[str, int],
-) -> Iterator[Entry]:
-    """The entries of test sets, each pair of reference and noisy reference of a source language once.
+) -> Iterator[Found]:
+    """The errors of test sets, each pair of reference and noisy reference of a source language once.
 
-    The aligner is trained on each test set alone. `without_source` takes the number of entries without a source by
+    The aligner is trained on each test set alone. `without_source` takes the number of errors without a source by
     source language.
     """
     seen: set[tuple[str, str, str]] = set()
     for testset in testsets:
         documents = list(discovery.read(testset))
         sources = _sources(documents)
-        for pair, noisy in _errors(documents, language, keep, context_size, seed):
+        judged = source_filter.judge(testset.source, source_filter.sources(documents)) if filters.by_source else None
+        for pair, noisy in _errors(documents, language, context_size, seed):
             key = (testset.source, noisy.better, noisy.worse)
             if key in seen:
                 continue
@@ -97,12 +118,14 @@ def build(
             found = _entry(pair, noisy, sources, context_size)
             if found is None:
                 without_source[testset.source] = without_source.get(testset.source, 0) + 1
+            elif filter_pair(noisy, filters.pairs) is None:
+                yield Found(found, AGREEMENT)
             else:
-                yield found
+                yield Found(found, SOURCE if judged is not None and judged(noisy) is not None else "")
 
 
 def _errors(
-    documents: Sequence[Document], language: Language, keep: Filter, context_size: int, seed: int
+    documents: Sequence[Document], language: Language, context_size: int, seed: int
 ) -> Iterator[tuple[Pair, Pair]]:
     """The system pairs with each of their noisy references."""
     aligner = train_aligner(documents, seed, language)
@@ -118,8 +141,7 @@ def _errors(
     )
     for pair in pairs:
         for noisy in noisy_references(pair, language):
-            if filter_pair(noisy, keep) is not None:
-                yield pair, noisy
+            yield pair, noisy
 
 
 _Sources = Mapping[tuple[str, str], Mapping[int, tuple[str | None, tuple[str, ...]]]]
@@ -164,20 +186,24 @@ def _entry(pair: Pair, noisy: Pair, sources: _Sources, context_size: int) -> Ent
     )
 
 
-def counts(entries: Sequence[Entry], without_source: Mapping[str, int]) -> list[Count]:
-    """The figures of each source language, and of all together ("all")."""
-    groups: defaultdict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        groups[entry.lp.split("-")[0]].append(entry)
+def counts(found: Sequence[Found], without_source: Mapping[str, int]) -> list[Count]:
+    """The figures of each source language and of all together ("all"), after each filter that dropped an error."""
+    groups: defaultdict[str, list[Found]] = defaultdict(list)
+    for one in found:
+        groups[one.entry.lp.split("-")[0]].append(one)
     for code in without_source:
         groups.setdefault(code, [])
-    found = [_count(code, groups[code], without_source.get(code, 0)) for code in sorted(groups)]
-    return [*found, _count("all", entries, sum(without_source.values()))]
+    stages = [ALL, *(name for name in (AGREEMENT, SOURCE) if any(one.dropped == name for one in found))]
+    rows = [(code, groups[code], without_source.get(code, 0)) for code in sorted(groups)]
+    rows.append(("all", list(found), sum(without_source.values())))
+    return [_count(*row, stages[: number + 1]) for row in rows for number in range(len(stages))]
 
 
-def _count(code: str, entries: Sequence[Entry], without_source: int) -> Count:
+def _count(code: str, found: Sequence[Found], without_source: int, stages: Sequence[str]) -> Count:
+    entries = [one.entry for one in found if one.dropped not in stages]
     return Count(
         language=code,
+        filter=stages[-1],
         testsets=len({(entry.testset, entry.lp) for entry in entries}),
         contexts=len({(entry.lp.split("-")[0], entry.source_context, entry.source) for entry in entries}),
         entries=len(entries),

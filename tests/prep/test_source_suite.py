@@ -5,15 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from data_prep import source_suite
+from data_prep import source_filter, source_suite
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
+from data_prep.wmt.testset import TestSet
+from pronmetric.alignment import source_files
 from pronmetric.cli import suite_build
+from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.schema import Document
 
 SOURCE = ["Das ist Ada.", "Sie hat einen Hund.", "Er bellt immer sehr laut.", "Ada mag ihn trotzdem gern."]
 REFERENCE = ["This is Ada.", "She has a dog.", "It always barks very loudly.", "Ada likes it all the same."]
@@ -37,15 +44,20 @@ def wmt(tmp_path: Path) -> Path:
     return folder
 
 
-def build(wmt: Path, missing: dict[str, int]) -> list[source_suite.Entry]:
-    testsets = discovery.discover(wmt, exclude=()).testsets
-    keep = agreement_filter("grammar", min_agreement=0.8)
-    return list(source_suite.build(testsets, ENGLISH, keep=keep, context_size=2, seed=1, without_source=missing))
+def build(
+    testsets: Iterable[TestSet], missing: dict[str, int], *, agreement: str = "grammar", by_source: bool = False
+) -> list[source_suite.Found]:
+    filters = source_suite.Filters(agreement_filter(agreement, min_agreement=0.8), by_source)
+    return list(source_suite.build(testsets, ENGLISH, filters=filters, context_size=2, seed=1, without_source=missing))
+
+
+def in_folder(wmt: Path) -> tuple[TestSet, ...]:
+    return discovery.discover(wmt, exclude=()).testsets
 
 
 def test_entries_have_source_and_reference_contexts_once(wmt: Path) -> None:
     missing: dict[str, int] = {}
-    found = build(wmt, missing)
+    found = [one.entry for one in build(in_folder(wmt), missing)]
     assert [(entry.right, entry.wrong, entry.system) for entry in found] == [("it", "he", "S"), ("it", "him", "S")]
     first = found[0]
     assert first.source == SOURCE[2] and first.source_context == tuple(SOURCE[:2])
@@ -57,11 +69,60 @@ def test_entries_have_source_and_reference_contexts_once(wmt: Path) -> None:
 
 def test_counts_are_those_of_the_papers_table(wmt: Path) -> None:
     missing: dict[str, int] = {}
-    found = build(wmt, missing)
+    found = build(in_folder(wmt), missing)
     figures = source_suite.counts([*found, found[0]], missing)
-    assert figures[0] == source_suite.Count("cs", 0, 0, 0, 0, 2)
-    assert figures[1] == source_suite.Count("de", 1, 2, 3, 2, 0)  # two distinct sources of three entries
-    assert figures[2] == source_suite.Count("all", 1, 2, 3, 2, 2)
+    assert figures[0] == source_suite.Count("cs", "none", 0, 0, 0, 0, 2)
+    assert figures[1] == source_suite.Count("de", "none", 1, 2, 3, 2, 0)  # two distinct sources of three errors
+    assert figures[2] == source_suite.Count("all", "none", 1, 2, 3, 2, 2)
+
+
+def test_counts_after_each_filter(wmt: Path) -> None:
+    """The source has "er" and "ihn" of the dog: evidence for "he" and "him" as for "it"."""
+    (wmt / "demo2031.de-en.ref.A.en").write_text("This is Ada.\nHe has that.\nIt barks.\nAda likes it.\n")
+    (wmt / "demo2031.de-en.hyp.S.en").write_text("This is Ada.\nShe has this.\nIt barks.\nAda likes it.\n")
+    found = build(in_folder(wmt), {}, by_source=True)
+    assert {(one.entry.right, one.entry.wrong): one.dropped for one in found if one.entry.system == "S"} == {
+        ("he", "she"): "source",  # "Sie hat einen Hund."
+        ("that", "this"): "agreement",
+    }
+    figures = {(one.language, one.filter): one.entries for one in source_suite.counts(found, {})}
+    everything = figures["de", "none"]
+    assert figures["de", "agreement"] == everything - 1 and figures["de", "source"] < everything - 1
+    assert not any(one.dropped == "source" for one in build(in_folder(wmt), {}))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("code", ["cs", "de", "ha", "is", "ja", "liv", "ru", "uk", "zh"])
+def test_every_source_language_of_wmt_is_covered(code: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    testset = next(one for one in in_folder(shared / "data" / "wmt") if one.source == code)
+    short = list(shortened(discovery.read(testset), most=200))
+    assert source_filter.judge(code, source_filter.sources(short)) is not None
+    monkeypatch.setattr(discovery, "read", lambda _: short)
+    missing: dict[str, int] = {}
+    found = build([testset], missing, by_source=True)
+    assert not missing
+    (figures, *_) = source_suite.counts(found, missing)
+    assert figures.language == code and figures.contexts > 0
+    assert all(one.entry.source and one.entry.lp == f"{code}-en" for one in found)
+
+
+def shortened(documents: Iterable[Document], *, most: int) -> Iterator[Document]:
+    """The first documents, of about `most` segments, with three systems' outputs."""
+    for document in documents:
+        segments = [replace(one, hyps=dict(islice(one.hyps.items(), 3))) for one in document.segments[:most]]
+        most -= len(segments)
+        yield replace(document, segments=tuple(segments))
+        if most <= 0:
+            return
+
+
+@pytest.mark.shared
+def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None:
+    assert (
+        {one.source for one in in_folder(shared / "data" / "wmt")}
+        == set("cs de ha is ja liv ru uk zh".split())
+        <= set(source_files.shipped())
+    )
 
 
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,6 +130,7 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
     suite_build.add(made.add_subparsers())
     jsonl, database = tmp_path / "s.jsonl", tmp_path / "s.db"
     flags = ["--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--to_sqlite", str(database), "--quiet"]
+    flags += ["--to_json", str(tmp_path / "s.json")]
     args = made.parse_args(["build", "wmt", *flags])
     assert args.run(args) == 0
     lines = [json.loads(line) for line in jsonl.read_text(encoding="utf-8").splitlines()]
@@ -79,3 +141,13 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
     connection.close()
     assert rows[0] == ("it", "he", json.dumps(SOURCE[:2])) and totals == (2,)
     assert "source contexts" in capsys.readouterr().out
+    written = json.loads((tmp_path / "s.json").read_text())
+    assert written["counts"][-1]["contexts"] == 2 and written["settings"]["source"] == "none"
+
+
+def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:
+    made = argparse.ArgumentParser()
+    suite_build.add(made.add_subparsers())
+    args = made.parse_args(["build", "wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])
+    with pytest.raises(PronmetricError, match="of English pronouns"):
+        args.run(args)
