@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is kept: pronoun pairs; with `by_source` clean labels only, where there is a table of the source language."""
+    """What is kept: pronoun pairs; with `by_source` clean labels only, if there is a table of the source language."""
 
     pairs: Filter
     by_source: bool
