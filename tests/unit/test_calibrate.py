@@ -126,8 +126,13 @@ def test_a_calibrated_head_is_fitted_to_the_batches_of_training(
     batches = [labeller.batch(items[k : k + 8], pairs=False, name="train") for k in range(0, len(items), 8)]
     fit = to_training(loaded.model, batches)
     assert fit is not None and fit.rate == pytest.approx((labels == 0).mean()) and fit.pronouns == len(labels)
-    assert (fit.scale, fit.bias) == pytest.approx((1.0, -3.0), abs=0.05)
+    expected = fit_platt(before + 3.0, labels)
+    assert (fit.scale, fit.bias) == pytest.approx((expected.scale, expected.bias), rel=1e-3) and fit.bias < -2
     assert loaded.model.training
+    loaded.model.eval()
+    after, _ = logits(loaded, items)
+    np.testing.assert_allclose(after, fit.scale * (before + 3.0) + fit.bias, atol=1e-4)
+    assert (1 / (1 + np.exp(-after))).mean() == pytest.approx(labels.mean(), abs=1e-3)  # of a fit with a bias
     loaded.model.eval()
     np.testing.assert_allclose(logits(loaded, items)[0], before, atol=0.05)
     assert to_training(loaded.model, batches[:0]) is None
