@@ -25,8 +25,8 @@ from tqdm import tqdm
 
 from pronmetric import __version__
 from pronmetric.alignment import source_files
-from pronmetric.alignment.source import Evidence, SourceTable
 from pronmetric.alignment.source import Item as SourceItem
+from pronmetric.alignment.source import Judgement, SourceTable
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
@@ -40,10 +40,11 @@ from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
-from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, Unmatched, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.lines import check_segment
+from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
@@ -330,14 +331,10 @@ class PronounMetric:
             encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
             known.update(zip(new, encoded, strict=True))
             tell(1.0)
-            evidence = self._evidence([item for *_, item in waiting if item is not None])
+            judged = self._judge_source([item for *_, item in waiting if item is not None])
             for key, found, size, item in waiting:
-                if not found:
-                    yield SegmentScore(None, (), words=size)
-                elif item is None:
-                    yield self._segment(found, known[key], size)
-                else:
-                    yield self._with_source(found, known[key], size, next(evidence))
+                segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
+                yield segment if item is None else self._with_source(segment, next(judged))
             new.clear()
             waiting.clear()
             for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
@@ -352,7 +349,7 @@ class PronounMetric:
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
             item = SourceItem(source, words, found) if self.source is not None and source is not None else None
-            waiting.append((key, found, len(text.split()), item if found else None))
+            waiting.append((key, found, len(text.split()), item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -470,24 +467,27 @@ class PronounMetric:
         scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
         return SegmentScore(known.segment, tuple(scores), known.preference, words)
 
-    def _evidence(self, items: Sequence[SourceItem]) -> Iterator[tuple[Evidence, ...]]:
-        """The source's evidence about the pronouns of each item; equal items are judged once."""
+    def _judge_source(self, items: Sequence[SourceItem]) -> Iterator[Judgement]:
+        """What the source says about each item; equal items are judged once."""
         assert self.source is not None or not items
         distinct = list(dict.fromkeys(items))
-        judged = dict(zip(distinct, self.source.evidence(distinct), strict=True)) if self.source else {}
+        judged = dict(zip(distinct, self.source.judge(distinct), strict=True)) if self.source else {}
         return (judged[item] for item in items)
 
-    def _with_source(
-        self, found: Sequence[Occurrence], known: _Known, size: int, evidence: Sequence[Evidence]
-    ) -> SegmentScore:
-        """The score of a text with the source's evidence about its pronouns; the preference does not use it."""
+    def _with_source(self, segment: SegmentScore, judged: Judgement) -> SegmentScore:
+        """A segment's score with what the source says about it; the preference does not use it."""
         assert self.source is not None
-        values = self.source.combination.probabilities(known.pronouns, [each.log_odds for each in evidence])
-        scores = [
-            PronounScore(p.text, p.start, p.end, value, value, each)
-            for p, value, each in zip(found, values, evidence, strict=True)
-        ]
-        return SegmentScore(fsum(values) / len(values), tuple(scores), known.preference, size)
+        own = segment.pronouns
+        without = Unmatched(judged.missing, tuple(Word(*own[k][:3]) for k in judged.surplus))
+        if not own:
+            return segment._replace(unmatched=without)
+        log_odds = [each.log_odds for each in judged.evidence]
+        values = self.source.combination.probabilities([p.score for p in own], log_odds)
+        scores = (
+            p._replace(score=value, probability=value, evidence=each)
+            for p, value, each in zip(own, values, judged.evidence, strict=True)
+        )
+        return segment._replace(score=fsum(values) / len(values), pronouns=tuple(scores), unmatched=without)
 
     def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
         """Raw scores (heads, batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""

@@ -24,6 +24,7 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.cells import Array
 from pronmetric.alignment.source_features import NOWHERE, Counted, Feature, Links, features
 from pronmetric.alignment.source_words import SourceWords
+from pronmetric.alignment.unmatched import person, unmatched
 from pronmetric.pronouns.classes import CLASSES, INDEX, PERSON_OF, PERSONAL, class_of, group_of
 from pronmetric.pronouns.closed_class import ClosedClass, closed_class
 from pronmetric.pronouns.finder import Occurrence
@@ -33,6 +34,7 @@ from pronmetric.text.words import Word, lower_words
 
 STEP = 1 / 16  # of the weights as stored, in eight bits
 MOST = 4.0  # log-odds beyond this count as this
+RELIABLE = 0.9  # share of references from which a pronoun without a counterpart counts as missing or surplus
 _LEAST = 1e-4  # of a probability
 _COMPETING = [INDEX[name] for name in PERSON_OF]
 _PERSONS = np.array([[PERSON_OF[name] == person for person in CLASSES[:PERSONAL]] for name in PERSON_OF], np.float64)
@@ -55,6 +57,18 @@ class Evidence(NamedTuple):
 NO_EVIDENCE = Evidence(0.0, "", -1, -1)
 
 
+class Judgement(NamedTuple):
+    """What the source says about a translation.
+
+    evidence: about each of its pronouns. missing: pronouns of the source without a counterpart. surplus: numbers of the
+    pronouns without a source.
+    """
+
+    evidence: tuple[Evidence, ...]
+    missing: tuple[Word, ...]
+    surplus: tuple[int, ...]
+
+
 class Item(NamedTuple):
     """A translation to judge: its source, its words and its pronouns."""
 
@@ -70,8 +84,8 @@ class Combination(NamedTuple):
     """
 
     logit: float = 0.99
-    evidence: float = 0.4
-    bias: float = -0.11
+    evidence: float = 0.3
+    bias: float = -0.05
 
     def probabilities(self, of_model: Sequence[float], log_odds: Sequence[float]) -> list[float]:
         """The probabilities of pronouns, from those of the model and the source's log-odds."""
@@ -86,8 +100,9 @@ class SourceTable:
 
     aligner: source words to English words. vocabulary: feature -> row of weights. weights: float32 (features, classes).
     groups: group of slots -> row of base. base: float64 (groups + 1, classes), the shares of the classes; the last row
-    is for groups that training did not meet. combination: fitted on development data. about: how it was made. hash: of
-    its file, 8 hexadecimal digits.
+    is for groups that training did not meet. kept: how often each source pronoun has a counterpart in references.
+    sourced: how often an English pronoun of each personal class has a source there. combination: fitted on development
+    data. about: how it was made. hash: of its file, 8 hexadecimal digits.
     """
 
     language: str
@@ -96,6 +111,8 @@ class SourceTable:
     weights: Array
     groups: Mapping[str, int]
     base: Array
+    kept: Mapping[str, float] = field(default_factory=dict)
+    sourced: Mapping[str, float] = field(default_factory=dict)
     combination: Combination = field(default_factory=Combination)
     about: Mapping[str, Any] = field(default_factory=dict)
     hash: str = ""
@@ -109,6 +126,20 @@ class SourceTable:
         """The evidence about each item's pronouns, in order."""
         for item, (source, links) in zip(items, self.aligned(items), strict=True):
             yield self._judge(item, source, links)
+
+    def judge(self, items: Sequence[Item]) -> Iterator[Judgement]:
+        """The evidence about each item's pronouns, and its missing and surplus pronouns, in order.
+
+        Forms that references often leave without a counterpart, such as subjects of pro-drop languages, don't count.
+        """
+        for item, (source, links) in zip(items, self.aligned(items), strict=True):
+            found = unmatched(source, self.closed, item.words, item.pronouns, links)
+            persons = {k: person(item.words, item.pronouns[k]) for k in found.surplus}
+            yield Judgement(
+                self._judge(item, source, links),
+                tuple(source.words[k] for k in found.missing if self.kept.get(source.forms[k], 0.0) >= RELIABLE),
+                tuple(k for k, name in persons.items() if self.sourced.get(name, 0.0) >= RELIABLE),
+            )
 
     def aligned(self, items: Sequence[Item]) -> Iterator[tuple[SourceWords, Links]]:
         """The source words of each item and their links to its English words."""

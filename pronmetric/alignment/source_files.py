@@ -60,6 +60,8 @@ def save(path: str | Path, table: SourceTable) -> None:
         "classes": list(CLASSES),
         "features": list(table.vocabulary),
         "groups": list(table.groups),
+        "kept": {name: round(value, 3) for name, value in table.kept.items()},
+        "sourced": {name: round(value, 3) for name, value in table.sourced.items()},
         "combination": table.combination._asdict(),
         "about": dict(table.about),
     }
@@ -128,6 +130,8 @@ def _table(stored: dict[str, Any], digest: str) -> SourceTable:
         weights=weights.astype(np.float32) * np.float32(STEP),
         groups=groups,
         base=base,
+        kept={str(name): float(value) for name, value in settings["kept"].items()},
+        sourced={str(name): float(value) for name, value in settings["sourced"].items()},
         combination=combination,
         about=settings["about"],
         hash=digest,

@@ -20,6 +20,7 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.cells import KEY_BASE, Array
 from pronmetric.alignment.source import Item, SourceTable
 from pronmetric.alignment.source_features import Feature, features
+from pronmetric.alignment.unmatched import person, unmatched
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.classes import CLASSES, INDEX, class_of, group_of
@@ -30,6 +31,7 @@ from pronmetric.text.lines import read_lines
 from pronmetric.text.words import lower_words
 from pronmetric.text.words import words as split
 
+UNSEEN = 10  # pronouns added to the counts of each form, one of them without a counterpart
 STRENGTH: Mapping[str, float] = {"l": 1.0, "w": 1.0, "u": 2.0, "v": 2.0, "n": 2.0, "z": 3.0, "s": 4.0, "c": 6.0}
 
 
@@ -121,7 +123,8 @@ def fit(
     base = _base(examples, groups)
     weights = _weights(examples, vocabulary, base[[groups[example.group] for example in examples]], closed, settings)
     advance(len(lines))
-    return SourceTable(language, aligner, vocabulary, weights, groups, base, about=dict(about or {}))
+    kept, sourced = _matched(lines, _replaced(empty, aligner=aligner))
+    return SourceTable(language, aligner, vocabulary, weights, groups, base, kept, sourced, about=dict(about or {}))
 
 
 def work(lines: Sequence[Line]) -> int:
@@ -180,6 +183,27 @@ def _examples(lines: Sequence[Line], table: SourceTable, advance: Advance) -> It
                 found = list(features(source, counted, links, pronoun.word, table.closed))
                 yield _Example(INDEX[class_of(pronoun.form, place)], group_of(place), found, number, weight)
         advance(1)
+
+
+def _matched(lines: Sequence[Line], table: SourceTable) -> tuple[dict[str, float], dict[str, float]]:
+    """How often each source pronoun and each person of English pronouns has a counterpart, in first references."""
+    forms: Counter[str] = Counter()
+    persons: Counter[str] = Counter()
+    without: Counter[str] = Counter()
+    items = []
+    for line in lines:
+        text = next(iter(line.texts), "")
+        words = split(text)
+        items.append(Item(line.source, words, finder.find(text, words)))
+    for item, (source, links) in zip(items, table.aligned(items), strict=True):
+        found = unmatched(source, table.closed, item.words, item.pronouns, links)
+        forms.update(source.forms[k] for k in source.closed if source.forms[k] in table.closed.pronouns)
+        persons.update(person(item.words, pronoun) for pronoun in item.pronouns)
+        without.update(f"s {source.forms[k]}" for k in found.missing)
+        without.update(f"e {person(item.words, item.pronouns[k])}" for k in found.surplus)
+    del persons[""]
+    kept = {form: 1 - (without[f"s {form}"] + 1) / (count + UNSEEN) for form, count in sorted(forms.items())}
+    return kept, {name: 1 - (without[f"e {name}"] + 1) / (count + UNSEEN) for name, count in sorted(persons.items())}
 
 
 def _vocabulary(examples: Iterable[_Example], closed: ClosedClass, settings: Fitting) -> dict[str, int]:

@@ -15,6 +15,10 @@ def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
     if score.errors is not None and score.errors_in_words is not None:
         rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
         note(f"{name}: expected errors {rates}")
+    if score.missing is not None:
+        note(
+            f"{name}: {score.missing} source pronouns without a counterpart, {score.surplus} pronouns without a source"
+        )
     if score.interval is not None and score.units < FEW:
         note(f"{name}: the interval is based on only {score.units} {score.resampled}")
 

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
-from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore
+from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
 
 
@@ -84,7 +84,15 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
         "errors": round_score(segment.errors),
         **preference,
         "pronouns": pronouns,
+        **_unmatched(segment.unmatched),
     }
+
+
+def _unmatched(found: Unmatched | None) -> dict[str, Any]:
+    """Missing and surplus pronouns, in JSON."""
+    return (
+        {} if found is None else {name: [word._asdict() for word in words] for name, words in found._asdict().items()}
+    )
 
 
 def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
@@ -106,6 +114,7 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
         "errors_per_100_pronouns": rate(score.errors),
         "errors_per_1000_words": rate(score.errors_in_words),
         **({} if score.preference is None else {"preference": rate(score.preference)}),
+        **({} if score.missing is None else {"missing_pronouns": score.missing, "surplus_pronouns": score.surplus}),
     }
 
 

@@ -266,6 +266,7 @@ def average(first: SegmentScore, *others: SegmentScore) -> SegmentScore:
         tuple(map(_mean_pronoun, columns)),
         mean([segment.preference for segment in scored]),
         first.words,
+        first.unmatched,
     )
 
 

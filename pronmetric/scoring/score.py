@@ -21,6 +21,7 @@ from pronmetric.alignment.source import Evidence
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.signature import Signature
+from pronmetric.text.words import Word
 
 
 class PronounScore(NamedTuple):
@@ -38,18 +39,29 @@ class PronounScore(NamedTuple):
     evidence: Evidence | None = None
 
 
+class Unmatched(NamedTuple):
+    """Pronouns of the source without a counterpart in the text, and pronouns of the text without a source.
+
+    Their spans are those of code points in the source and in the text.
+    """
+
+    missing: tuple[Word, ...]
+    surplus: tuple[Word, ...]
+
+
 class SegmentScore(NamedTuple):
     """One text: its score from its pronouns, higher is better, in [0, 1] where they have probabilities.
 
     score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
     one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
-    space.
+    space. unmatched: missing and surplus pronouns; None where no source counts.
     """
 
     score: float | None
     pronouns: tuple[PronounScore, ...]
     preference: float | None = None
     words: int = 0
+    unmatched: Unmatched | None = None
 
     @property
     def errors(self) -> float | None:
@@ -90,6 +102,7 @@ class SystemScore(NamedTuple):
     None with fewer than two. pronouns, segments: how many there are; with_pronoun: segments that have one.
     errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
     probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
+    missing, surplus: the numbers of missing and of surplus pronouns; None where no source counts.
     """
 
     score: float | None
@@ -102,6 +115,8 @@ class SystemScore(NamedTuple):
     errors: Rate | None = None
     errors_in_words: Rate | None = None
     preference: Rate | None = None
+    missing: int | None = None
+    surplus: int | None = None
 
 
 @dataclass(slots=True)
@@ -153,6 +168,8 @@ class Tally:
         self.sums, self.counts, self.docs = array("d"), array("l"), array("l")
         self.errors, self.words, self.preferences = array("d"), array("l"), array("d")
         self.scale = 100.0
+        self.missing: int | None = None
+        self.surplus: int | None = None
         self._codes: dict[Hashable, int] = {}
 
     def add(self, segment: SegmentScore, doc: Hashable = None) -> None:
@@ -166,6 +183,9 @@ class Tally:
         self.preferences.append(nan if preference is None else preference)
         if errors is None:
             self.scale = 1.0
+        if segment.unmatched is not None:
+            self.missing = (self.missing or 0) + len(segment.unmatched.missing)
+            self.surplus = (self.surplus or 0) + len(segment.unmatched.surplus)
 
     def totals(self, by: str = SCORE) -> tuple[str, Totals]:
         """What is resampled, and the sums and counts of each unit, whose ratio is compared, higher is better.
@@ -197,6 +217,8 @@ class Tally:
             errors=_rate(self._units(100.0 * errors, self.counts)[1], seed=seed) if known else None,
             errors_in_words=_rate(self._units(1000.0 * errors, self.words)[1], seed=seed) if known else None,
             preference=_rate(self.totals(PREFERENCE)[1], seed=seed),
+            missing=self.missing,
+            surplus=self.surplus,
         )
 
     def _units(self, sums: ArrayLike, counts: ArrayLike) -> tuple[str, Totals]:

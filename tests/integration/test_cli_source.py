@@ -102,8 +102,28 @@ def test_flags_of_score_and_its_files(model: list[str], capsys: pytest.CaptureFi
     entries = json.loads(Path("r.json").read_text(encoding="utf-8"))["segments"]
     he = entries[0]["pronouns"][0]["source"]
     assert he["log_odds"] < 0 and (he["word"], he["start"], he["end"]) == ("Sie", 0, 3)
+    assert [entry["missing"] for entry in entries] == [[], [], []] and "surplus" in entries[0]
     assert main(["report", "r.json", "--format", "md", "--show", "pronouns", "--no-model"]) == 0
-    assert "Sie" in capsys.readouterr().out
+    assert f"| Sie | {he['log_odds']:+.2f} |" in capsys.readouterr().out
+    assert main(["report", "r.json", "--no-model", "-o", "r.html"]) == 0
+    assert f'["Sie",{round(he["log_odds"], 2)}]' in Path("r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("texts")
+def test_missing_pronouns_are_counted_and_are_no_errors(model: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a").write_text("He has seen his sister.\nIt rains.\nSleeps.\n", encoding="utf-8")
+    flags = ["-t", "a", "-s", "s", "--source-lang", "de", *model]
+    assert main(["score", *flags, "--to_json", "r.json"]) == 0
+    assert "a: 1 source pronouns without a counterpart, 0 pronouns without a source" in capsys.readouterr().err
+    result = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    last = result["segments"][2]
+    assert last["missing"] == [{"text": "Er", "start": 0, "end": 2}] and last["surplus"] == []
+    assert last["score"] is None and last["errors"] == 0.0
+    assert (result["systems"][0]["missing_pronouns"], result["systems"][0]["surplus_pronouns"]) == (1, 0)
+    assert main(["score", "-t", "a", "--to_json", "r.json", *model]) == 0  # no source counts
+    plain = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert "missing" not in plain["segments"][2] and "missing_pronouns" not in plain["systems"][0]
+    assert "without a counterpart" not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("texts")

@@ -123,6 +123,7 @@ def test_file_keeps_the_table_and_its_bytes(toy: SourceTable, tmp_path: Path) ->
     read = source_files.load(tmp_path / "one.npz")
     assert len(read.hash) == 8 and read.combination == toy.combination
     np.testing.assert_allclose(read.weights, toy.weights, atol=1 / 32)
+    assert read.kept == toy.kept and read.sourced == pytest.approx(toy.sourced, abs=1e-3)
     source = Source("mi spi danas .")
     assert log_odds(read, source, "We sleeps .") == pytest.approx(log_odds(toy, source, "We sleeps ."), abs=0.3)
 
