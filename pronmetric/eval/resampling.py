@@ -102,3 +102,45 @@ def cluster_bootstrap(
         return (totals[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))[None]
 
     return Estimate(mean, *percentile_interval(resample(means, resamples=draws, width=number, seed=seed)[0], level))
+
+
+def difference_of_means(
+    values: ArrayLike,
+    first: Sequence[bool],
+    clusters: Sequence[Hashable],
+    *,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Estimate:
+    """Mean of the `first` values minus that of the others, and its percentile interval over resamples of clusters.
+
+    A resample without a value on one side is left out.
+
+    Raises:
+        PronmetricError: one side has no value, or there are different numbers of values, sides and clusters.
+    """
+    values, one = np.asarray(values, dtype=float), np.asarray(first, dtype=bool)
+    if not len(values) == len(one) == len(clusters) or not one.any() or one.all():
+        raise PronmetricError(
+            f"a difference needs values on both sides, each with a cluster: got {int(one.sum())} of {len(values)} on "
+            f"the first, {len(clusters)} clusters"
+        )
+    index, number = number_clusters(clusters)
+    sums = np.stack([np.bincount(index, values * side, number) for side in (one, ~one)])  # (sides, clusters)
+    sizes = np.stack([np.bincount(index, side, number) for side in (one, ~one)])
+
+    def differences(drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+        means = divide(sums[:, drawn].sum(axis=-1), sizes[:, drawn].sum(axis=-1))
+        return means[0] - means[1]
+
+    whole = float(differences(np.arange(number)))
+    if number < 2:
+        return Estimate(whole, None, None)
+    found = resample(
+        lambda rng, count: differences(draw_units(rng, count, number))[None],
+        resamples=draws,
+        width=4 * number,
+        seed=seed,
+    )[0]
+    return Estimate(whole, *percentile_interval(found[np.isfinite(found)], level))

@@ -6,6 +6,7 @@ import pytest
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Confusion, Estimate
+from pronmetric.eval.resampling import difference_of_means
 
 
 def test_equal_and_null_are_wrong_and_counted_apart() -> None:
@@ -101,3 +102,14 @@ def test_confusions_in_order_of_errors() -> None:
     decisions = evaluation.decide([0, 0, 1, 1, 0.5], [1, 1, 0, 0, 0.5])
     found = evaluation.confusions(["it", "it", "it", "he", "he"], ["that", "that", "that", "it", "it"], decisions)
     assert found == [Confusion("it", "that", 3, 2), Confusion("he", "it", 2, 1)]
+
+
+def test_the_difference_of_two_groups_resamples_clusters() -> None:
+    values, first = [1, 1, 0, 1, 0, 0], [True, True, True, False, False, False]
+    found = difference_of_means(values, first, ["a", "a", "b", "b", "c", "d"])
+    assert found.value == pytest.approx(2 / 3 - 1 / 3)
+    assert found.low is not None and found.high is not None and -1 <= found.low < found.value < found.high <= 1
+    alone = difference_of_means(values, first, ["a"] * 6)
+    assert (alone.low, alone.high) == (None, None)
+    with pytest.raises(PronmetricError, match=r"values on both sides.* got 3 of 3 on the first, 3 clusters"):
+        difference_of_means([1, 0, 1], [True] * 3, "abc")
