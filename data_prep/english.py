@@ -15,7 +15,7 @@ from data_prep.wmt import discovery
 
 
 class English:
-    """The documents of `data.english`, then the English sources of WMT but those of test; only these are kept.
+    """The documents of `data.english`, then WMT's sources in the target language but those of test; these are kept.
 
     sizes: documents by split.
     """
@@ -50,7 +50,9 @@ class English:
 
 def _wmt_sources(settings: Settings) -> Iterator[tuple[str, EnglishDocument]]:
     data = settings.data
-    for document in discovery.english_sources(data.wmt, years=data.years, exclude=data.exclude):
+    for document in discovery.english_sources(
+        data.wmt, years=data.years, exclude=data.exclude, language=settings.language.code
+    ):
         split = settings.rule.of(document.source, None, "")
         if split != TEST:
             yield split, dataclasses.replace(document, source="wmt", doc=f"{document.source}/{document.doc}")

@@ -33,7 +33,7 @@ def mismatches(
     "pronoun": another pronoun in use is its counterpart (see `counterparts`). "word": it is linked to another word,
     or to a word with a pronoun's form that is no pronoun in use (that as a conjunction). "nothing": it has no link, or
     one to a pronoun in another position. The same word on both sides is no mismatch, whether or not the system's is
-    in use.
+    in use, and neither are two forms of one pronoun (`Language.same`: je and j', meine and meinem).
     """
     linked = dict(alignment.links)
     wrong = [found for found in ref_pronouns if _differs(found, linked, hyp_words)]
@@ -45,7 +45,7 @@ def mismatches(
     for found in wrong:
         j = linked.get(found.word)
         if other := there.get(found):
-            if other.form != found.form:
+            if other.form != found.form and not language.same(found.form, other.form):
                 yield Mismatch("pronoun", found.form, other.form, found.start, found.end, other.start, other.end)
         elif j is None or j in places:
             yield Mismatch("nothing", found.form, "", found.start, found.end, -1, -1)

@@ -19,7 +19,8 @@ def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]
     split = language.words(pair.better)
     wrong = [mismatch for mismatch in pair.mismatches if mismatch.kind == "pronoun"]
     for number, mismatch in enumerate(wrong, start=1):
-        start, end, form = mismatch.ref_start, mismatch.ref_end, mismatch.hyp_form
+        start, end = mismatch.ref_start, mismatch.ref_end
+        form = language.shape(mismatch.hyp_form, pair.better[end:].lstrip())
         new = corrupt.match_case(pair.better, start, end, form)
         index = sum(word.start < start for word in split)
         yield replace(
@@ -27,6 +28,6 @@ def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]
             id=f"{pair.id}#{number}",
             kind="noisy",
             worse=corrupt.replace(pair.better, start, end, form),
-            mismatches=(replace(mismatch, hyp_start=start, hyp_end=start + len(new)),),
+            mismatches=(replace(mismatch, hyp_form=form, hyp_start=start, hyp_end=start + len(new)),),
             agrees=language.agrees(split, index, form) or not language.agrees(split, index, mismatch.ref_form),
         )

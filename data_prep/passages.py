@@ -1,15 +1,18 @@
-"""Plain English documents split into passages without overlap, each with its pronouns in use."""
+"""Plain documents of the target language split into passages without overlap, each with its pronouns in use."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Passage
-from pronmetric.text.sentences import CLOSING, DASHES, LISTED, cut_text, split_sentences
+from pronmetric.text import writing
+from pronmetric.text.sentences import CLOSING, DASHES, LISTED, Boundaries, cut_text, split_sentences
+from pronmetric.text.writing import Writing
 
 PIECES_PER_WORD = 1.1
 """Sub-word pieces for each word or punctuation mark (MiniLM: 1.03 in conversation, 1.09 in mail)."""
@@ -19,12 +22,18 @@ _CLAUSE = re.compile(rf"[;:,{DASHES}][{CLOSING}]*(?=\s)")
 _BLANK = re.compile(r"\s+")
 
 
-def estimate(text: str) -> int:
+def estimate(text: str, writing: Writing = writing.ENGLISH) -> int:
     """The approximate number of sub-word pieces of `text`."""
-    return math.ceil(len(_WORD.findall(text)) * PIECES_PER_WORD)
+    return math.ceil(len(_WORD.findall(text)) * PIECES_PER_WORD if writing.spaced else writing.pieces(text))
 
 
-def windows(lines: Sequence[str], *, pieces: int = 128, count: Callable[[str], int] = estimate) -> Iterator[str]:
+def windows(
+    lines: Sequence[str],
+    *,
+    pieces: int = 128,
+    count: Callable[[str], int] = estimate,
+    ends: Boundaries = LISTED,
+) -> Iterator[str]:
     """Split a document, one sentence or paragraph per line, into texts of at most `pieces` pieces.
 
     Texts end at sentence ends; a longer sentence is split at clause marks or, if necessary, between words. Joined by
@@ -32,7 +41,7 @@ def windows(lines: Sequence[str], *, pieces: int = 128, count: Callable[[str], i
     """
     window: list[str] = []
     size = 0
-    for unit in _units(lines, pieces, count):
+    for unit in _units(lines, pieces, count, ends):
         more = count(unit)
         if window and size + more > pieces:
             yield " ".join(window)
@@ -43,9 +52,9 @@ def windows(lines: Sequence[str], *, pieces: int = 128, count: Callable[[str], i
         yield " ".join(window)
 
 
-def _units(lines: Sequence[str], pieces: int, count: Callable[[str], int]) -> Iterator[str]:
+def _units(lines: Sequence[str], pieces: int, count: Callable[[str], int], ends: Boundaries) -> Iterator[str]:
     for line in lines:
-        for sentence in split_sentences(line, LISTED):
+        for sentence in split_sentences(line, ends):
             if count(sentence) <= pieces:
                 yield sentence
             else:
@@ -68,13 +77,14 @@ def passages(
     source: str,
     doc: str,
     pieces: int = 128,
-    count: Callable[[str], int] = estimate,
+    count: Callable[[str], int] | None = None,
     forms: Collection[str] = finder.FORMS,
     language: Language = ENGLISH,
 ) -> Iterator[Passage]:
     """The passages of one document, in order; including those without a pronoun in use of `forms`."""
-    plain = [_BLANK.sub(" ", line).strip() for line in lines]
-    for number, text in enumerate(windows([line for line in plain if line], pieces=pieces, count=count), start=1):
+    filled = [plain for line in lines if (plain := _BLANK.sub(" ", line).strip())]
+    count, ends = count or partial(estimate, writing=language.writing), language.writing.passage_ends
+    for number, text in enumerate(windows(filled, pieces=pieces, count=count, ends=ends), start=1):
         found = [occurrence for occurrence in language.find(text) if occurrence.form in forms]
         yield Passage(
             id=f"{source}/{doc}#{number}",

@@ -167,7 +167,7 @@ class Result:
             if split == TRAIN:
                 self._confusion.update(wrong)
         yield split, kept
-        if split == DEVELOPMENT and pair.kind == "noisy":
+        if split == DEVELOPMENT and pair.kind == "noisy" and self._settings.language.ruled:
             study = study_pair(kept)
             if study is None:
                 counts["dropped.study.not one word for one"] += 1
@@ -249,7 +249,7 @@ class Result:
                 else:
                     counts[f"kept.{doc.source}"] += 1
                     counts["pronouns"] += len(passage.spans)
-                    counts[f"pieces.{doc.source}"] += estimate(passage.text)
+                    counts[f"pieces.{doc.source}"] += estimate(passage.text, self._settings.language.writing)
                     if self._settings.data.coreference:
                         self._openings[split] |= openings([passage.text])
                     yield passage

@@ -18,6 +18,7 @@ from pronmetric.pronouns.languages import Language, language
 from pronmetric.settings import Count, CountOrNone, Record, Seed, Share, Text
 
 STAGES = ".stages"
+LANGUAGE = "language"  # in the manifest: the record of a target language other than English
 
 
 def _several(value: object) -> object:
@@ -134,11 +135,15 @@ class Settings(settings.Settings):
         )
 
     def check(self) -> None:
-        """Refuse an `out` that cannot be written, before anything is read.
+        """Refuse an `out` that cannot be written, and what the target language does not have, before reading.
 
         Raises:
-            InputError: `out` is not a prepared folder.
+            InputError: `out` is not a prepared folder, or a setting is for English targets only.
         """
+        of_english = {"filter.source=drop": self.filter.source != "none", "data.coreference": self.data.coreference}
+        for key, is_given in of_english.items():
+            if is_given and not self.language.ruled:
+                raise InputError(f"{key} is for English targets: leave it out with data.target={self.data.target}")
         out = self.folder
         if out.exists() and not out.is_dir():
             raise InputError("is a file; out= names the folder to write", file=out)
@@ -161,7 +166,7 @@ class Settings(settings.Settings):
             "years": self.data.years,
             "pairs": self.data.pairs,
             "exclude": self.data.exclude,
-            "target": self.data.target,
+            "target": self.language.code,
             "inventory": self.inventory,
             "context_size": self.context.size,
             "align_backend": self.align.backend,
@@ -174,4 +179,5 @@ class Settings(settings.Settings):
             "whole_files": self.splits.whole_files,
             **self.passages.model_dump(),
             "seed": self.seed,
+            **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }

@@ -43,7 +43,8 @@ class Stages:
         self._folder = settings.folder / STAGES
         self._folder.mkdir(parents=True, exist_ok=True)
         self._used: set[str] = set()
-        align = [settings.align.backend, settings.align.lines, settings.seed, settings.data.target]
+        target = settings.language.to_record() or settings.data.target
+        align = [settings.align.backend, settings.align.lines, settings.seed, target]
         self._key = manifest.key([manifest.code(), dict(inputs), align])
         if make_aligner is None:
             self._aligner: Aligner = self._trained(sample, reporter)

@@ -36,8 +36,8 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.nn import packed
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, Unmatched, tally_segments
@@ -45,7 +45,6 @@ from pronmetric.signature import Signature
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.lines import check_segment
 from pronmetric.text.words import Word
-from pronmetric.text.words import words as split
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 PRECISION = "32"
@@ -79,7 +78,9 @@ class PronounAttention(NamedTuple):
 
 
 class PronounMetric:
-    """Scores the pronouns of English texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
+    """Scores the pronouns of texts in their context; see `pronmetric.scoring.score` for what the numbers mean.
+
+    The texts are in the language of the checkpoint (`language`).
 
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
@@ -100,6 +101,11 @@ class PronounMetric:
         gpus: int | None = None,
         source_lang: str | None = None,
     ) -> None:
+        if source_lang is not None and not loaded.language.ruled:
+            raise PronmetricError(
+                f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
+                "source language"
+            )
         self.source: SourceTable | None = None if source_lang is None else source_files.of_language(source_lang)
         devices = _devices(gpus)
         self.precision = PRECISION if precision is None else precision
@@ -108,6 +114,7 @@ class PronounMetric:
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         self.config: Mapping[str, Any] = loaded.config
+        self.language: Language = loaded.language
         self._forms = frozenset(loaded.config["pronouns"])
         self._collator = loaded.collator
         model: Any = loaded.model.eval().requires_grad_(False)
@@ -183,6 +190,7 @@ class PronounMetric:
             **({"pair_head": self.config[PAIR_HEAD]["heads"]} if has_pair_head(self.config) else {}),
             context=context,
             **({} if context_size is None or context == "none" else {"context_size": context_size}),
+            **({} if self.language.to_record() is None else {"language": self.language.code}),
             pronouns=len(self.config["pronouns"]),
             segment=self.config["segment"],
             word=self.config["word_state"],
@@ -342,14 +350,14 @@ class PronounMetric:
 
         for number, (context, text, source) in enumerate(texts):
             check_segment(text, file="text", line=number + 1)
-            words = split(text)
-            found = tuple(p for p in finder.find(text, words) if p.form in self._forms)
+            words = self.language.words(text)
+            found = tuple(p for p in self.language.find(text, words) if p.form in self._forms)
             identity = f"{context}\0{text}" if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
             item = SourceItem(source, words, found) if self.source is not None and source is not None else None
-            waiting.append((key, found, len(text.split()), item))
+            waiting.append((key, found, self.language.writing.count_words(text), item))
             if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
                 yield from score()
         yield from score()
@@ -379,7 +387,11 @@ class PronounMetric:
                 "give a checkpoint with head 'logit'"
             )
         return score_alternatives(
-            texts, partial(self.stream, batch_size=batch_size, counts=counts), below=below, advance=advance
+            texts,
+            partial(self.stream, batch_size=batch_size, counts=counts),
+            language=self.language,
+            below=below,
+            advance=advance,
         )
 
     def attention(
@@ -395,9 +407,9 @@ class PronounMetric:
             yield from self._looks(window, pieces)
 
     def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
-        found = [[p for p in finder.find(text) if p.form in self._forms] for _, text, _ in texts]
-        before = [len(split(context)) for context, _, _ in texts]
-        sizes = [n + len(split(text)) for n, (_, text, _) in zip(before, texts, strict=True)]
+        language = self.language
+        found = [[p for p in language.find(text) if p.form in self._forms] for _, text, _ in texts]
+        sizes = [len(language.words(context)) + len(language.words(text)) for context, text, _ in texts]
         weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
         examples = [Example(*t[:2], [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
@@ -405,9 +417,8 @@ class PronounMetric:
             out = _attention_weights(self._replicas[0], self._collator, batch)
             seen = out is not None
             for row, values in zip(batch, () if out is None else out, strict=out is not None):
-                for pronoun, word, value in zip(row.pronouns, row.pronoun_word, values, strict=False):
-                    first = before[row.example] + found[row.example][pronoun].word - word  # first word of the row
-                    here = weights[row.example][pronoun, first : first + len(value)]
+                for pronoun, value in zip(row.pronouns, values, strict=False):
+                    here = weights[row.example][pronoun, row.first_word : row.first_word + len(value)]
                     here[:] = value[: len(here)]  # the rest is padding
         for spans, each in zip(found, weights, strict=True):
             yield tuple(PronounAttention(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))

@@ -231,8 +231,9 @@ def sample_pairs(sample: Path) -> list[Pair]:
 
     In the order of the sample, with two sentences of context; the last documents come last.
     """
-    from pronmetric.pronouns.corrupt import replace, same_slot
+    from pronmetric.pronouns.corrupt import replace
     from pronmetric.pronouns.finder import find
+    from pronmetric.pronouns.slots import same_slot
     from pronmetric.schema import Mismatch, Pair
     from pronmetric.text.words import words
 

@@ -13,19 +13,22 @@ from pronmetric.schema import Document, Segment
 from pronmetric.text.corpus import Corpus, Row
 
 
-def find(dataset: str, folder: str) -> TestSet:
+def find(dataset: str, folder: str, *, target: str = "en") -> TestSet:
     """The one test set `NAME:LP` of a folder.
 
     Raises:
-        PronmetricError: there is none, there are several, it is not into English.
+        PronmetricError: there is none, there are several, it is not into the language `target`.
     """
     found = [testset for testset in discovery.find(folder) if discovery.matches(testset, dataset)]
     if len(found) != 1:
         ids = ", ".join(testset.id for testset in (found or discovery.find(folder))) or "none"
         problem = "is the name of several test sets" if found else "is no test set there"
         raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
-    if found[0].target != "en":
-        raise PronmetricError(f"{dataset} is into {found[0].target}; only English is scored, give a pair into en")
+    if found[0].target != target:
+        raise PronmetricError(
+            f"{dataset} is into {found[0].target}; only {discovery.name_of(target)} is scored, give a pair into "
+            f"{target}"
+        )
     return found[0]
 
 
@@ -36,14 +39,15 @@ def read(
     note: Callable[[str], None],
     *,
     references: Sequence[str] | None = None,
+    target: str = "en",
 ) -> Corpus:
-    """A WMT test set `NAME:LP` of a folder, with all its systems or the given ones.
+    """A WMT test set `NAME:LP` of a folder into the language `target`, with all its systems or the given ones.
 
     Without `references` each segment has its first reference; otherwise each of the given ones, empty if the segment
     does not have it.
     """
     tally: Counter[str] = Counter()
-    documents = list(discovery.read(find(dataset, folder), tally=tally))
+    documents = list(discovery.read(find(dataset, folder, target=target), tally=tally))
     if empty := tally[jsonl.EMPTY]:
         note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
     segments = [segment for document in documents for segment in document.segments]

@@ -73,7 +73,9 @@ def discover(
     """
     everything = [testset for testset in find(folder) if testset.target == target]
     if not everything:
-        raise InputError(f"holds no WMT test set into {_named(target)}; understood are {LAYOUTS}", file=_listed(folder))
+        raise InputError(
+            f"holds no WMT test set into {name_of(target)}; understood are {LAYOUTS}", file=_listed(folder)
+        )
     kept, skipped = [], []
     for testset in select(everything, years=years, pairs=pairs, target=target):
         reason = reason_to_skip(testset, exclude)
@@ -124,14 +126,14 @@ def select(
     if pairs is not None:
         for pair in pairs:
             if not re.fullmatch(rf"[a-z]{{2,3}}-{target}", pair):
-                raise InputError(f"data.pairs: {pair!r} is no pair into {_named(target)} such as {there[0]}")
+                raise InputError(f"data.pairs: {pair!r} is no pair into {name_of(target)} such as {there[0]}")
         found = [testset for testset in found if testset.lp in pairs]
         if not found:
             raise InputError(f"data.pairs={list(pairs)} leaves no test set; there are the pairs {there}")
     return found
 
 
-def _named(code: str) -> str:
+def name_of(code: str) -> str:
     """The English name of a language, or its code."""
     return next((name.capitalize() for name, other in LANGUAGES.items() if other == code), code)
 

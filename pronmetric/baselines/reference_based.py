@@ -27,6 +27,7 @@ from pronmetric.pronouns.finder import Occurrence, form_of
 from pronmetric.text.words import Word, words
 
 APT, AUTOPRF, BLEU, CHRF, EXACT = NAMES = ("apt", "autoprf", "bleu", "chrf", "exact")
+OF_PRONOUNS = (APT, AUTOPRF, EXACT)  # of English ones
 REFERENCE_PRONOUNS, ALIGNED, SEGMENTS = "reference pronouns", "aligned reference pronouns", "segments"
 Counts = tuple[int, ...]
 _WEIGHTS = {1: 1.0, 2: 0.0, 3: 0.0, 4: 0.0}

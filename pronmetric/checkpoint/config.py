@@ -11,7 +11,8 @@ import yaml
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
-from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns import languages
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import WORD_STATES
 from pronmetric.text.context import CONTEXT_SIZE
 
@@ -20,6 +21,7 @@ TIE = "tie"
 TIES = "ties"  # thresholds by what decides, other than the score
 DECISION = "decision"
 PAIR_HEAD = "pair_head"  # absent in checkpoints without one
+LANGUAGE = "language"  # the record of a target language other than English
 CONTEXTS = ("none", "respective", "common")
 SEGMENT: Mapping[str, str] = {"logit": "mean", "average": "mean", "paper": "weighted"}  # aggregation of pronoun scores
 KINDS = ("huggingface", "glove", "elmo")
@@ -93,7 +95,7 @@ def read(path: Path) -> dict[str, Any]:
     _whole(config["max_pieces"], path, "max_pieces", least=1, most=_LARGEST)
     _whole(config["context_size"], path, "context_size", least=0, most=_LARGEST)
     _check(isinstance(config["separator"], bool), path, "separator", "true or false", config["separator"])
-    _pronouns(config["pronouns"], path)
+    _pronouns(config["pronouns"], _language(config.get(LANGUAGE), path), path)
     tie = config.get(TIE)
     _check(tie is None or (_number(tie) and tie >= 0), path, TIE, "a number of at least 0", tie)
     ties = config.get(TIES, {})
@@ -153,6 +155,11 @@ def has_pair_head(config: Mapping[str, Any]) -> bool:
     return config.get(PAIR_HEAD) is not None
 
 
+def language_of(config: Mapping[str, Any]) -> Language:
+    """The language of the texts that a checkpoint scores, from its complete config."""
+    return languages.of_record(config.get(LANGUAGE))
+
+
 def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a complete config that affects scores, independent of the order of keys and pronouns."""
     shown = {key: config[key] for key in KEYS if key not in ("context", "context_size")}  # signatures have these
@@ -161,7 +168,8 @@ def of_scores(config: Mapping[str, Any]) -> dict[str, Any]:
     if head["kind"] == "paper":
         head["slots"] = config["head"]["slots"]
     pair = {PAIR_HEAD: config[PAIR_HEAD]["heads"]} if has_pair_head(config) else {}
-    return {**shown, **pair, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
+    language = {LANGUAGE: config[LANGUAGE]} if config.get(LANGUAGE) is not None else {}
+    return {**shown, **pair, **language, "encoder": encoder, "head": head, "pronouns": sorted(config["pronouns"])}
 
 
 def _encoder(encoder: object, path: Path) -> None:
@@ -202,12 +210,21 @@ def _pair_head(head: object, path: Path) -> None:
     _check(fits, path, f"{PAIR_HEAD}.dropout", "a number from 0 to below 1", dropout)
 
 
-def _pronouns(forms: object, path: Path) -> None:
+def _language(record: object, path: Path) -> Language:
+    _check(record is None or isinstance(record, dict), path, LANGUAGE, "a mapping of code and uses", record)
+    try:
+        return languages.of_record(record)  # type: ignore[arg-type]
+    except ValueError as error:
+        _refuse(path, LANGUAGE, str(error), record)
+
+
+def _pronouns(forms: object, language: Language, path: Path) -> None:
+    known = language.forms
     listed = isinstance(forms, list) and len(forms) > 0
     _check(listed, path, "pronouns", "a list of pronouns", forms)
     assert isinstance(forms, list)
     for form in forms:
-        _check(form in FORMS, path, "pronouns", f"forms of the inventory ({', '.join(FORMS)})", form)
+        _check(form in known, path, "pronouns", f"forms of the inventory ({', '.join(known)})", form)
     twice = sorted({form for form in forms if forms.count(form) > 1})
     _check(not twice, path, "pronouns", "each form once", ", ".join(twice))
 

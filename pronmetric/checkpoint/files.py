@@ -30,6 +30,7 @@ from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
+from pronmetric.pronouns.languages import Language
 
 FORMAT, KEYS = checkpoint_config.FORMAT, checkpoint_config.KEYS
 ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
@@ -64,7 +65,8 @@ class Checkpoint:
     architecture; a Hugging Face dict if there is no `kind`), `head` (kind, dropout, slots), `word_state`,
     `segment`, `max_pieces`, `separator` (whether a separator follows the context), `pronouns` (the inventory),
     `context` (the kind of context in training), `context_size` (number of context sentences), optionally `tie` (its tie
-    threshold) and `pair_head` (heads, dropout), `training` (the content of the card; `confusion` holds the pronoun
+    threshold), `pair_head` (heads, dropout) and `language` (the table of a target language that is not English),
+    `training` (the content of the card; `confusion` holds the pronoun
     pairs seen in training). hash: the first 8 hex digits of the weights' SHA-256. settings: the same of the tokenizer
     and of the config's keys that affect scores.
     """
@@ -77,8 +79,18 @@ class Checkpoint:
 
     @property
     def collator(self) -> Collator:
-        """The collator of this checkpoint's pieces and length."""
-        return Collator(self.pieces, max_pieces=self.config["max_pieces"], separator=self.config["separator"])
+        """The collator of this checkpoint's pieces, length and language."""
+        return Collator(
+            self.pieces,
+            max_pieces=self.config["max_pieces"],
+            separator=self.config["separator"],
+            split=self.language.words,
+        )
+
+    @property
+    def language(self) -> Language:
+        """The language of the texts that it scores."""
+        return checkpoint_config.language_of(self.config)
 
 
 def encoder_kind(config: Mapping[str, Any]) -> str:

@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 
 from pronmetric.baselines.corpus_scores import SystemBaselines
-from pronmetric.baselines.reference_based import NAMES
+from pronmetric.baselines.reference_based import NAMES, OF_PRONOUNS
 from pronmetric.cli.tables import percent, table
+from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Accuracy
+from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import SystemScore
 from pronmetric.suites.pair_accuracy import MetricComparison
 
@@ -32,6 +34,17 @@ def parse_names(text: str) -> tuple[str, ...]:
         known = ", ".join(NAMES)
         raise argparse.ArgumentTypeError(f"expected some of {known}, separated by commas; got {unknown[0]!r}")
     return names
+
+
+def check_language(names: Sequence[str], language: Language) -> None:
+    """Refuse baselines of English pronouns for texts in another language."""
+    wrong = [name for name in names if name in OF_PRONOUNS]
+    if wrong and not language.ruled:
+        rest = ", ".join(name for name in NAMES if name not in OF_PRONOUNS)
+        raise PronmetricError(
+            f"--also {','.join(wrong)}: they count English pronouns, and the checkpoint scores {language.code}; "
+            f"expected some of {rest}"
+        )
 
 
 def system_table(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import load, numbers, options, output, stray
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
-from pronmetric.text.words import words as split
+from pronmetric.text.words import Word
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pronmetric.metric import PronounAttention, PronounMetric
     from pronmetric.scoring.score import PronounScore
+
+Split = Callable[[str], Sequence[Word]]
 
 DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
 
@@ -71,11 +73,19 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
     for number, (look, pronoun) in enumerate(zip(looks, segment.pronouns, strict=True)):
         if number:
             console.print()
-        _show_pronoun(console, text, look, pronoun, top=top, label="" if metric.probability else "score ")
+        label = "" if metric.probability else "score "
+        _show_pronoun(console, text, look, pronoun, top=top, label=label, split=metric.language.words)
 
 
 def _show_pronoun(
-    console: Console, text: Text, look: PronounAttention, pronoun: PronounScore, *, top: int, label: str
+    console: Console,
+    text: Text,
+    look: PronounAttention,
+    pronoun: PronounScore,
+    *,
+    top: int,
+    label: str,
+    split: Split,
 ) -> None:
     from rich.text import Text as Line
 
@@ -91,10 +101,10 @@ def _show_pronoun(
     head.append(", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
     console.print(head)
     if console.color_system is not None:
-        console.print(_shade(text, weights, look))
+        console.print(_shade(text, weights, look, split))
 
 
-def _shade(text: Text, weights: Sequence[float], look: PronounAttention) -> Line:
+def _shade(text: Text, weights: Sequence[float], look: PronounAttention, split: Split) -> Line:
     """Context and text; the background of each word is redder the higher its weight."""
     from rich.text import Text as Line
 

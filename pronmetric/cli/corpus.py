@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
+from pronmetric.cli import load
+from pronmetric.cli.output import Notes
 from pronmetric.text import corpus
 from pronmetric.text.corpus import Corpus
 
 
-def read(args: argparse.Namespace, note: Callable[[str], None]) -> Corpus:
+def read(args: argparse.Namespace, note: Notes) -> Corpus:
     """The corpus that the flags name; errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`."""
     if args.dataset is not None:
         from data_prep.wmt import corpus as wmt
 
-        return wmt.read(args.dataset, args.wmt_dir, args.systems, note, references=args.refs)
+        target = load.language(args).code
+        return wmt.read(args.dataset, args.wmt_dir, args.systems, note, references=args.refs, target=target)
     return corpus.read(
         args.translations, note, references=args.references or (), source=args.sources, docids=args.docids
     )

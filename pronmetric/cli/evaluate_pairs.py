@@ -30,6 +30,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     if args.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
     config = None if args.scores is not None else load.config(args)
+    load.note_english_figures(config, note)
     threshold = (
         None if args.tie is None else tie.threshold(args.tie, args.model, by=args.by, allow_network=args.allow_network)
     )

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli.output import Notes
+from pronmetric.errors import PronmetricError
+from pronmetric.pronouns import languages, tables
+from pronmetric.pronouns.languages import Language
+from pronmetric.signature import Signature
 
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
@@ -21,6 +25,39 @@ def config(args: argparse.Namespace) -> Mapping[str, Any]:
     storage = getattr(args, "model_storage_path", None)
     place = locate.locate(args.model, allow_network=args.allow_network, storage=storage)
     return checkpoint_config.read(place.folder / locate.CONFIG)
+
+
+def language(args: argparse.Namespace) -> Language:
+    """The language of the texts that the checkpoint of --model scores."""
+    return checkpoint_config.language_of(config(args))
+
+
+def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
+    """Note that figures by pronoun are of English, where the checkpoint scores another language."""
+    own = languages.ENGLISH if config is None else checkpoint_config.language_of(config)
+    if not own.ruled:
+        note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
+
+
+def language_of_result(args: argparse.Namespace, signature: str) -> Language:
+    """The language of a result's texts, by its signature; its table is that of --model, else the package's.
+
+    Raises:
+        PronmetricError: neither has a table of this language.
+    """
+    try:
+        code = Signature.parse(signature)["language"]
+    except (ValueError, KeyError):
+        return languages.ENGLISH
+    own = language(args)
+    if own.code == code:
+        return own
+    if code in tables.codes():
+        return languages.language(code)
+    raise PronmetricError(
+        f"the result is in {code}, of which there is no table of pronouns here: give --model the checkpoint that "
+        "scored it"
+    )
 
 
 def metric(args: argparse.Namespace, note: Notes) -> PronounMetric:

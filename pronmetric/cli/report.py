@@ -46,21 +46,35 @@ def _content(args: argparse.Namespace, result: Result, note: output.Notes) -> Co
 
     for line in result.notes:
         note(line)
-    links = None
+    language, links = load.language_of_result(args, result.signature), None
     if everything or "confusion" in args.show:
         from pronmetric.report.links import link_pronouns
 
-        links = link_pronouns(result, record)
+        links = link_pronouns(result, record, language)
         if links is None:
             record("the result has no reference: pronouns are not compared with a reference")
     found = differing(result, links)
     listed = found[: args.limit]
     found_views: dict[int, tuple[ModelView, ...]] = {}
-    if everything and not args.no_model and views.outputs(result, listed):
+    with_model = everything and not args.no_model and views.outputs(result, listed)
+    if with_model and (own := load.language(args)) != language:
+        record(
+            f"the result is in {language.code} and --model scores {own.code}: attention and alternative pronouns are "
+            "not shown"
+        )
+    elif with_model:
         found_views = _views(args, result, listed, note, record)
     elif everything:
         record("no model was loaded: attention and alternative pronouns are not shown")
-    return Content(result=result, links=links, listed=listed, differing=len(found), views=found_views, notes=notes)
+    return Content(
+        result=result,
+        links=links,
+        listed=listed,
+        differing=len(found),
+        views=found_views,
+        notes=notes,
+        language=language,
+    )
 
 
 def _views(
@@ -73,10 +87,10 @@ def _views(
     attention = metric.attention(texts, batch_size=args.batch_size)
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
-        return views.model_views(result, listed, attention, ((),) * len(texts))
+        return views.model_views(result, listed, attention, ((),) * len(texts), metric.language)
     with output.bar(args, total=len(texts), label="attention, alternatives") as bar:
         alternatives = metric.alternatives(texts, batch_size=args.batch_size, advance=bar.update)
-        return views.model_views(result, listed, attention, alternatives)
+        return views.model_views(result, listed, attention, alternatives, metric.language)
 
 
 def _render(args: argparse.Namespace, content: Content) -> str | bytes:

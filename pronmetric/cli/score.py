@@ -21,7 +21,7 @@ from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, RESPECTIVE
 from pronmetric.text.corpus import Corpus
 
-DESCRIPTION = """Score the pronouns of English translations in their context.
+DESCRIPTION = """Score the pronouns of translations into English, or the language of --model, in their context.
 
 The score of a pronoun is the probability, from 0 to 1, that it is correct in this context. The score of a segment is
 the mean over its pronouns (null if it has none). The score of a system is 100 x the mean over all its pronouns.
@@ -79,6 +79,7 @@ def main(argv: Sequence[str]) -> int:
 def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     corpus = corpora.read(args, note)
     config = load.config(args)
+    also_flag.check_language(args.also or (), load.language(args))
     kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
     context_flag.announce(kind, corpus, args, note, size=config["context_size"])
     also = None if args.also is None else _also(args, corpus)

@@ -11,17 +11,17 @@ from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
 TOP = 3
-DESCRIPTION = f"""List doubtful pronouns of English translations, with alternatives that the model prefers.
+DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
 
 A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
-a time, and scored; forms with a higher probability are listed as "better", the most probable first.
+a time, and scored by the model; forms with a higher probability are listed as "better", the most probable first.
 
 The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
 63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
 benchmarks/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
-is probable in the English text. The rest of the sentence is not changed: "agrees" says whether the verb or noun fits
+is probable in the text. The rest of the sentence is not changed: "agrees" says whether the verb or noun fits
 the form, and other mentions of the same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The

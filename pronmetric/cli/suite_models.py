@@ -11,7 +11,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.scoring.score import Counts
 from pronmetric.suites import score_lines
-from pronmetric.suites.contrastive import Item, Judged, Judging, Reading, Suite
+from pronmetric.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
 from pronmetric.text.context import Text, join
 
 
@@ -23,14 +23,19 @@ def judge(args: argparse.Namespace, suite: Suite, judging: Judging, note: output
     if args.seq2seq is not None:
         values, scored_by = _by_seq2seq(args, items, note)
     else:
-        values, scored_by = _by_pronmetric(args, items, note)
+        values, scored_by = _by_pronmetric(args, items, suite.ABOUT, note)
     return suite.judge(items, score_lines.cut(values, items, args.set), judging), scored_by
 
 
-def _by_pronmetric(args: argparse.Namespace, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
+def _by_pronmetric(
+    args: argparse.Namespace, items: Sequence[Item], about: About, note: output.Notes
+) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
     texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
     metric = load.metric(args, note)
+    if metric.language.code not in about.targets:
+        named = ", ".join(about.targets)
+        note(f"the published candidates of {about.name} are in {named}; the model scores {metric.language.code}")
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)

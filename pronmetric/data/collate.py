@@ -2,12 +2,13 @@
 
 A row is ONE run of plain text: the context, one blank, then the text whose pronouns are scored, with the encoder's
 separator piece between the two if asked for. Pieces are what the encoder reads (`pronmetric.data.pieces`); words are
-those of `pronmetric.text.words`.
+those of the target language (`pronmetric.pronouns.languages.Language.words`). A piece that spans several words belongs
+to the last of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from torch import Tensor
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
 from pronmetric.text.readable import readable
-from pronmetric.text.words import words
+from pronmetric.text.words import Word, words
 
 
 class Example(NamedTuple):
@@ -36,7 +37,8 @@ class Encoded(NamedTuple):
     example: index into the examples that were encoded. ids: piece ids (pieces, ...). word: index of each
     piece's word (pieces,), -1 for special pieces and for what belongs to no word. pronoun_word: word index
     of each pronoun (pronouns,). pronouns: their indices into `Example.spans`. cut: number of pieces of context
-    that did not fit. windows: number of rows of the example. unread: number of its words that are not read completely.
+    that did not fit. windows: number of rows of the example. first_word: the row's word 0, counted from the start of
+    the context. unread: number of its words that are not read completely.
     """
 
     example: int
@@ -46,6 +48,7 @@ class Encoded(NamedTuple):
     pronouns: np.ndarray
     cut: int
     windows: int
+    first_word: int = 0
     unread: int = 0
 
 
@@ -78,14 +81,22 @@ class Collator:
     """Encodes examples for one encoder.
 
     `max_pieces` counts the special pieces too. `separator`: put the separator piece between context and text, which
-    marks the text that is scored.
+    marks the text that is scored. `split`: the words of a text.
     """
 
-    def __init__(self, pieces: Pieces, *, max_pieces: int, separator: bool) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        *,
+        max_pieces: int,
+        separator: bool,
+        split: Callable[[str], Sequence[Word]] = words,
+    ) -> None:
         if separator and pieces.separator is None:
             raise InputError("this encoder's tokenizer has no separator piece: set separator=false")
         self.pieces = pieces
         self.max_pieces = max_pieces
+        self.split = split
         self.separator = pieces.separator if separator else None
         self._room = max_pieces - len(pieces.prefix) - len(pieces.suffix)
         if self._room < 8:
@@ -106,7 +117,7 @@ class Collator:
 
     def _rows(self, index: int, example: Example, text: str, pieces: InPieces) -> Iterable[Encoded]:
         ids, offsets, _ = pieces
-        bounds = np.array([(w.start, w.end) for w in words(text)], dtype=np.int64).reshape(-1, 2)
+        bounds = np.array([(w.start, w.end) for w in self.split(text)], dtype=np.int64).reshape(-1, 2)
         last = offsets[:, 1] - 1  # a piece belongs to the word of its last character
         word = np.searchsorted(bounds[:, 0], last, side="right") - 1
         word = np.where(
@@ -150,6 +161,7 @@ class Collator:
             pronouns=pronouns,
             cut=cut,
             windows=windows,
+            first_word=base,
         )
 
     def pad(self, rows: Sequence[Encoded]) -> Batch:

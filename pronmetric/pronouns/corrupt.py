@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from pronmetric.errors import InputError
-from pronmetric.pronouns.finder import ENTRIES, FORMS, Occurrence
-from pronmetric.pronouns.slots import agrees, grades, same_slot, slot
+from pronmetric.pronouns.finder import FORMS, Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language, referents, same_slot
 from pronmetric.text import strict_json
 from pronmetric.text.words import Word
-from pronmetric.text.words import words as split
-
-__all__ = ["ConfusionTable", "Corrupted", "CorruptionRates", "agrees", "corrupt", "replace", "same_slot"]
+from pronmetric.text.writing import is_unspaced
 
 
 class ConfusionTable:
@@ -116,13 +114,24 @@ def replace(text: str, start: int, end: int, form: str) -> str:
     ('It left.', 'I know he can.', 'THEY LEFT')
     """
     new = match_case(text, start, end, form)
-    gap = " " if text[end : end + 1].isalpha() else ""
-    return f"{text[:start]}{new}{gap}{text[end:]}"
+    gap, rest = _join(text, end, form)
+    return f"{text[:start]}{new}{gap}{text[rest:]}"
+
+
+def _join(text: str, end: int, form: str) -> tuple[str, int]:
+    """What stands between `form` and the text after `end`, and where that text goes on.
+
+    A form that replaces an elided one needs a blank (c'est -> elle est), an elided one none (elle est -> c'est).
+    """
+    after = text[end : end + 1]
+    if form.endswith("'"):
+        return "", end + after.isspace()
+    return " " if after.isalpha() and not is_unspaced(after) else "", end
 
 
 def match_case(text: str, start: int, end: int, form: str) -> str:
     """`form` in the letter case for the position [start, end) of `text`."""
-    old = text[start:end].lstrip("'\u2019\u2018\u02bc")
+    old = text[start:end].strip("'\u2019\u2018\u02bc")
     if not any(letter.isupper() for letter in text):
         return form.lower()
     if old.isupper() and (len(old) > 1 or _shouts(text, start, end)):
@@ -202,6 +211,7 @@ def corrupt(
     *,
     table: ConfusionTable,
     frequency: Mapping[str, Mapping[str, float]] | None = None,
+    language: Language = ENGLISH,
 ) -> Corrupted:
     """Replace some of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
@@ -209,10 +219,10 @@ def corrupt(
     are then drawn by it instead of by `table`. Without it a rare form often replaces a common one, so that the model
     learns that it is wrong. The counts are by slot: "her" is far more frequent as a possessive than as an object.
     """
-    words = split(text)
+    words = language.words(text)
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < rates.joint:
-        _replace_referent(words, occurrences, rng, wrong, frequency)
+        _replace_referent(words, occurrences, rng, wrong, frequency, language)
     for k, occurrence in enumerate(occurrences):
         hit, whole, strict = rng.random(3)
         if wrong[k] is not None or hit >= rates.rate * rates.emphasis.get(occurrence.form, 1.0):
@@ -220,24 +230,30 @@ def corrupt(
         in_slot = whole < rates.same_slot_share
         allowed: Collection[str] | None = None
         if in_slot:
-            allowed = next(iter(grades(words, occurrence.word)), ())
+            allowed = next(iter(language.grades(words, occurrence.word)), ())
         elif rates.fitting and rng.random() < rates.fitting:
-            allowed = same_slot(words, occurrence.word)
+            allowed = same_slot(language, words, occurrence.word)
         if strict < rates.must_agree:
-            allowed = [f for f in (FORMS if allowed is None else allowed) if agrees(words, occurrence.word, f)]
+            forms = language.forms if allowed is None else allowed
+            allowed = [form for form in forms if language.agrees(words, occurrence.word, form)]
         if frequency is not None and in_slot:
-            right = frequency.get(slot(words, occurrence.word), {})
+            right = _in_places(frequency, language.places(words, occurrence.word))
             wrong[k] = _draw(rng, [f for f in allowed or () if f != occurrence.form], right)
         else:
             wrong[k] = table.draw(rng, occurrence.form, power=rates.power, allowed=allowed, smoothing=rates.smoothing)
+    for k, (occurrence, form) in enumerate(zip(occurrences, wrong, strict=True)):
+        if form is not None:
+            is_same = language.same(occurrence.form, form)
+            wrong[k] = None if is_same else language.shape(form, text[occurrence.end :].lstrip())
     return _write(text, occurrences, wrong)
 
 
-_PARADIGM = {
-    entry.form: entry.number + entry.gender
-    for entry in ENTRIES
-    if entry.person == "3" and entry.gender != "person" and entry.type in ("personal", "possessive", "reflexive")
-}
+def _in_places(frequency: Mapping[str, Mapping[str, float]], places: Sequence[str]) -> Mapping[str, float]:
+    """How often each form is right in one of these slots."""
+    if len(places) == 1:
+        return frequency.get(places[0], {})
+    forms = dict.fromkeys(form for place in places for form in frequency.get(place, {}))
+    return {form: max(frequency.get(place, {}).get(form, 0.0) for place in places) for form in forms}
 
 
 def _replace_referent(
@@ -246,25 +262,27 @@ def _replace_referent(
     rng: np.random.Generator,
     wrong: list[str | None],
     frequency: Mapping[str, Mapping[str, float]] | None,
+    language: Language,
 ) -> None:
     """Fill `wrong` for all mentions of one of he, she, it and they (with their other cases) by another's forms."""
-    present = sorted({_PARADIGM[o.form] for o in occurrences if o.form in _PARADIGM})
+    known = referents(language)
+    present = sorted(set[str]().union(*(known.get(o.form, ()) for o in occurrences)))
     if not present:
         return
     old = present[rng.integers(len(present))]
-    others = sorted(set(_PARADIGM.values()) - {old})
+    others = sorted(set[str]().union(*known.values()) - {old})
     if frequency is None:
         new = others[rng.integers(len(others))]
     else:
         shares = dict.fromkeys(others, 1.0)
-        for form, paradigm in _PARADIGM.items():
-            if paradigm in shares:
-                shares[paradigm] += sum(right.get(form, 0) for right in frequency.values())
+        for form, possible in known.items():
+            for referent in possible & shares.keys():
+                shares[referent] += sum(right.get(form, 0) for right in frequency.values())
         new = _draw(rng, others, shares) or others[0]
     for k, occurrence in enumerate(occurrences):
-        if _PARADIGM.get(occurrence.form) == old:
-            fitting = (f for f in next(iter(grades(words, occurrence.word)), ()) if _PARADIGM.get(f) == new)
-            wrong[k] = next(fitting, None)
+        if old in known.get(occurrence.form, ()):
+            grade = next(iter(language.grades(words, occurrence.word)), ())
+            wrong[k] = next((f for f in grade if new in known.get(f, ()) and old not in known[f]), None)
 
 
 def _draw(rng: np.random.Generator, forms: Sequence[str], weights: Mapping[str, float]) -> str | None:
@@ -280,12 +298,12 @@ def _write(text: str, occurrences: Sequence[Occurrence], wrong: Sequence[str | N
     for occurrence, form in zip(occurrences, wrong, strict=True):
         start, end = occurrence.start, occurrence.end
         new = text[start:end] if form is None else match_case(text, start, end, form)
-        gap = " " if form is not None and text[end : end + 1].isalpha() else ""
+        gap, rest = ("", end) if form is None else _join(text, end, form)
         pieces += [text[last:start], new, gap]
         length += start - last
         spans.append((length, length + len(new)))
         length += len(new) + len(gap)
-        last = end
+        last = rest
     pieces.append(text[last:])
     return Corrupted(
         text="".join(pieces),

@@ -1,15 +1,12 @@
 """The pronouns of a target language: its inventory, which of its forms stand in a text, and which forms compete.
 
 English has rules of usage, slots and agreement (`finder`, `slots`). Another language has a table with the same columns,
-from this package or from the user: every word with a form of the table is a pronoun in use, forms compete that share a
-type and a case, and two forms agree with the same verb if they share person and number.
+from this package or from the user (`table_language`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -17,22 +14,20 @@ from typing import Protocol
 from pronmetric.errors import InputError
 from pronmetric.pronouns import finder, slots
 from pronmetric.pronouns.finder import Entry, Occurrence
+from pronmetric.pronouns.table_language import TableLanguage, read
 from pronmetric.pronouns.tables import codes, rows
-from pronmetric.text.lines import read_lines
+from pronmetric.text import writing
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
-
-COLUMNS = Entry._fields
-TYPES = ("personal", "possessive", "reflexive", "demonstrative", "interrogative", "relative", "none")
-_NO_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")
-_APOSTROPHES = "'\u2019\u02bc"
+from pronmetric.text.writing import Writing
 
 
 class Language(Protocol):
     """What preparation, training and scoring ask of a target language.
 
     code: such as "en". entries: the uses of its forms. forms: the inventory, lower-cased. ruled: whether there are
-    rules of usage and role beside the table.
+    rules of usage and role beside the table. demonstratives: each demonstrative that another of the same number can
+    replace almost everywhere, and that other one. writing: how its texts are cut and counted.
     """
 
     def __hash__(self) -> int:  # noqa: D105
@@ -51,6 +46,14 @@ class Language(Protocol):
         ...
 
     @property
+    def demonstratives(self) -> Mapping[str, str]:  # noqa: D102
+        ...
+
+    @property
+    def writing(self) -> Writing:  # noqa: D102
+        ...
+
+    @property
     def forms(self) -> tuple[str, ...]:  # noqa: D102
         ...
 
@@ -66,12 +69,28 @@ class Language(Protocol):
         """The pronouns in use in a text, left to right."""
         ...
 
+    def form_of(self, words: Sequence[Word], index: int) -> str | None:
+        """The form of the inventory of word `index`, lower-cased, whether or not it is in use there; None if none."""
+        ...
+
     def slot(self, words: Sequence[Word], index: int) -> str:
         """The slot of the pronoun `words[index]`."""
         ...
 
+    def places(self, words: Sequence[Word], index: int) -> tuple[str, ...]:
+        """The slots that the pronoun `words[index]` may have, which only rules can tell apart."""
+        ...
+
     def grades(self, words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
         """The other forms that fit the slot of `words[index]`, the most similar first."""
+        ...
+
+    def shape(self, form: str, following: str) -> str:
+        """The form as it is written before the text `following`."""
+        ...
+
+    def same(self, one: str, other: str) -> bool:
+        """Whether two forms are one pronoun in another shape or inflection."""
         ...
 
     def share_slot(self, one: str, other: str) -> bool:
@@ -80,6 +99,10 @@ class Language(Protocol):
 
     def agrees(self, words: Sequence[Word], index: int, form: str) -> bool:
         """Whether `form` in place of `words[index]` agrees with its verb or noun."""
+        ...
+
+    def to_record(self) -> dict[str, object] | None:
+        """The language as plain values for `of_record`; None for English."""
         ...
 
 
@@ -93,9 +116,31 @@ class _English:
     inventory = finder.INVENTORIES.__getitem__
     words = staticmethod(split)
     find = staticmethod(finder.find)
+    form_of = staticmethod(finder.form_of)
     slot = staticmethod(slots.slot)
     grades = staticmethod(slots.grades)
     agrees = staticmethod(slots.agrees)
+    demonstratives: Mapping[str, str] = {"this": "that", "that": "this", "these": "those", "those": "these"}
+    writing = writing.ENGLISH
+
+    @staticmethod
+    def places(words: Sequence[Word], index: int) -> tuple[str, ...]:
+        """The slot."""
+        return (slots.slot(words, index),)
+
+    @staticmethod
+    def shape(form: str, following: str) -> str:
+        """The form itself."""
+        return form
+
+    @staticmethod
+    def same(one: str, other: str) -> bool:
+        """Never: each form of the table is a pronoun of its own."""
+        return False
+
+    @staticmethod
+    def to_record() -> None:
+        """English needs no record."""
 
     @staticmethod
     def share_slot(one: str, other: str) -> bool:
@@ -105,121 +150,6 @@ class _English:
 
 
 ENGLISH: Language = _English()
-
-
-@dataclass(frozen=True)
-class TableLanguage:
-    """A language by its table alone."""
-
-    code: str
-    entries: tuple[Entry, ...]
-    ruled: bool = field(init=False, default=False)
-    _uses: Mapping[str, tuple[Entry, ...]] = field(init=False, repr=False, compare=False)
-    _longest: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Index the table by form."""
-        uses: dict[str, tuple[Entry, ...]] = {}
-        for entry in self.entries:
-            uses[entry.form] = (*uses.get(entry.form, ()), entry)
-        object.__setattr__(self, "_uses", uses)
-        object.__setattr__(self, "_longest", max(map(len, uses)))
-
-    @property
-    def forms(self) -> tuple[str, ...]:
-        """The inventory, lower-cased, in the order of the table."""
-        return tuple(form for form, uses in self._uses.items() if uses[0].type != "none")
-
-    def inventory(self, name: str) -> tuple[str, ...]:
-        """All forms.
-
-        Raises:
-            InputError: another inventory than "all".
-        """
-        if name != "all":
-            raise InputError(f"inventory={name}: there is only inventory=all for {self.code}")
-        return self.forms
-
-    def words(self, text: str) -> tuple[Word, ...]:
-        """The words of a text; where the script has no spaces, the longest forms of the table and single characters.
-
-        >>> [word.text for word in language("zh").words("他们的")]
-        ['他们', '的']
-        """
-        found: list[Word] = []
-        for word in split(text):
-            if _NO_SPACES.fullmatch(word.text) and word.end - word.start == len(word.text):
-                found += self._cut(word)
-            else:
-                found.append(word)
-        return tuple(found)
-
-    def _cut(self, word: Word) -> list[Word]:
-        parts, at = [], 0
-        while at < len(word.text):
-            sizes = range(min(self._longest, len(word.text) - at), 0, -1)
-            size = next((n for n in sizes if word.text[at : at + n] in self._uses), 1)
-            parts.append(Word(word.text[at : at + size], word.start + at, word.start + at + size))
-            at += size
-        return parts
-
-    def find(self, text: str, words: Sequence[Word] | None = None) -> tuple[Occurrence, ...]:
-        """Every word with a form of the table; an elided form (c') includes its apostrophe.
-
-        >>> [(o.text, o.form) for o in language("fr").find("C'est elle.")]
-        [("C'", "c'"), ('elle', 'elle')]
-        """
-        words = self.words(text) if words is None else words
-        found = []
-        for index, word in enumerate(words):
-            if (form := self._form(words, index)) is not None:
-                end = words[index + 1].end if form.endswith("'") else word.end
-                found.append(Occurrence(index, word.start, end, text[word.start : end], form))
-        return tuple(found)
-
-    def _form(self, words: Sequence[Word], index: int) -> str | None:
-        low = words[index].text.lower()
-        after = words[index + 1] if index + 1 < len(words) else None
-        glued = after is not None and after.start == words[index].end and after.text in _APOSTROPHES
-        for form in (f"{low}'", low) if glued else (low,):
-            if form in self._uses and self._uses[form][0].type != "none":
-                return form
-        return None
-
-    def slot(self, words: Sequence[Word], index: int) -> str:
-        """The type and case of the form's first use."""
-        uses = self._uses[self._form(words, index) or words[index].text.lower()]
-        return f"{uses[0].type} {uses[0].case}"
-
-    def grades(self, words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
-        """The other forms that share a type and a case with the form: first those of its person, then the others."""
-        form = self._form(words, index) or words[index].text.lower()
-        return self._graded(form)
-
-    def _graded(self, form: str) -> tuple[tuple[str, ...], ...]:
-        places = {(entry.type, entry.case) for entry in self._uses[form]}
-        persons = {entry.person for entry in self._uses[form]}
-        near: list[str] = []
-        far: list[str] = []
-        for other, uses in self._uses.items():
-            fitting = [entry for entry in uses if (entry.type, entry.case) in places]
-            if other != form and fitting and uses[0].type != "none":
-                (near if persons & {entry.person for entry in fitting} else far).append(other)
-        return tuple(tuple(grade) for grade in (near, far) if grade)
-
-    def share_slot(self, one: str, other: str) -> bool:
-        """Whether two forms share a type and a case in some use."""
-        places = [{(entry.type, entry.case) for entry in self._uses[form]} for form in (one, other)]
-        return bool(places[0] & places[1])
-
-    def agrees(self, words: Sequence[Word], index: int, form: str) -> bool:
-        """Whether the forms share person and number in some use; "-" agrees with any."""
-        old = self._uses[self._form(words, index) or words[index].text.lower()]
-        return any(
-            a.person == b.person and (a.number == b.number or "-" in (a.number, b.number))
-            for a in old
-            for b in self._uses[form]
-        )
 
 
 @cache
@@ -232,25 +162,50 @@ def language(name: str) -> Language:
     if name == ENGLISH.code:
         return ENGLISH
     if name.endswith(".tsv"):
-        return _read(Path(name))
+        return read(Path(name))
     if name not in codes():
         known = ", ".join(sorted([ENGLISH.code, *codes()]))
         raise InputError(f"no table of pronouns for {name!r}: expected one of {known}, or the path of a table (.tsv)")
     return TableLanguage(name, tuple(Entry(**row) for row in rows(f"target.{name}.tsv")))
 
 
-def _read(path: Path) -> TableLanguage:
-    lines = read_lines(path)
-    if len(lines) < 3 or not lines[0].startswith("#") or tuple(lines[1].split("\t")) != COLUMNS:
-        raise InputError(f"expected a first line '# source', then the columns {' '.join(COLUMNS)}", file=path, line=1)
-    entries = []
-    for number, line in enumerate(lines[2:], start=3):
-        cells = line.split("\t")
-        if len(cells) != len(COLUMNS) or not all(cells):
-            raise InputError(f"expected {len(COLUMNS)} filled columns, got {len(cells)}", file=path, line=number)
-        entry = Entry(*cells)
-        if entry.type not in TYPES or entry.form != entry.form.lower() or " " in entry.form:
-            message = f"expected one lower-case word and a type, one of {', '.join(TYPES)}, got {line!r}"
-            raise InputError(message, file=path, line=number)
-        entries.append(entry)
-    return TableLanguage(path.name.removesuffix(".tsv"), tuple(entries))
+def of_record(record: Mapping[str, object] | None) -> Language:
+    """The language of a record that `to_record` wrote; English without one.
+
+    Raises:
+        ValueError: the record is of another form.
+    """
+    return ENGLISH if record is None else TableLanguage.of_record(record)
+
+
+def same_slot(language: Language, words: Sequence[Word], index: int) -> tuple[str, ...]:
+    """The other forms that fit the slot of `words[index]`, most similar first (see `Language.grades`)."""
+    return tuple(dict.fromkeys(form for grade in language.grades(words, index) for form in grade))
+
+
+@cache
+def referents(language: Language) -> Mapping[str, frozenset[str]]:
+    """What each third-person form can refer to, as number and gender; forms of persons in general are left out.
+
+    A form that does not show its gender or number can refer to all that the language's other forms distinguish.
+
+    >>> sorted(referents(ENGLISH)["his"]), sorted(referents(language("de"))["sie"])
+    (['singularmasculine'], ['plural-', 'singularfeminine'])
+    """
+    entries = [
+        entry
+        for entry in language.entries
+        if entry.person == "3" and entry.gender != "person" and entry.type in ("personal", "possessive", "reflexive")
+    ]
+    shown = {(entry.number, entry.gender) for entry in entries if entry.number != "-" and entry.gender != "-"}
+    numbers = {number for number, _ in shown}
+    shown |= {(entry.number, "-") for entry in entries if entry.number != "-" and entry.number not in numbers}
+    found: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        fitting = {
+            f"{number}{gender}"
+            for number, gender in shown
+            if entry.number in (number, "-") and (gender == entry.gender or "-" in (gender, entry.gender))
+        }
+        found[entry.form] = found.get(entry.form, frozenset()) | fitting
+    return found

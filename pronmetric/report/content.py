@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.results import Result, Segment
 
 SAME, PRONOUN, WORD, NOTHING, ADDED = "same", "pronoun", "word", "nothing", "added"
@@ -55,12 +56,14 @@ class Content:
     links: for each segment and each of its outputs; None without a reference. listed: indices of the listed segments,
     largest difference first. differing: the number of segments that could be listed. views: by index of a listed
     segment, one for each output; absent if the model was not run on the segment. notes: notes for the reader.
+    language: of the texts.
     """
 
     result: Result
     links: Sequence[Sequence[Sequence[Link]]] | None
     listed: Sequence[int]
     differing: int
+    language: Language = ENGLISH
     views: Mapping[int, Sequence[ModelView]] = field(default_factory=dict)
     notes: Sequence[str] = ()
 

@@ -7,18 +7,19 @@ from itertools import islice
 
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.counterparts import counterparts
-from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link
 from pronmetric.results import Output, Result
 from pronmetric.schema import Alignment
 from pronmetric.text.words import Word
-from pronmetric.text.words import words as split
 
 _TRAINING_LINES = 20_000  # line pairs on which the aligner is trained, at most
 
 
-def link_pronouns(result: Result, note: Callable[[str], object]) -> list[list[tuple[Link, ...]]] | None:
+def link_pronouns(
+    result: Result, note: Callable[[str], object], language: Language = ENGLISH
+) -> list[list[tuple[Link, ...]]] | None:
     """The links of each segment's outputs; None if no segment has a reference.
 
     The aligner is trained on the lines of the result. Two pronouns are paired if they have the same role and their
@@ -27,7 +28,7 @@ def link_pronouns(result: Result, note: Callable[[str], object]) -> list[list[tu
     if all(segment.reference is None for segment in result.segments):
         return None
     pairs = [
-        (_texts(split(segment.reference or "")), _texts(split(output.text)))
+        (_texts(language.words(segment.reference or "")), _texts(language.words(output.text)))
         for segment in result.segments
         for output in segment.outputs
     ]
@@ -40,15 +41,16 @@ def link_pronouns(result: Result, note: Callable[[str], object]) -> list[list[tu
     )
     found = aligner.align_all(pairs)
     return [
-        [_links(segment.reference, output, next(found)) for output in segment.outputs] for segment in result.segments
+        [_links(segment.reference, output, next(found), language) for output in segment.outputs]
+        for segment in result.segments
     ]
 
 
-def _occurrences(output: Output, words: Sequence[Word]) -> tuple[Occurrence, ...]:
+def _occurrences(output: Output, words: Sequence[Word], language: Language) -> tuple[Occurrence, ...]:
     """The scored pronouns of an output, with the indices of their words."""
     places = {word.start: place for place, word in enumerate(words)}
     return tuple(
-        Occurrence(place := places[p.start], p.start, p.end, p.text, finder.form_of(words, place) or p.text.lower())
+        Occurrence(place := places[p.start], p.start, p.end, p.text, language.form_of(words, place) or p.text.lower())
         for p in output.pronouns
     )
 
@@ -57,11 +59,12 @@ def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
 
-def _links(reference: str | None, output: Output, alignment: Alignment) -> tuple[Link, ...]:
+def _links(reference: str | None, output: Output, alignment: Alignment, language: Language) -> tuple[Link, ...]:
     if reference is None:
         return ()
-    ref_words, words = split(reference), split(output.text)
-    return tuple(_pair(ref_words, finder.find(reference, ref_words), words, _occurrences(output, words), alignment))
+    ref_words, words = language.words(reference), language.words(output.text)
+    found, there = language.find(reference, ref_words), _occurrences(output, words, language)
+    return tuple(_pair(ref_words, found, words, there, alignment, language))
 
 
 def _pair(
@@ -70,19 +73,21 @@ def _pair(
     words: Sequence[Word],
     there: Sequence[Occurrence],
     alignment: Alignment,
+    language: Language,
 ) -> Iterator[Link]:
     """A link for each pronoun of the reference, in its order; then the pronouns of the output without a counterpart."""
     to = dict(alignment.links)
     kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
     rest = [o for o in ref_pronouns if o.word not in kept]
-    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to)}
+    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
     places = {o.word for o in there}
     for o in ref_pronouns:
         linked = to.get(o.word)
         if o.word in kept:
             yield Link(SAME, o.word, o.form, kept[o.word], o.form)
         elif other := partner.get(o.word):
-            yield Link(SAME if other.form == o.form else PRONOUN, o.word, o.form, other.word, other.form)
+            is_same = other.form == o.form or language.same(o.form, other.form)
+            yield Link(SAME if is_same else PRONOUN, o.word, o.form, other.word, other.form)
         elif linked is None or linked in places:
             yield Link(NOTHING, o.word, o.form, -1, "")
         else:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from types import MappingProxyType
@@ -18,11 +18,13 @@ from pronmetric.report.chart import chart
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, ModelView, confusion
 from pronmetric.report.names import short
 from pronmetric.results import Output
+from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
+Split = Callable[[str], Sequence[Word]]
 
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
 _HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters
@@ -75,8 +77,8 @@ def dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
 
-def pieces(text: str) -> list[str]:
-    """A text split into words, each with the white space before it; the last piece follows the last word.
+def pieces(text: str, split: Split = split) -> list[str]:
+    """A text split into words by `split`, each with the white space before it; the last piece follows the last word.
 
     >>> pieces(" She left. ")
     [' She', ' left', '.', ' ']
@@ -120,6 +122,7 @@ def _data(content: Content) -> dict[str, Any]:
                 strings,
                 None if content.links is None else content.links[place][k],
                 None if said is None else said[k],
+                content.language.words,
             )
             for k, output in enumerate(segment.outputs)
         ]
@@ -140,14 +143,17 @@ def _data(content: Content) -> dict[str, Any]:
         "levels": LEVELS,
         "docs": [visible(doc) for doc in docs.numbers],
         "strings": [
-            [_HIDDEN.sub(lambda match: visible(match[0]), piece) for piece in pieces(text)] for text in strings.numbers
+            [_HIDDEN.sub(lambda match: visible(match[0]), piece) for piece in pieces(text, content.language.words)]
+            for text in strings.numbers
         ],
         "segments": segments,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
 
 
-def _output(output: Output, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None) -> list[Any]:
+def _output(
+    output: Output, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None, split: Split
+) -> list[Any]:
     words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns else {}
     pronouns: list[list[Any]] = []
     for k, p in enumerate(output.pronouns):

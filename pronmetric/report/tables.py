@@ -9,7 +9,6 @@ from pronmetric.output.tsv import line
 from pronmetric.report.content import NOTHING, Content, Link, confusion
 from pronmetric.results import Pronoun, Result
 from pronmetric.results.records import RATES
-from pronmetric.text.words import words as split
 
 TABLES = ("systems", "pairs", "confusion", "pronouns")
 
@@ -100,7 +99,7 @@ def pronouns(content: Content) -> Table:
     for place in content.listed:
         segment = content.result.segments[place]
         for at, (name, output) in enumerate(zip(content.result.names, segment.outputs, strict=True)):
-            words = {word.start: k for k, word in enumerate(split(output.text))}
+            words = {word.start: k for k, word in enumerate(content.language.words(output.text))}
             of = links_by_word(content, place, at)
             said = content.views.get(place)
             for k, p in enumerate(output.pronouns):

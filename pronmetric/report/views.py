@@ -7,12 +7,12 @@ from typing import Protocol
 
 import numpy as np
 
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.report.content import ModelView
 from pronmetric.results import Output, Result
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.signature import Signature
 from pronmetric.text.context import Text
-from pronmetric.text.words import words as split
 
 
 class Attention(Protocol):
@@ -42,22 +42,26 @@ def model_views(
     listed: Sequence[int],
     attention: Iterable[Sequence[Attention]],
     alternatives: Iterable[Sequence[PronounAlternatives]],
+    language: Language = ENGLISH,
 ) -> dict[int, tuple[ModelView, ...]]:
     """By index of a listed segment, the attention and alternatives of each of its outputs (in the order of `texts`)."""
     made = []
     for output, rows, pronouns in zip(outputs(result, listed), attention, alternatives, strict=True):
         weights = {row.start: row.weights for row in rows}
         others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others) for p in pronouns}
-        made.append(_view(output, weights, others))
+        made.append(_view(output, weights, others, language))
     size = len(result.systems)
     return {index: tuple(made[k * size : (k + 1) * size]) for k, index in enumerate(listed)}
 
 
 def _view(
-    output: Output, weights: Mapping[int, np.ndarray | None], others: Mapping[int, tuple[tuple[str, float], ...]]
+    output: Output,
+    weights: Mapping[int, np.ndarray | None],
+    others: Mapping[int, tuple[tuple[str, float], ...]],
+    language: Language,
 ) -> ModelView:
     """For the pronouns of the result; a pronoun that this checkpoint does not score has no attention and no others."""
-    size = len(split(output.context)) + len(split(output.text))
+    size = len(language.words(output.context)) + len(language.words(output.text))
     rows = [weights.get(p.start) for p in output.pronouns]
     known = any(row is not None for row in rows)
     attention = tuple((0.0,) * size if row is None else tuple(row.tolist()) for row in rows) if known else None

@@ -12,10 +12,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from pronmetric.pronouns.corrupt import match_case, replace
-from pronmetric.pronouns.slots import agrees, same_slot
+from pronmetric.pronouns.languages import ENGLISH, Language, same_slot
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.context import Text
-from pronmetric.text.words import words as split
 
 Stream = Callable[..., Iterator[SegmentScore]]
 """Scores texts, in order: `PronounMetric.stream`, with its options bound."""
@@ -59,23 +58,23 @@ class Variant(NamedTuple):
     text: Text
 
 
-def variants(text: Text, start: int, end: int) -> tuple[Variant, ...]:
+def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> tuple[Variant, ...]:
     """The text with each other form of the slot of its pronoun [start, end), most similar first; same context.
 
     >>> [v.text.text for v in variants(Text("", "She is here."), 0, 3)][:4]
     ['He is here.', 'It is here.', 'They is here.', 'That is here.']
     """
     context, line, source = text
-    words = split(line)
+    words = language.words(line)
     index = next(i for i, word in enumerate(words) if word.start == start)
     return tuple(
         Variant(
             form,
             match_case(line, start, end, form),
-            agrees(words, index, form),
+            language.agrees(words, index, form),
             Text(context, replace(line, start, end, form), source),
         )
-        for form in same_slot(words, index)
+        for form in same_slot(language, words, index)
     )
 
 
@@ -83,6 +82,7 @@ def score_alternatives(
     texts: Iterable[Text],
     stream: Stream,
     *,
+    language: Language = ENGLISH,
     below: float | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[PronounAlternatives, ...]]:
@@ -95,6 +95,7 @@ def score_alternatives(
         texts: the texts, with their contexts.
         stream: scores texts, in order, with probabilities; called once for the texts and once for all variants, so
             that each distinct text is encoded once.
+        language: of the texts.
         below: only pronouns with a lower probability are listed; None: all pronouns.
         advance: called with the number of texts finished since the last call.
     """
@@ -112,7 +113,7 @@ def score_alternatives(
         for segment in stream(originals()):
             text = waiting.popleft()
             doubtful = [p for p in segment.pronouns if below is None or p.score < below]
-            made = [(p, variants(text, p.start, p.end)) for p in doubtful]
+            made = [(p, variants(text, p.start, p.end, language)) for p in doubtful]
             asked.append(made)
             sizes.append(1 + sum(len(found) for _, found in made))
             yield _BEGIN

@@ -40,6 +40,7 @@ ABOUT = About(
     name="cai-xiong",
     title="Discourse suite (Cai and Xiong, WMT 2020)",
     languages="en-zh",
+    targets=("zh",),
     phenomena="pronouns, connectives, ellipsis",
     judged=("translations", "human judgments", "scores"),
     text="""Set: the published file is not available; the format is JSONL, one object a line:

@@ -35,6 +35,7 @@ ABOUT = About(
     name="consistency",
     title="Consistency sets (Voita et al., ACL 2019)",
     languages="en-ru",
+    targets=("ru",),
     phenomena="deixis, lexical cohesion, ellipsis",
     judged=("scores",),
     text="""Set: deixis_*.json, lex_cohesion_*.json, ellipsis_infl.json or ellipsis_vp.json of

@@ -40,6 +40,7 @@ ABOUT = About(
     name="contrapro",
     title="ContraPro (Müller et al., WMT 2018); en-fr: Lopes et al., EAMT 2020",
     languages="en-de, en-fr",
+    targets=("de", "fr"),
     phenomena="translation of ambiguous pronouns (it, they)",
     judged=("scores", "translations"),
     text="""Set: contrapro.json of github.com/ZurichNLP/ContraPro, or a file in its format. One score for each line: the

@@ -100,7 +100,8 @@ class About:
     """The description of a suite, for `pronmetric suite list` and `show`.
 
     phenomena: what is tested, in a few words. judged: what is judged, such as "scores" and "translations".
-    ignores_surplus: whether the original program ignores surplus lines of a score file.
+    ignores_surplus: whether the original program ignores surplus lines of a score file. targets: the languages of the
+    published candidates that are scored.
     """
 
     name: str
@@ -110,6 +111,7 @@ class About:
     judged: tuple[str, ...]
     text: str
     ignores_surplus: bool = True
+    targets: tuple[str, ...] = ()
 
 
 class Suite(Protocol):

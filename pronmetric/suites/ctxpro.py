@@ -49,6 +49,7 @@ ABOUT = About(
     name="ctxpro",
     title="ctxpro (Wicks and Post, WMT 2023)",
     languages="en-de, en-es, en-fr, en-it, en-pl, en-pt, en-ru; animacy into en",
+    targets=("en",),
     phenomena="gender, animacy, formality, auxiliaries, inflection",
     judged=("translations", "scores (animacy)"),
     text="""Set: CATEGORY.opensubtitles.SRC-TGT.SPLIT.json of github.com/rewicks/ctxpro.

@@ -39,6 +39,7 @@ ABOUT = About(
     name="discevalmt",
     title="DiscEvalMT (Bawden et al., NAACL 2018)",
     languages="en-fr",
+    targets=("fr",),
     phenomena="anaphora; lexical choice (repetition, disambiguation)",
     judged=("scores", "translations"),
     text="""Set: anaphora.json or lexical-choice.json of github.com/rbawden/discourse-mt-test-sets. One score for each

@@ -25,6 +25,7 @@ from pronmetric.training import decision, tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import SUFFIX, accuracies, score_pairs
+from pronmetric.training.prepared import Prepared
 from pronmetric.training.run import Result
 
 FIGURES = {"noisy": "development", "study_form": "development_study"}
@@ -60,12 +61,25 @@ def average(
     head_seed = _head_seed(folders, parts)
     first, scorer = parts[0], parts[0].model
     scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
-    context, labeller = first.config["context"], Labeller(first.collator, forms=first.config["pronouns"])
+    context, language = first.config["context"], first.language
+    if (there := Prepared.of(manifest).language) != language:
+        raise InputError(
+            f"expected data of {language.code}, the language of the checkpoints, got {there.code}", file=data
+        )
+    labeller = Labeller(first.collator, forms=first.config["pronouns"], language=language)
     calibration = None
     if scorer.probability:
         rate = natural_rate(manifest)
-        forms = first.config["pronouns"]
-        calibration = on_references(scorer, first.collator, data, context=context, forms=forms, rate=rate, seed=seed)
+        calibration = on_references(
+            scorer,
+            first.collator,
+            data,
+            context=context,
+            forms=first.config["pronouns"],
+            language=language,
+            rate=rate,
+            seed=seed,
+        )
     figures: dict[str, float] = {}
     for name, split in FIGURES.items():
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
@@ -86,7 +100,7 @@ def average(
     }
     choice = decision.choose(scorer, labeller, data, context=context)
     tie = None if choice is None else choice.ties.get(SCORE)
-    confusion = ConfusionTable.load(data / "confusion.json")
+    confusion = ConfusionTable.load(data / "confusion.json", forms=language.forms)
     config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
     config = decision.add_to_config(config, choice)
     locate.refuse_taken(out)  # may have been created by another process

@@ -20,7 +20,7 @@ from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.finder import FORMS
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import join
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled
@@ -55,9 +55,14 @@ def add_noise(
     table: ConfusionTable,
     rate: float,
     seed: int,
-    forms: Collection[str] = FORMS,
+    forms: Collection[str] | None = None,
+    language: Language = ENGLISH,
 ) -> Iterator[LabelledExample]:
-    """The distinct better texts of pairs with about `rate` of their pronouns replaced; half in plain form."""
+    """The distinct better texts of pairs with about `rate` of their pronouns replaced; half in plain form.
+
+    Only `forms` are labelled; None: all of the language.
+    """
+    forms = language.forms if forms is None else forms
     seen: set[tuple[str, str]] = set()
     for row in rows:
         before = "" if context == "none" else join(row["context"])
@@ -65,8 +70,8 @@ def add_noise(
             continue
         seen.add((before, row["better"]))
         rng = np.random.default_rng([seed, len(seen)])
-        item = examples.add_noise(before, row["better"], rng, table=table, rate=rate, plain=0.5)
-        yield examples.of_forms(item, forms)
+        item = examples.add_noise(before, row["better"], rng, table=table, rate=rate, plain=0.5, language=language)
+        yield examples.of_forms(item, forms, language)
 
 
 def on_references(
@@ -77,12 +82,13 @@ def on_references(
     context: str,
     rate: float,
     seed: int,
-    forms: Collection[str] = FORMS,
+    forms: Collection[str] | None = None,
+    language: Language = ENGLISH,
 ) -> Fit | None:
     """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced."""
-    table = ConfusionTable.load(folder / "confusion.json")
+    table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
     rows = arrow.read_pairs(folder, "development")
-    items = list(add_noise(rows, context=context, table=table, rate=rate, seed=seed, forms=forms))
+    items = list(add_noise(rows, context=context, table=table, rate=rate, seed=seed, forms=forms, language=language))
     return calibrate(scorer, collator, items, rate=rate)
 
 

@@ -19,6 +19,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.pronouns.languages import Language
 
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
@@ -26,6 +27,10 @@ _LICENCES = {
     "ewt": "UD English EWT, CC BY-SA 4.0",
     "standardebooks": "Standard Ebooks, public domain (CC0)",
 }
+_BY_TABLE = (
+    "Pronouns are found by a table of forms without rules of usage: every word with one of its forms counts, and forms "
+    "that are articles or conjunctions far more often are not scored."
+)
 _PAPER = "Jwalapuram et al. 2019"
 _PARTS = {"system": "R vs S", "noisy": "R vs R'", "system other": "R vs S, against another word or nothing"}
 _SPLITS = {
@@ -112,9 +117,10 @@ def _sha256(path: Path) -> str:
 
 
 def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
+    language = checkpoint_config.language_of(config)
     front = {
         "license": "apache-2.0",
-        "language": ["en"],
+        "language": [language.code],
         "library_name": "pronmetric",
         "tags": ["evaluation", "machine-translation", "pronouns", "metric"],
     }
@@ -126,7 +132,7 @@ def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
             "",
             f"# pronmetric checkpoint `{name}`",
             "",
-            "Gives the probability that each pronoun of an English translation is the right one, given the sentences "
+            f"Gives the probability that each pronoun of {_kind(language)} is the right one, given the sentences "
             "before it. A segment's score comes from its pronouns, a system's is 100 x the mean over all "
             f"pronouns. Weights `{weights}`, head `{config['head']['kind']}`, segment score `{config['segment']}` of "
             f"the pronouns, {len(config['pronouns'])} pronoun forms.",
@@ -134,10 +140,16 @@ def _head(name: str, weights: str, config: Mapping[str, Any]) -> str:
     )
 
 
+def _kind(language: Language) -> str:
+    return "an English translation" if language.ruled else f"a translation into `{language.code}`"
+
+
 def _use(config: Mapping[str, Any]) -> str:
+    language = checkpoint_config.language_of(config)
+    target = "English" if language.ruled else f"`{language.code}`"
     return f"""## Intended use
 
-To compare machine translations into English by their pronouns alone: personal, possessive, reflexive, demonstrative,
+To compare machine translations into {target} by their pronouns alone: personal, possessive, reflexive, demonstrative,
 interrogative and relative ones. It complements a metric of overall quality and does not replace one. With a
 reference (`-r`) all systems are scored in the reference's context; without one each is scored in its own.
 
@@ -291,7 +303,9 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
 
 
 def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
+    table = "" if checkpoint_config.language_of(config).ruled else _BY_TABLE
     lines = [
+        *([table] if table else []),
         "Without `--source-lang`, a pronoun that fits its sentence and the text before it counts as right, whatever "
         "the source has.",
         "Choices between forms that both fit the sentence (his/her, he/they) depend on the antecedent, which is harder "
@@ -341,7 +355,8 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
 
 
 def _made(config: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]) -> str:
-    shown = {key: value for key, value in config.items() if key not in ("pronouns", "encoder", "training")}
+    hidden = ("pronouns", "encoder", "training", checkpoint_config.LANGUAGE)
+    shown = {key: value for key, value in config.items() if key not in hidden}
     shown["training"] = {key: value for key, value in config.get("training", {}).items() if key != "confusion"}
     settings = yaml.safe_dump(shown, sort_keys=False).strip()
     return "\n".join(

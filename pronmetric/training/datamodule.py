@@ -20,15 +20,15 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from pronmetric.data import arrow
 from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
-from pronmetric.pronouns import finder, slots
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.text.words import words as split
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.training import examples, logit_adjustment
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender_swap import swap_frequency
-from pronmetric.training.mixing import LETTERS_PER_PIECE, Passages
+from pronmetric.training.mixing import Passages
 from pronmetric.training.name_swap import Names, common_words
+from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
 
 LOG = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Labeller:
     """Makes a batch from labelled examples.
 
     odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
-    forms: the forms that are pronouns.
+    forms: the forms that are pronouns; None for all of the language. language: of the texts.
     """
 
     def __init__(
@@ -78,11 +78,13 @@ class Labeller:
         collator: Collator,
         odds: Mapping[tuple[str, str], float] | None = None,
         *,
-        forms: Collection[str] = finder.FORMS,
+        forms: Collection[str] | None = None,
+        language: Language = ENGLISH,
     ) -> None:
         self.collator = collator
         self.odds = odds
-        self.forms = frozenset(forms)
+        self.forms = frozenset(language.forms if forms is None else forms)
+        self.language = language
 
     def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
         """One batch.
@@ -90,7 +92,7 @@ class Labeller:
         With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
         that has to be split into windows has no pair loss, but its labels count.
         """
-        items = [examples.of_forms(item, self.forms) for item in items]
+        items = [examples.of_forms(item, self.forms, self.language) for item in items]
         rows = self.collator.encode([item.example for item in items])
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
@@ -165,8 +167,16 @@ class TrainingSteps(Dataset[Labelled]):
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
                 row, context = self.pairs[index], self.settings.context.name
-                plain, fresh, tie = corruption.plain, corruption.fresh, corruption.tie
-                items += examples.pair(row, rng, context=context, plain=plain, fresh=fresh, table=table, tie=tie)
+                items += examples.pair(
+                    row,
+                    rng,
+                    context=context,
+                    plain=corruption.plain,
+                    fresh=corruption.fresh,
+                    table=table,
+                    tie=corruption.tie,
+                    language=self.labeller.language,
+                )
         return items
 
 
@@ -191,7 +201,7 @@ class DevelopmentPairs(Dataset[Labelled]):
 
     def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
         self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
-        lengths = _pair_lengths(rows, context)
+        lengths = _pair_lengths(rows, context, labeller.language)
         steps = plan_epoch(
             passages=[],
             pairs=lengths,
@@ -212,7 +222,15 @@ class DevelopmentPairs(Dataset[Labelled]):
         rng = np.random.default_rng(0)
         items: list[LabelledExample] = []
         for row in self.steps[index]:
-            items += examples.pair(self.rows[row], rng, context=self.context, plain=0.0, fresh=0.0, table=None)
+            items += examples.pair(
+                self.rows[row],
+                rng,
+                context=self.context,
+                plain=0.0,
+                fresh=0.0,
+                table=None,
+                language=self.labeller.language,
+            )
         return self.labeller.batch(items, pairs=True, name=self.name)
 
 
@@ -225,7 +243,7 @@ class PronounData(pl.LightningDataModule):
     Args:
         settings: of the run.
         collator: of the encoder.
-        inventory: the forms that are pronouns.
+        prepared: the settings of the preparation: language and inventory.
         required_sources: names in `objective.source_share` that the passages must have; the share of another source
             without passages is ignored with a warning.
 
@@ -238,14 +256,14 @@ class PronounData(pl.LightningDataModule):
         settings: Train,
         collator: Collator,
         *,
-        inventory: Sequence[str],
+        prepared: Prepared,
         required_sources: Collection[str] = (),
     ) -> None:
         super().__init__()
         self.settings = settings
         self.folder = Path(settings.data.dir)
         self.collator = collator
-        self.labeller = Labeller(collator, forms=inventory)
+        self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language)
         self.required_sources = frozenset(required_sources)
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
@@ -270,7 +288,7 @@ class PronounData(pl.LightningDataModule):
             return
         self._pairs = self._read_pairs()
         self._passages, self._known = self._read_passages()
-        self._pair_lengths = _pair_lengths(self._pairs, self.context)
+        self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
         self._development = self._development_sets()
@@ -281,7 +299,9 @@ class PronounData(pl.LightningDataModule):
         self._sets = self._training_steps()
         objective = self.settings.objective
         if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
-            self._sets.labeller = Labeller(self.collator, self._odds(), forms=self.labeller.forms)
+            self._sets.labeller = Labeller(
+                self.collator, self._odds(), forms=self.labeller.forms, language=self.labeller.language
+            )
 
     def _read_pairs(self) -> Any:
         """The pairs with a pronoun against a pronoun that the settings choose."""
@@ -324,7 +344,7 @@ class PronounData(pl.LightningDataModule):
             self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
             passages = concatenate_datasets([passages, more])
         by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
-        known = Passages.of(passages, by_form)
+        known = Passages.of(passages, by_form, self.labeller.language.writing)
         filled = np.flatnonzero(known.weights)
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
@@ -365,14 +385,15 @@ class PronounData(pl.LightningDataModule):
 
     def _training_steps(self) -> TrainingSteps:
         """The training set; for passages, with the statistics and names for their corruption."""
-        objective, table = self.settings.objective, ConfusionTable.load(self.folder / "confusion.json")
+        objective, language = self.settings.objective, self.labeller.language
+        table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
         frequency, names = None, None
         if objective.kind == "detection":
             corruption = objective.corruption
             frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
             if corruption.name_swap or corruption.gender_swap:
                 names = Names.from_faker(common=common_words(self._texts(READ)))
-        corrupter = examples.Corrupter(table, frequency, names)
+        corrupter = examples.Corrupter(table, frequency, names, language)
         return TrainingSteps(self._passages, self._pairs, self.labeller, corrupter, settings=self.settings)
 
     def steps(self) -> Plan:
@@ -397,7 +418,7 @@ class PronounData(pl.LightningDataModule):
         self.setup()
         development = ((rows, context) for _, rows, context in self._development)
         for rows, context in ((self._pairs, self.context), *development):
-            yield from examples.texts(rows, context=context)
+            yield from examples.texts(rows, context=context, language=self.labeller.language)
 
     def _epoch(self, number: int) -> Plan:
         """The steps of an epoch, in parts of about `PART` steps, so that a run of less than an epoch is as even."""
@@ -439,10 +460,12 @@ class PronounData(pl.LightningDataModule):
         found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         weights = self._weights / self._weights.min(initial=np.inf)
         every = len(weights) // COUNTED + 1
+        language = self.labeller.language
         for text, weight in zip(self._texts(COUNTED), weights[::every].tolist(), strict=True):
-            words = split(text)
-            for occurrence in finder.find(text, words):
-                found[slots.slot(words, occurrence.word)][occurrence.form] += weight
+            words = language.words(text)
+            for occurrence in language.find(text, words):
+                for place in language.places(words, occurrence.word):
+                    found[place][occurrence.form] += weight
         return swap_frequency(found, gender_swap)
 
     def _texts(self, most: int) -> Iterator[str]:
@@ -502,8 +525,9 @@ class PronounData(pl.LightningDataModule):
         return rows
 
 
-def _pair_lengths(rows: Any, context: str) -> np.ndarray:
+def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
     """Estimated pieces of each pair, both texts together (pairs,)."""
+    letters_per_piece = language.writing.letters_per_piece
     lengths = np.zeros(len(rows), dtype=np.int32)
     at = 0
     for part in rows.select_columns(["better", "worse", "context"]).iter(1000):
@@ -511,7 +535,7 @@ def _pair_lengths(rows: Any, context: str) -> np.ndarray:
             letters = len(better) + len(worse)
             if context != "none":
                 letters += 2 * sum(map(len, before))
-            lengths[at] = int(letters / LETTERS_PER_PIECE) + 6
+            lengths[at] = int(letters / letters_per_piece) + 6
             at += 1
     return lengths
 

@@ -8,19 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pronmetric.data.collate import Example
-from pronmetric.pronouns import finder
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, replace
-from pronmetric.pronouns.slots import grades, slot
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language, referents
 from pronmetric.text import sentences
 from pronmetric.text.context import join
-from pronmetric.text.study_form import flatten
 from pronmetric.text.words import words
 from pronmetric.training import gender_swap
 from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption
 
 TIE = "tie"
-_DEMONSTRATIVES = {"this": "that", "that": "this", "these": "those", "those": "these"}
 
 
 class LabelledExample(NamedTuple):
@@ -42,10 +40,11 @@ class LabelledExample(NamedTuple):
     kind: str = ""
 
 
-def of_forms(item: LabelledExample, forms: Collection[str]) -> LabelledExample:
+def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:
     """`item` without the labels of pronouns whose form is not in `forms`; the text is unchanged."""
     context, text, spans = item.example
-    keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in finder.FORMS]
+    known = language.forms
+    keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in known]
     if len(keep) == len(spans):
         return item
     return item._replace(
@@ -60,12 +59,13 @@ class Corrupter(NamedTuple):
     """Statistics of the training data for the corruption of passages.
 
     table: confusion counts. frequency: how often each form is right in each slot; None if forms are not balanced.
-    names: first names; None if none are swapped.
+    names: first names; None if none are swapped. language: of the texts.
     """
 
     table: ConfusionTable
     frequency: Mapping[str, Mapping[str, float]] | None = None
     names: Names | None = None
+    language: Language = ENGLISH
 
 
 def passage(
@@ -77,10 +77,10 @@ def passage(
     documented in `conf/objective/detection.yaml`.
     """
     text = _swap_genders_and_names(row["text"], rng, corrupter.names, settings)
-    before = ""
+    before, language = "", corrupter.language
     if rng.random() < settings.context:
-        before, text = _halves(text, rng)
-    found = finder.find(text)
+        before, text = _halves(text, rng, language)
+    found = language.find(text)
     clean = rng.random() < settings.clean
     # the rate varies between passages, so that other replaced pronouns give no evidence about a single one
     varied = float(rng.uniform(0.5, 1.5))
@@ -94,12 +94,13 @@ def passage(
         must_agree=settings.must_agree,
         emphasis=settings.emphasis or {},
     )
-    result = corrupt(text, found, rng, rates, table=corrupter.table, frequency=corrupter.frequency)
+    result = corrupt(text, found, rng, rates, table=corrupter.table, frequency=corrupter.frequency, language=language)
     example = natural = Example(before, result.text, result.spans)
     if rng.random() < settings.plain:
+        flatten = language.writing.flatten
         example = Example(flatten(before), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
-    slots = _likeliest_slots(text, found, result.forms) if settings.adjusted else ()
+    slots = _likeliest_slots(text, found, result.forms, language) if settings.adjusted else ()
     return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
 
 
@@ -114,13 +115,13 @@ def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | 
 
 
 def _likeliest_slots(
-    text: str, found: Sequence[finder.Occurrence], forms: Sequence[str]
+    text: str, found: Sequence[Occurrence], forms: Sequence[str], language: Language
 ) -> tuple[tuple[str, str] | None, ...]:
     """Slot and current form of each third-person pronoun, None if the form is not of the first grade."""
-    split, slots = words(text), []
+    split, slots = language.words(text), []
     for old, form in zip(found, forms, strict=True):
-        likeliest = {old.form, *next(iter(grades(split, old.word)), ())} & finder.THIRD_PERSON
-        slots.append((slot(split, old.word), form) if form in likeliest else None)
+        likeliest = {old.form, *next(iter(language.grades(split, old.word)), ())} & referents(language).keys()
+        slots.append((language.slot(split, old.word), form) if form in likeliest else None)
     return tuple(slots)
 
 
@@ -154,25 +155,33 @@ def _positions(example: Example) -> list[tuple[int, int]]:
     return [(part, word.start) for part, text in enumerate(example[:2]) for word in words(text)]
 
 
-def _halves(text: str, rng: np.random.Generator) -> tuple[str, str]:
+def _halves(text: str, rng: np.random.Generator, language: Language) -> tuple[str, str]:
     """`text` split at the start of one of its sentences, drawn uniformly; the second part has a pronoun.
 
     The first part is empty if only the first sentence qualifies.
     """
-    last = max((o.start for o in finder.find(text)), default=0)
-    cuts = [start for start in sentences.starts(text) if start <= last]
+    last = max((o.start for o in language.find(text)), default=0)
+    cuts = [start for start in sentences.starts(text, language.writing.context_ends) if start <= last]
     cut = cuts[int(rng.integers(len(cuts)))] if cuts else 0
     return text[:cut].rstrip(), text[cut:]
 
 
 def add_noise(
-    context: str, text: str, rng: np.random.Generator, *, table: ConfusionTable, rate: float, plain: float
+    context: str,
+    text: str,
+    rng: np.random.Generator,
+    *,
+    table: ConfusionTable,
+    rate: float,
+    plain: float,
+    language: Language = ENGLISH,
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
-    found = finder.find(text)
-    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table)
+    found = language.find(text)
+    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table, language=language)
     example = Example(context, result.text, result.spans)
     if rng.random() < plain:
+        flatten = language.writing.flatten
         example = Example(flatten(context), flatten(result.text), result.spans)
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     return LabelledExample(example, right, True)
@@ -187,6 +196,7 @@ def pair(
     fresh: float,
     table: ConfusionTable | None,
     tie: float = 0.0,
+    language: Language = ENGLISH,
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
@@ -198,9 +208,9 @@ def pair(
     neither text is better instead (`_make_tie`).
     """
     if tie and rng.random() < tie:
-        row = _make_tie(row, rng)
+        row = _make_tie(row, rng, language)
     elif table is not None and rng.random() < fresh:
-        row = _noisy_anew(row, rng, table)
+        row = _noisy_anew(row, rng, table, language)
     common = join(row["context"])
     own = join(row["system_context"])
     contexts = {"none": ("", ""), "respective": (common, own), "common": (common, common)}[context]
@@ -208,10 +218,11 @@ def pair(
         contexts = (common, own)
     texts = (row["better"], row["worse"])
     if rng.random() < plain:
+        flatten = language.writing.flatten
         contexts = (flatten(contexts[0]), flatten(contexts[1]))
         texts = (flatten(texts[0]), flatten(texts[1]))
-    better = finder.find(texts[0])
-    worse = finder.find(texts[1])
+    better = language.find(texts[0])
+    worse = language.find(texts[1])
     kind = row["kind"]
     at = row["mismatches"][0]["hyp_start"] if kind == "noisy" else -1
     return (
@@ -225,44 +236,54 @@ def pair(
     )
 
 
-def texts(rows: Iterable[Mapping[str, Any]], *, context: str) -> Iterator[Example]:
+def texts(rows: Iterable[Mapping[str, Any]], *, context: str, language: Language = ENGLISH) -> Iterator[Example]:
     """The better and the worse text of each pair as prepared, each in its context."""
     rng = np.random.default_rng(0)  # with plain=0 nothing is drawn
     for row in rows:
-        yield from (item.example for item in pair(row, rng, context=context, plain=0.0, fresh=0.0, table=None))
+        both = pair(row, rng, context=context, plain=0.0, fresh=0.0, table=None, language=language)
+        yield from (item.example for item in both)
 
 
-def _noisy_anew(row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable) -> Mapping[str, Any]:
+def _noisy_anew(
+    row: Mapping[str, Any], rng: np.random.Generator, table: ConfusionTable, language: Language
+) -> Mapping[str, Any]:
     """A row of kind "noisy" with one pronoun of the better text replaced; `row` if none can be replaced."""
-    found = [occurrence for occurrence in finder.find(row["better"]) if table.probability(occurrence.form)]
+    found = [occurrence for occurrence in language.find(row["better"]) if table.probability(occurrence.form)]
     if not found:
         return row
     old = found[int(rng.integers(len(found)))]
     new = table.draw(rng, old.form)
     assert new is not None
+    if language.same(old.form, new):
+        return row
+    new = language.shape(new, row["better"][old.end :].lstrip())
     worse = replace(row["better"], old.start, old.end, new)
     return {**row, "kind": "noisy", "worse": worse, "mismatches": [{"hyp_start": old.start, "ref_form": old.form}]}
 
 
-def _make_tie(row: Mapping[str, Any], rng: np.random.Generator) -> Mapping[str, Any]:
+def _make_tie(row: Mapping[str, Any], rng: np.random.Generator, language: Language) -> Mapping[str, Any]:
     """A row of kind "tie": the better text and one whose pronouns are as good.
 
-    With equal chance, the second text has another demonstrative of the same number (this, that), or the last sentence
-    of the context before it, so that it is longer and has more pronouns. If only one of the two is possible, it is
-    used; if neither, `row` is returned.
+    With equal chance, the second text has another demonstrative of the same number (this, that; see
+    `Language.demonstratives`), or the last sentence of the context before it, so that it is longer and has more
+    pronouns. If only one of the two is possible, it is used; if neither, `row` is returned.
     """
     better, context = row["better"], row["context"]
-    split = words(better)
-    found = [o for o in finder.find(better, split) if slot(split, o.word).startswith("demonstrative")]
+    split, others = language.words(better), language.demonstratives
+    found = [
+        o
+        for o in language.find(better, split)
+        if o.form in others and language.slot(split, o.word).startswith("demonstrative")
+    ]
     if context and (not found or rng.random() < 0.5):
         longer = f"{context[-1]} {better}"
         return {**row, "kind": TIE, "worse": longer, "system_context": context[:-1]}
     if not found:
         return row
     old = found[int(rng.integers(len(found)))]
-    worse = replace(better, old.start, old.end, _DEMONSTRATIVES[old.form])
+    worse = replace(better, old.start, old.end, others[old.form])
     return {**row, "kind": TIE, "worse": worse, "system_context": context}
 
 
-def _spans(found: Sequence[finder.Occurrence]) -> tuple[tuple[int, int], ...]:
+def _spans(found: Sequence[Occurrence]) -> tuple[tuple[int, int], ...]:
     return tuple((o.start, o.end) for o in found)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pronmetric.errors import InputError
+from pronmetric.text.writing import Writing
 from pronmetric.training.batching import Plan
 
-LETTERS_PER_PIECE = 4.2  # of English text in a BERT vocabulary; used only to plan batches
 _ROWS_AT_ONCE = 1000
 
 
@@ -27,8 +27,8 @@ class Passages(NamedTuple):
     sources: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Any, form_weight: Mapping[str, float]) -> Self:
-        """Those of a memory-mapped split."""
+    def of(cls, rows: Any, form_weight: Mapping[str, float], writing: Writing) -> Self:
+        """Those of a memory-mapped split of texts in some kind of writing."""
         numbers: dict[str, int] = {}
         lengths = np.zeros(len(rows), dtype=np.int32)
         source = np.zeros(len(rows), dtype=np.int16)
@@ -36,7 +36,7 @@ class Passages(NamedTuple):
         at = 0
         for part in rows.select_columns(["text", "source", "forms"]).iter(_ROWS_AT_ONCE):
             end = at + len(part["text"])
-            lengths[at:end] = [int(len(text) / LETTERS_PER_PIECE) + 3 for text in part["text"]]
+            lengths[at:end] = [int(writing.pieces(text)) + 3 for text in part["text"]]
             source[at:end] = [numbers.setdefault(name, len(numbers)) for name in part["source"]]
             weights[at:end] = [max((form_weight.get(f, 1.0) for f in forms), default=0.0) for forms in part["forms"]]
             at = end

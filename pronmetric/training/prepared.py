@@ -1,4 +1,4 @@
-"""Settings of the preparation that training and checkpoint depend on: pronouns and context size."""
+"""Settings of the preparation that training and checkpoint depend on: language, pronouns and context size."""
 
 from __future__ import annotations
 
@@ -6,28 +6,43 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pronmetric.errors import PronmetricError
+from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
-from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import CONTEXT_SIZE
+
+LANGUAGE = "language"  # the record of a target language other than English
 
 
 class Prepared(NamedTuple):
-    """forms: the forms that are pronouns. context_size: number of context sentences."""
+    """forms: the forms that are pronouns. context_size: number of context sentences. language: of the texts."""
 
     forms: tuple[str, ...]
     context_size: int
+    language: Language = ENGLISH
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Prepared:
-        """Read a manifest; the defaults are all forms and two sentences.
+        """Read a manifest; the defaults are English, all forms and two sentences.
 
         Raises:
-            PronmetricError: an inventory that this version does not know, or another target language than English.
+            PronmetricError: an inventory that this version does not know, or a target language without its table.
         """
         config = manifest.get("config", {})
-        name = config.get("inventory", "all")
-        if (target := config.get("target", ENGLISH.code)) != ENGLISH.code:
-            raise PronmetricError(f"data.target={target}: training reads English only; prepare with data.target=en")
+        name, target = config.get("inventory", "all"), config.get("target", ENGLISH.code)
+        size = int(config.get("context_size", CONTEXT_SIZE))
+        if target != ENGLISH.code:
+            return cls.of_table(config, target, size)
         if name not in INVENTORIES:
             raise PronmetricError(f"inventory: expected {' or '.join(INVENTORIES)}, got {name!r}; prepare again")
-        return cls(INVENTORIES[name], int(config.get("context_size", CONTEXT_SIZE)))
+        return cls(INVENTORIES[name], size)
+
+    @classmethod
+    def of_table(cls, config: Mapping[str, Any], target: str, size: int) -> Prepared:
+        """Those of a language by its table, which the manifest holds."""
+        try:
+            language = languages.of_record(config[LANGUAGE])
+        except (KeyError, ValueError) as error:
+            why = "it is missing" if isinstance(error, KeyError) else f"expected {error}"
+            raise PronmetricError(f"target={target}: the manifest's table of pronouns: {why}; prepare again") from None
+        return cls(language.forms, size, language)

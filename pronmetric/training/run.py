@@ -30,7 +30,8 @@ from pronmetric.eval.decision import SCORE
 from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import decision, encoders, tie_threshold
+from pronmetric.pronouns.languages import Language
+from pronmetric.training import decision, encoders, target_language, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, HeapTrim, ProgressBar, ResumePoint, trim_heap
 from pronmetric.training.datamodule import PronounData
@@ -104,11 +105,12 @@ def train(
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
     manifest = arrow.read_manifest(folder)
     rate, prepared = natural_rate(manifest), Prepared.of(manifest)
+    target_language.check(settings, prepared.language)
     refuse_other(out, kept, results=(EXPORT,))
     with prepare_process(settings.trainer, seed=settings.seed):
         model = _initial_model(settings)
-        collator = _collator(settings, model.start)
-        data = PronounData(settings, collator, inventory=prepared.forms, required_sources=required_sources)
+        collator = _collator(settings, model.start, prepared.language)
+        data = PronounData(settings, collator, prepared=prepared, required_sources=required_sources)
         if settings.encoder_cache is not None:
             _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
         first = to_training(model.scorer, data.passages(FIRST_BATCHES)) if model.calibrated else None
@@ -143,15 +145,16 @@ def train(
     }
     config = {**_scoring_config(settings, model.start, collator, prepared), "training": record}
     tie = None if choice is None else choice.ties.get(SCORE)
-    config = tie_threshold.add_to_config(config, tie, ConfusionTable.load(folder / "confusion.json"))
+    table = ConfusionTable.load(folder / "confusion.json", forms=prepared.language.forms)
+    config = tie_threshold.add_to_config(config, tie, table)
     config = decision.add_to_config(config, choice)
     digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
     return Result(out / EXPORT, digest, best.figures, calibration)
 
 
-def _collator(settings: Train, start: Start) -> Collator:
+def _collator(settings: Train, start: Start, language: Language) -> Collator:
     max_pieces = min(settings.encoder.max_pieces, start.encoder.max_pieces)
-    return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator)
+    return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator, split=language.words)
 
 
 def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
@@ -159,14 +162,22 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
     settings, folder, context = data.settings, data.folder, data.settings.context.name
     calibration = None
     if scorer.probability:
-        forms, seed = data.labeller.forms, settings.seed
-        calibration = on_references(scorer, data.collator, folder, context=context, forms=forms, rate=rate, seed=seed)
+        calibration = on_references(
+            scorer,
+            data.collator,
+            folder,
+            context=context,
+            forms=data.labeller.forms,
+            language=data.labeller.language,
+            rate=rate,
+            seed=settings.seed,
+        )
     return calibration, decision.choose(scorer, data.labeller, folder, context=context)
 
 
 def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:
     """The keys of a checkpoint's config that scoring reads."""
-    pair = _pair_head(settings)
+    pair, record = _pair_head(settings), prepared.language.to_record()
     return {
         "format": files.FORMAT,
         "encoder": start.encoder.config | start.pieces.config,
@@ -178,6 +189,7 @@ def _scoring_config(settings: Train, start: Start, collator: Collator, prepared:
         "context": settings.context.name,
         "context_size": prepared.context_size,
         "pronouns": list(prepared.forms),
+        **({} if record is None else {checkpoint_config.LANGUAGE: record}),
         **({} if pair is None else {checkpoint_config.PAIR_HEAD: pair}),
     }
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from pronmetric.errors import InputError
-from pronmetric.pronouns.finder import FORMS
 from pronmetric.settings import (
     DIGITS,
     Count,
@@ -336,12 +335,6 @@ class Train(Settings):
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
                     raise InputError(f"encoder=elmo needs encoder.{key}=FILE, a local file or an http(s) address")
-        named = [("form_weight", self.objective.form_weight)] if self.objective.kind == "detection" else []
-        if self.objective.kind == "detection":
-            named.append(("corruption.emphasis", self.objective.corruption.emphasis))
-        for key, forms in named:
-            for form in sorted((forms or {}).keys() - set(FORMS)):
-                raise InputError(f"objective.{key}.{form}: expected a pronoun, one of {', '.join(sorted(FORMS))}")
         return self
 
     def unread(self) -> Iterator[tuple[str, str]]:

@@ -90,8 +90,9 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | N
             "--any_data where this one holds the same test sets",
             file=folder,
         )
-    labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"])
+    labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"], language=loaded.language)
     tie = choose(loaded.model, labeller, data, context=loaded.config["context"])
     config = {"training": {}, **checkpoint_config.read(folder / files.CONFIG)}
-    files.write_config(folder, add_to_config(config, tie, ConfusionTable.load(data / "confusion.json")))
+    table = ConfusionTable.load(data / "confusion.json", forms=loaded.language.forms)
+    files.write_config(folder, add_to_config(config, tie, table))
     return tie

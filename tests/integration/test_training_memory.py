@@ -36,6 +36,7 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.training.callbacks import trim_heap
 from pronmetric.training.datamodule import PronounData
+from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train
 
 trim = trim_heap()
@@ -44,7 +45,7 @@ collator = Collator(Subwords(AutoTokenizer.from_pretrained(sys.argv[2])), max_pi
 
 def used(folder):
     own = settings.data.model_copy(update={"dir": folder})
-    data = PronounData(settings.model_copy(update={"data": own}), collator, inventory=FORMS)
+    data = PronounData(settings.model_copy(update={"data": own}), collator, prepared=Prepared(FORMS, 2))
     data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=5)
     for _ in data.train_dataloader():
         pass

@@ -36,6 +36,9 @@ def straight(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[A
         ("de", "Er leuchtet noch.", "Sie leuchtet noch.", ("er", "sie"), "Sie leuchtet noch."),
         ("fr", "Je crois qu'elles dorment.", "Je crois qu'ils dorment.", ("elles", "ils"), "Je crois qu'ils dorment."),
         ("fr", "C'est loin.", "Il est loin.", None, ""),  # a demonstrative and il share no slot
+        ("fr", "Je vais bien.", "J' ai bien.", None, ""),  # the same pronoun in another shape
+        ("de", "Er sah mein Haus.", "Er sah meine Haus.", None, ""),
+        ("fr", "Tu as bien dormi.", "Je as bien dormi.", ("tu", "je"), "J'as bien dormi."),
         ("es", "Le vi con ella.", "Le vi con él.", ("ella", "él"), "Le vi con él."),
         ("ru", "Я видел её дом.", "Я видел его дом.", ("её", "его"), "Я видел его дом."),
         ("zh", "我看见了她。", "我看见了他。", ("她", "他"), "我看见了他。"),
@@ -99,7 +102,11 @@ def test_the_command_prepares_pairs_out_of_english(tmp_path: Path, capsys: pytes
     assert confusions["sie"]["es"] >= 1 and confusions["sie"]["ihr"] >= 1
     pairs = list(arrow.read_pairs(out, "train"))
     assert {"en-de"} == {row["lp"] for row in pairs} and any(row["kind"] == "noisy" for row in pairs)
-    with pytest.raises(PronmetricError, match=r"data\.target=de: training reads English only"):
-        Prepared.of(manifest)
+    prepared = Prepared.of(manifest)
+    assert prepared.language == language("de") and prepared.forms == language("de").forms
+    for broken in ({"target": "de"}, {"target": "de", "language": {"code": "de"}}):
+        with pytest.raises(PronmetricError, match="target=de: the manifest's table of pronouns"):
+            Prepared.of({"config": broken})
+    assert not len(arrow.read_pairs(out, "development_study"))
     assert command.main(["prepare", f"data.wmt={folder}", f"out={tmp_path}/en"]) == 1
     assert "holds no WMT test set into English" in capsys.readouterr().err

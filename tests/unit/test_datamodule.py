@@ -23,6 +23,7 @@ from pronmetric.suites import coreference
 from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train
 
 CORRUPTION: dict[str, Any] = {
@@ -85,7 +86,7 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             keys["objective"] |= {"preference": 1.0, "system_share": given["system_share"]}
         settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})
         collator = Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False)
-        return PronounData(settings, collator, inventory=FORMS, required_sources=required)
+        return PronounData(settings, collator, prepared=Prepared(FORMS, 2), required_sources=required)
 
     return data
 

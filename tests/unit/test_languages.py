@@ -9,7 +9,8 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.pronouns import finder, slots, tables
-from pronmetric.pronouns.languages import ENGLISH, TYPES, TableLanguage, language
+from pronmetric.pronouns.languages import ENGLISH, language
+from pronmetric.pronouns.table_language import TYPES, TableLanguage
 from pronmetric.text.words import words
 
 

@@ -7,6 +7,7 @@ import pytest
 from datasets import Dataset
 
 from pronmetric.errors import InputError
+from pronmetric.text.writing import ENGLISH
 from pronmetric.training.batching import Plan, plan_epoch
 from pronmetric.training.mixing import Passages
 
@@ -33,7 +34,7 @@ def test_what_planning_needs_of_passages() -> None:
             "id": ["a", "b", "c"],
         }
     )
-    found = Passages.of(rows, {"she": 1.5})
+    found = Passages.of(rows, {"she": 1.5}, ENGLISH)
     assert found.lengths.tolist() == [5, 4, 103]  # letters / 4.2, and 3
     assert found.sources == ("mail", "novels") and found.source.tolist() == [0, 1, 0]
     assert found.weights.tolist() == [1.5, 0.0, 1.5]

@@ -15,6 +15,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import FORMS, INVENTORIES
+from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.training.calibrate import add_noise
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample, of_forms
@@ -32,8 +33,8 @@ ITEM = LabelledExample(
 
 def test_a_manifest_has_inventory_and_context_size() -> None:
     found = Prepared.of({"config": {"inventory": "paper", "context_size": 4}})
-    assert found == (PAPER, 4) and set(FORMS) - set(PAPER) == {"theirs"} and len(PAPER) == 42
-    assert Prepared.of({}) == (FORMS, 2)
+    assert found[:2] == (PAPER, 4) and set(FORMS) - set(PAPER) == {"theirs"} and len(PAPER) == 42
+    assert Prepared.of({}) == (FORMS, 2, ENGLISH)
     with pytest.raises(PronmetricError, match="inventory: expected all or paper, got 'small'"):
         Prepared.of({"config": {"inventory": "small"}})
 
