@@ -12,7 +12,7 @@ from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
-from pronmetric.signature import Signature
+from pronmetric.results.read import language_code
 
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
@@ -45,9 +45,8 @@ def language_of_result(args: argparse.Namespace, signature: str) -> Language:
     Raises:
         PronmetricError: neither has a table of this language.
     """
-    try:
-        code = Signature.parse(signature)["language"]
-    except (ValueError, KeyError):
+    code = language_code(signature)
+    if code == languages.ENGLISH.code:
         return languages.ENGLISH
     own = language(args)
     if own.code == code:

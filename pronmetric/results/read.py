@@ -9,12 +9,13 @@ from itertools import combinations, pairwise
 from typing import Any, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
+from pronmetric.pronouns import languages, tables
+from pronmetric.pronouns.languages import Language
 from pronmetric.results.records import FEW, RATES, Output, Pair, Pronoun, Result, Segment, System
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import History
-from pronmetric.text.words import words as split
 
 Value = TypeVar("Value")
 
@@ -33,17 +34,36 @@ def read(path: str) -> Result:
     return _Reader(path).result(strict_json.read(path, _HOW, bytes_of_names=True))
 
 
+def language_code(signature: str) -> str:
+    """The target language in the signature of a result; English has no field there.
+
+    >>> language_code("model:default|language:de"), language_code("model:default")
+    ('de', 'en')
+    """
+    try:
+        return Signature.parse(signature)["language"]
+    except (ValueError, KeyError):
+        return languages.ENGLISH.code
+
+
+def _shipped(code: str) -> Language | None:
+    """The language, if the package has its table."""
+    return languages.language(code) if code in (languages.ENGLISH.code, *tables.codes()) else None
+
+
 class _Reader:
     """Converts parsed JSON; errors name the file and the place in it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._bounded = True
+        self._language: Language | None = languages.ENGLISH
 
     def result(self, value: Any) -> Result:
         top = self._check_type(value, dict, "the file")
         items = self._list(top, "segments", "the file")
         signature = self._get(top, "signature", str, "the file")
+        self._language = _shipped(language_code(signature))
         if not items:
             self._refuse('"segments" is empty: there is nothing to report')
         if "pairs" in top:
@@ -164,8 +184,8 @@ class _Reader:
         score = self._maybe(scored, "score", where)
         found = self._list(scored, "pronouns", where)
         pronouns = tuple(self._pronoun(p, text, f"{where}, pronoun {i}") for i, p in enumerate(found))
-        starts = {word.start for word in split(text)} if pronouns else set()
-        if stray := [p.text for p in pronouns if p.start not in starts]:
+        starts = {word.start for word in self._language.words(text)} if pronouns and self._language else set()
+        if self._language and (stray := [p.text for p in pronouns if p.start not in starts]):
             self._refuse(f"{where}: the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
             self._refuse(f"{where}: expected a score if and only if there are pronouns")
