@@ -232,3 +232,18 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="latin:1: byte 0xff is not UTF-8"):
         read(str(tmp_path / "latin"))
+
+
+@pytest.mark.parametrize(("code", "is_read"), [("zh", True), ("eo", True), ("de", False), (None, False)])
+def test_a_pronoun_begins_a_word_of_the_language(tmp_path: Path, code: str | None, is_read: bool) -> None:
+    """Chinese is cut into words without blanks; the table of "eo" is a user's, which is not known here."""
+    content = scored()
+    content["segments"][0] |= {"text": "\u6628\u5929\u5979", "pronouns": [pronoun("\u5979", 2, 0.9)]}
+    content["signature"] = SIGNATURE if code is None else f"{SIGNATURE}|language:{code}"
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    if is_read:
+        assert read(str(path)).segments[0].outputs[0].pronouns[0].start == 2
+    else:
+        with pytest.raises(InputError, match="begins inside a word"):
+            read(str(path))
