@@ -42,8 +42,8 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import cluster_bootstrap
 from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
-from pronmetric.suites.coreference import read_folder
-from pronmetric.suites.gum import Annotated
+from pronmetric.suites.coreference import Annotated
+from pronmetric.suites.coreference_folder import read_folder
 from pronmetric.text.context import Text, join
 
 if TYPE_CHECKING:

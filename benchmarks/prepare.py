@@ -179,20 +179,20 @@ outputs (WMT13, WMT14, Potet et al. 2012), the English documents and the annotat
 | CPU time (user + system) | 20 min | {f"{cost['cpu_seconds']} s" if cost else "-"} |
 | peak memory | 3 GB | {f"{cost['memory_mb']:,} MB" if cost else "-"} |
 
-{_table(made)}
+{as_table(made)}
 
 ## Pairs with a pronoun against a pronoun
 
 Each pair of texts once. The three references of WMT13 are one and the same text, so that a noisy reference (R vs R') of
 one language pair is often that of another.
 
-{_table(pairs)}
+{as_table(pairs)}
 
 ## Passages
 
 Pieces are estimated (1.1 a word).{told}
 
-{_table(sources)}
+{as_table(sources)}
 
 ## Overlap with test sets
 
@@ -200,11 +200,12 @@ Distinct texts of training and development (pairs, contexts, passages) of at lea
 copy of a text of a test set: half of the word 5-grams of the shorter one. The hits on GAP and TED MQM were read one by
 one: two sentences of eight words, each with the same common phrase as two passages; none is the sentence itself.
 
-{_table(copies)}
+{as_table(copies)}
 """
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def as_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is its header."""
     head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
     return "\n".join([head, "|---" * len(rows[0]) + "|", *rest])
 

@@ -9,7 +9,7 @@ import numpy as np
 from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.schema import Antecedent, Passage
 from pronmetric.suites.antecedents import ANTECEDENT, pronoun, sentences
-from pronmetric.suites.gum import Annotated
+from pronmetric.suites.coreference import Annotated
 from pronmetric.text.context import join
 
 SOURCE = "coreference"

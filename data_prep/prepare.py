@@ -22,7 +22,7 @@ from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import Survey, survey
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
-from pronmetric.suites import coreference
+from pronmetric.suites import coreference_folder
 
 
 def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:
@@ -99,7 +99,9 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
         found["english"] = manifest.hashes(english, documents.files(english))
     if settings.data.coreference:
         annotated = [Path(folder) for folder in settings.data.coreference]
-        found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in coreference.files(each)})
+        found["coreference"] = manifest.hashes(
+            annotated, {p for each in annotated for p in coreference_folder.files(each)}
+        )
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
         found["agreement"] = manifest.hashes(table, [table])

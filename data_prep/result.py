@@ -27,7 +27,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair, Passage
-from pronmetric.suites import coreference
+from pronmetric.suites import coreference_folder
 from pronmetric.suites.antecedents import openings, trained_on
 from pronmetric.text import strict_json
 
@@ -263,7 +263,7 @@ class Result:
         with ExitStack() as stack:
             rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in splits}
             for folder in folders:
-                for document in coreference.read_folder(folder):
+                for document in coreference_folder.read_folder(folder):
                     learned = trained_on(document, self._openings[TRAIN])
                     split = TRAIN if learned and not trained_on(document, self._openings[DEVELOPMENT]) else DEVELOPMENT
                     counts = self._counts[splits[split]]

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import clpp_baseline, clpp_predict, clpp_prepare, clpp_score, clpp_train, output
+from pronmetric.cli.verb_parser import verb_parser
 
 DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 and DiscoMT 2017): predict the class of
 each pronoun that was removed from a lemmatised translation, given the source.
@@ -26,12 +27,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The commands of the group and their flags."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric clpp",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = verb_parser("clpp", DESCRIPTION)
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(commands)

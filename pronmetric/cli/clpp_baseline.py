@@ -6,6 +6,7 @@ import argparse
 
 from pronmetric.cli import numbers, output
 from pronmetric.cli.tables import table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 from pronmetric.suites import clpp, clpp_baseline
@@ -24,14 +25,7 @@ examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the group."""
-    made = commands.add_parser(
-        "baseline",
-        help="the n-gram baseline",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = add_command(commands, "baseline", help="the n-gram baseline", description=DESCRIPTION, epilog=EPILOG)
     made.add_argument("data", metavar="DATA_FILE", help="data file to predict")
     made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
     model = made.add_mutually_exclusive_group(required=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import clpp
 
@@ -16,13 +17,12 @@ EPILOG = """example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the group."""
-    made = commands.add_parser(
+    made = add_command(
+        commands,
         "predict",
         help="the classes that a trained classifier predicts",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument("model", metavar="MODEL_DIR", help="folder of `clpp train`")
     made.add_argument("data", metavar="DATA_FILE", help="data file; its labels are not read")

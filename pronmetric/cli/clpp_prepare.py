@@ -7,6 +7,7 @@ from collections import Counter
 
 from pronmetric.cli import output
 from pronmetric.cli.tables import table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import clpp, clpp_prepare
 
@@ -25,13 +26,12 @@ example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the group."""
-    made = commands.add_parser(
+    made = add_command(
+        commands,
         "prepare",
         help="data of the task from an aligned and tagged parallel corpus",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
     made.add_argument("--source", required=True, metavar="FILE", help="source side")

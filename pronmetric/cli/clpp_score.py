@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import clpp, clpp_score
 from pronmetric.text import strict_json
@@ -17,13 +18,8 @@ EPILOG = """example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the group."""
-    made = commands.add_parser(
-        "score",
-        help="the official figures of a prediction file",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "score", help="the official figures of a prediction file", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("gold", metavar="GOLD_FILE", help="data file with the right classes")
     made.add_argument("predicted", metavar="PRED_FILE", help="predictions, one line for each line of GOLD_FILE")

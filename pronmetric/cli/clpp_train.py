@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pronmetric.cli import numbers
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import clpp
-
-if TYPE_CHECKING:
-    from pronmetric.suites.clpp_score import Score
 
 DESCRIPTION = """Train a classifier of pronoun slots. Every class counts alike in the loss, as in the official score,
 macro-averaged recall. Two kinds:
@@ -20,7 +16,9 @@ macro-averaged recall. Two kinds:
            each side, after TurkuNLP, the winner of WMT 2016
   encoder  a Hugging Face encoder (--encoder) that reads the source and the target with the slot;
            take a multilingual one
-The model of the epoch with the best macro-averaged recall on --dev is written as soon as it is found."""
+The model of the epoch with the best macro-averaged recall on --dev is written at the end. The same command resumes a
+stopped run from last.ckpt in the folder, and reaches the same model; the folder also has best.ckpt and logs (CSV,
+TensorBoard)."""
 EPILOG = """examples:
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered -o model
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered --encoder xlm-roberta-base -o model"""
@@ -28,13 +26,8 @@ EPILOG = """examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the group."""
-    made = commands.add_parser(
-        "train",
-        help="a classifier: GRUs or an encoder",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "train", help="a classifier: GRUs or an encoder", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("data", metavar="TRAIN_FILE", help="data file with labels")
     made.add_argument("--dev", required=True, metavar="FILE", help="data file that chooses the epoch")
@@ -50,6 +43,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--unbalanced", action="store_true", help="every slot counts alike, not every class")
     made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="default: 1")
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the model")
+    made.add_argument("--quiet", action="store_true", help="no progress on stderr")
     made.set_defaults(run=run)
 
 
@@ -58,12 +52,14 @@ def run(args: argparse.Namespace) -> int:
     targets.check([], read=[args.data, args.dev, args.encoder], folders=[args.output])
     task = clpp.task(args.pair)
     train, development = clpp.read(args.data, task), clpp.read(args.dev, task)
+    from pronmetric.checkpoint.files import hash_file
     from pronmetric.data.pieces import Subwords
-    from pronmetric.training import clpp as training
+    from pronmetric.training import clpp as classifiers
+    from pronmetric.training import clpp_run
     from pronmetric.training.encoders import load_pretrained
 
-    options = training.Options(
-        kind=training.GRU if args.encoder is None else training.ENCODER,
+    options = classifiers.Options(
+        kind=classifiers.GRU if args.encoder is None else classifiers.ENCODER,
         window=args.window,
         rate=args.learning_rate or (2e-3 if args.encoder is None else 3e-5),
         batch=args.batch_size,
@@ -75,19 +71,16 @@ def run(args: argparse.Namespace) -> int:
     if args.encoder is not None:
         body, tokenizer = load_pretrained(args.encoder, package=None, dropout=0.1, allow_network=args.allow_network)
         encoder = body, Subwords(tokenizer)
-    classifier = training.make(task, options, train, encoder=encoder)
-    training.fit(
-        classifier,
+    best = clpp_run.train(
+        task,
+        options,
         train,
         development,
-        report=_report,
-        keep=lambda: training.save(classifier, Path(args.output)),
+        Path(args.output),
+        encoder=encoder,
+        inputs={"train": hash_file(Path(args.data)), "development": hash_file(Path(args.dev))},
+        progress=not args.quiet,
     )
+    recall, accuracy = (best.figures[name] for name in (clpp_run.RECALL, clpp_run.ACCURACY))
+    print(f"step {best.best_step} of {best.steps} is best: macro R {recall:.2f}, accuracy {accuracy:.2f}")
     return 0
-
-
-def _report(epoch: int, loss: float, score: Score) -> None:
-    print(
-        f"epoch {epoch}: loss {loss:.3f}, macro R {score.macro.recall:.2f}, accuracy {score.accuracy:.2f}", flush=True
-    )
-    sys.stdout.flush()

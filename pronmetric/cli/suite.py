@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import output, suite_build, suite_compare, suite_export, suite_list, suite_score_flags
+from pronmetric.cli.verb_parser import verb_parser
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -20,13 +21,7 @@ COMMANDS = (suite_list, suite_export, suite_score_flags, suite_compare, suite_bu
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb and of its subcommands."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric suite",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = verb_parser("suite", DESCRIPTION, EPILOG)
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add(commands)

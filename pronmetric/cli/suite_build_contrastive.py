@@ -7,6 +7,7 @@ from collections import Counter
 
 from pronmetric.cli import numbers, output
 from pronmetric.cli.tables import table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import clpp_prepare, contrastive_recipe
 from pronmetric.text import strict_json
@@ -25,13 +26,12 @@ example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `suite build`."""
-    made = commands.add_parser(
+    made = add_command(
+        commands,
         "contrastive",
         help="a contrastive suite of pronouns after ContraPro's recipe",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument("--target-language", required=True, choices=contrastive_recipe.LANGUAGES, help="whose rules")
     made.add_argument("--source", required=True, metavar="FILE", help="source side, CoNLL-U")

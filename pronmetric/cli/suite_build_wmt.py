@@ -11,6 +11,7 @@ from data_prep.wmt import discovery
 from pronmetric.alignment import source_files
 from pronmetric.cli import numbers, options, output
 from pronmetric.cli.tables import plain, table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
@@ -30,13 +31,12 @@ EPILOG = """examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `suite build`."""
-    made = commands.add_parser(
+    made = add_command(
+        commands,
         "wmt",
         help="the paper's suite from WMT test sets with sources",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument(
         "--wmt-dir", required=True, nargs="+", metavar="DIR", help="WMT test sets, in any layout of `prepare`"

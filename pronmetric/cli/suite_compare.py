@@ -6,6 +6,7 @@ import argparse
 
 from pronmetric.cli import numbers, options
 from pronmetric.cli.tables import plain, table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
@@ -18,12 +19,8 @@ paired bootstrap over items, p adjusted for all pairs by Holm's method."""
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    made = commands.add_parser(
-        "compare",
-        help="compare systems by their results on the same set",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "compare", help="compare systems by their results on the same set", description=DESCRIPTION
     )
     made.add_argument("results", nargs="+", metavar="RESULT.json", help="results of `suite score --to_json`")
     made.add_argument("--by-document", action="store_true", help="resample documents instead of items")

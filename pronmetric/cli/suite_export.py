@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pronmetric.cli import numbers
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.suites import suite_export
 from pronmetric.suites.catalogue import SUITES
@@ -23,12 +24,8 @@ DESCRIPTION = """Write what has to be scored: one line for each candidate of eac
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    made = commands.add_parser(
-        "export",
-        help="write the lines that a model has to score or translate",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "export", help="write the lines that a model has to score or translate", description=DESCRIPTION
     )
     add_set(made)
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write")

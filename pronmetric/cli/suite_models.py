@@ -71,6 +71,7 @@ def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.No
         target_language=args.target_language,
     )
     scorer = model.TranslationModel(args.seq2seq, settings)
+    scorer.check(pairs, file=args.set)
     note.begin()
     batch_size = args.batch_size or model.BATCH_SIZE
     depends = {"model": resumable.folder_digest(args.seq2seq), "texts": resumable.fingerprint(pairs)}

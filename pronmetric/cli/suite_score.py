@@ -54,7 +54,7 @@ def _judge(args: argparse.Namespace, note: output.Notes) -> tuple[Judged, str]:
     if args.model is not None or args.seq2seq is not None:
         return suite_models.judge(args, suite, judging, note)
     note.begin()
-    items = suite.read(args.set, Reading(args.documents, args.context))
+    items = suite.read(args.set, Reading(args.documents, args.context, texts=False))
     surplus = args.compat and suite.ABOUT.ignores_surplus
     scores = score_lines.read(args.scores, items, maximize=args.maximize, compat=args.compat, surplus=surplus)
     return suite.judge(items, scores, judging), f"scores {args.scores}"

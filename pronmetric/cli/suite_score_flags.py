@@ -6,6 +6,7 @@ import argparse
 
 from pronmetric.cli import numbers, options
 from pronmetric.cli.suite_export import add_set
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.seq2seq.concatenation import MANY, MODES, NONE
 from pronmetric.suites.contrapro import PRONOUNS
 
@@ -34,13 +35,8 @@ FILE.partial. The scores of --model and --seq2seq are higher for better: read th
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    made = commands.add_parser(
-        "score",
-        help="judge scores, translations or a model",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "score", help="judge scores, translations or a model", description=DESCRIPTION, epilog=EPILOG
     )
     add_set(made)
     judged = made.add_argument_group("what is judged (see below)")

@@ -103,8 +103,7 @@ class TranslationModel:
 
         Pairs of like length share a batch; `advance` is called after each with the number of its pairs.
 
-        Raises:
-            InputError: a text is longer than the model's positions.
+        The texts must fit: see `check`.
         """
         rows = [self._encode(source, target) for source, target in pairs]
         order = sorted(range(len(rows)), key=lambda k: (len(rows[k].inputs) + len(rows[k].labels), k))
@@ -117,16 +116,28 @@ class TranslationModel:
                 advance(len(places))
         return scores
 
+    def check(self, pairs: Sequence[Pair], *, file: str | Path) -> None:
+        """Refuse texts that are too long for the model, before any is scored; `file` is the set that they are from.
+
+        Raises:
+            InputError: with the line in `suite export`, where a text has more pieces than the model has positions.
+        """
+        if self.positions is None:
+            return
+        for line, (source, target) in enumerate(pairs, start=1):
+            longest = max(map(len, self._encode(source, target)))
+            if longest > self.positions:
+                where = f"line {line} of `suite export` ({target[:40]!r})"
+                message = f"{where} has {longest} pieces with its context, more than the model's {self.positions}"
+                cure = "give less context (--context, --context-mode), or shorten the text or leave its item out"
+                raise InputError(f"{message} positions: {cure}", file=file)
+
     def _encode(self, source: str, target: str) -> _Encoded:
         text = self.prompt.replace("{source}", source)
         if self.is_causal:
             encoded = self._continuation(text, target)
         else:
             encoded = _Encoded(self.tokenizer(text)["input_ids"], self.tokenizer(text_target=target)["input_ids"])
-        longest = max(map(len, encoded))
-        if self.positions is not None and longest > self.positions:
-            message = f"a text of {longest} pieces with its context, more than the model's {self.positions} positions"
-            raise InputError(f"{message} ({target[:40]!r}); give less context (--context, --context-mode)")
         return encoded
 
     def _continuation(self, prompt: str, target: str) -> _Encoded:

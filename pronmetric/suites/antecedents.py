@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.suites.gum import Annotated, Mention
+from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.sentences import starts
 from pronmetric.text.words import Word, words
 

@@ -23,9 +23,9 @@ from pronmetric.suites.contrastive import (
     Judging,
     Reading,
     Scores,
+    judge_copies,
     verdict,
 )
-from pronmetric.suites.contrastive import judge as strict
 from pronmetric.suites.judged_pairs import read_objects
 from pronmetric.text.lines import read_lines
 
@@ -105,11 +105,7 @@ def _optional(entry: Entry, key: str) -> tuple[str, ...]:
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts on the items that have contrastive sentences; the others are left out and counted."""
-    pairs = [(item, values) for item, values in zip(items, scores, strict=True) if len(item.candidates) > 1]
-    if not pairs:
-        raise InputError('cai-xiong: no item has "contrastive" sentences to score; give --translations or --humans')
-    verdicts = strict([item for item, _ in pairs], [values for _, values in pairs])
-    return Judged(verdicts, {"items without contrastive sentences, left out": len(items) - len(pairs)})
+    return judge_copies(items, scores, copies="contrastive sentences", cure="give --translations or --humans")
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:

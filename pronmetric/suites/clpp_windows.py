@@ -26,6 +26,11 @@ class Window(NamedTuple):
     source_left: tuple[str, ...]
     source_right: tuple[str, ...]
 
+    @property
+    def length(self) -> int:
+        """The number of words and tags around the slot and its source pronoun."""
+        return sum(map(len, self[4:]))
+
 
 def windows(lines: Sequence[Line], *, size: int) -> Iterator[Window]:
     """Each slot of the lines, with at most `size` words on each side."""

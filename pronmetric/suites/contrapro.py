@@ -64,20 +64,21 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     documents = Documents(reading.documents) if reading.documents is not None else None
     if documents is None and reading.context:
         raise InputError("holds no context sentences: give --documents DIR, or --context 0", file=path)
-    return tuple(
-        _item(entry, number, documents, reading.context) for number, entry in enumerate(read_list(path, _EXPECTED))
-    )
+    return tuple(_item(entry, number, documents, reading) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 
-def _item(entry: Entry, number: int, documents: Documents | None, size: int) -> Item:
-    source, reference = entry.text("src segment"), entry.text("ref segment")
-    errors = [error.text("contrastive") for error in entry.entries("errors")]
+def _item(entry: Entry, number: int, documents: Documents | None, reading: Reading) -> Item:
+    def text(of: Entry, key: str, other: str = "") -> str:
+        return of.text(key) if reading.texts or key in of.value else other
+
+    source, reference = text(entry, "src segment"), text(entry, "ref segment")
+    errors = [text(error, "contrastive") for error in entry.entries("errors")]
     distance = entry.number("ante distance")
-    document = entry.text("document id")
+    document = text(entry, "document id", f"item {number}")
     before: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if documents is not None:
         try:
-            before = documents.before(document, entry.number("segment id"), source, size)
+            before = documents.before(document, entry.number("segment id"), source, reading.context)
         except InputError as error:
             raise InputError(f"{entry.name}: {error}", file=entry.file) from None
     pair = f"{entry.text('src pronoun')}:{entry.text('ref pronoun')}".lower()
@@ -130,7 +131,7 @@ def judge_translations(path: str | Path | None, translations: str | Path, judgin
     """The verdicts on a TSV of translations, which brings its own references: `path` is not read.
 
     With `judging.proportional`, instead of the sentence, the last int(tokens of the system's text x share of the source
-    that is its last sentence x `proportional`) tokens are searched.
+    that is its last sentence x `proportional`) tokens are searched; all are where that is 0, as in the fork's program.
 
     Raises:
         InputError: with the line, where it has another number of columns or a column of another kind.

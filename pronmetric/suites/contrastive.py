@@ -69,11 +69,13 @@ class Reading:
     """How a suite is read.
 
     documents: the folder or file that holds the documents, where the set does not. context: how many previous sentences
-    a candidate has.
+    a candidate has. texts: whether the candidates' texts are needed; judging scores needs their number only, so that
+    ContraPro's original program reads no text.
     """
 
     documents: str | None = None
     context: int = 0
+    texts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,19 @@ def judge(items: Sequence[Item], scores: Sequence[Scores]) -> tuple[Verdict, ...
     [True, False]
     """
     return tuple(verdict(item, item.better_than_all(values)) for item, values in zip(items, scores, strict=True))
+
+
+def judge_copies(items: Sequence[Item], scores: Sequence[Scores], *, copies: str, cure: str) -> Judged:
+    """The verdicts on the items with more than one candidate; the others, without `copies`, are left out and counted.
+
+    Raises:
+        InputError: no item has more than one; with the `cure`.
+    """
+    pairs = [(item, values) for item, values in zip(items, scores, strict=True) if len(item.candidates) > 1]
+    if not pairs:
+        raise InputError(f"no item has {copies} to score; {cure}")
+    verdicts = judge([item for item, _ in pairs], [values for _, values in pairs])
+    return Judged(verdicts, {f"items without {copies}, left out": len(items) - len(pairs)})
 
 
 def verdict(item: Item, right: bool) -> Verdict:

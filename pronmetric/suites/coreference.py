@@ -1,37 +1,62 @@
-"""Folders of documents with annotated coreference, each file in the form of GUM or of LitBank."""
+"""Annotated coreference: a document's tokens with the mentions of each entity, and how brackets become mentions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pronmetric.errors import InputError
-from pronmetric.suites import gum, litbank
-from pronmetric.suites.gum import Annotated
-from pronmetric.text.lines import iter_lines
 
 
-def files(folder: str | Path) -> list[Path]:
-    """The .conll files of a folder, sorted by name.
+class Mention(NamedTuple):
+    """A mention of an entity: its half-open span of tokens."""
 
-    Raises:
-        InputError: there is no such file.
-    """
-    found = sorted(Path(folder).glob("*.conll"))
-    if not found:
-        raise InputError("expected .conll files with annotated coreference (GUM, LitBank) in it", file=folder)
-    return found
+    start: int
+    end: int
+    entity: str
 
 
-def read_folder(folder: str | Path) -> list[Annotated]:
-    """The documents of all .conll files of a folder, file by file in the order of their names.
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A document's tokens and mentions; mentions are sorted by start, longer ones first."""
 
-    Raises:
-        InputError: there is no such file; as `gum.read` and `litbank.read` do.
-    """
-    return [document for path in files(folder) for document in read(path)]
+    name: str
+    tokens: tuple[str, ...]
+    mentions: tuple[Mention, ...]
 
 
-def read(path: Path) -> list[Annotated]:
-    """The documents of one file; its first line tells the form."""
-    first = next(iter_lines(path, kept=False), "")
-    return litbank.read(path) if first.startswith(litbank.BEGIN) else gum.read(path)
+class Reading:
+    """A partially read document: its tokens, and the brackets that are open."""
+
+    def __init__(self, name: str, file: str | Path) -> None:
+        self.name, self.file = name, file
+        self.tokens: list[str] = []
+        self._mentions: list[Mention] = []
+        self._open: dict[str, list[tuple[int, int]]] = {}  # by entity: token and line of its open brackets
+
+    def bracket(self, entity: str, *, opens: bool, closes: bool, line: int) -> None:
+        """Open a mention at the last token, close the mention of the entity that was opened last, or both.
+
+        Raises:
+            InputError: with the line, if no mention of the entity is open.
+        """
+        at = len(self.tokens) - 1
+        if opens:
+            self._open.setdefault(entity, []).append((at, line))
+        if closes:
+            if not self._open.get(entity):
+                raise InputError(f"{entity}) closes a mention that was not opened", file=self.file, line=line)
+            self._mentions.append(Mention(self._open[entity].pop()[0], at + 1, entity))
+
+    def close(self) -> Annotated:
+        """The document.
+
+        Raises:
+            InputError: with the line, if a mention is not closed.
+        """
+        for entity, places in self._open.items():
+            for _, line in places:
+                raise InputError(f"({entity} opens a mention that is not closed", file=self.file, line=line)
+        mentions = sorted(self._mentions, key=lambda mention: (mention.start, -mention.end))
+        return Annotated(self.name, tuple(self.tokens), tuple(mentions))

@@ -28,9 +28,9 @@ from pronmetric.suites.contrastive import (
     Reading,
     Scores,
     Verdict,
+    judge_copies,
     read_list,
 )
-from pronmetric.suites.contrastive import judge as strict
 from pronmetric.text.lines import iter_lines, read_lines
 from pronmetric.text.words import words
 
@@ -161,11 +161,8 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     Raises:
         InputError: no item has one.
     """
-    pairs = [(item, values) for item, values in zip(items, scores, strict=True) if len(item.candidates) > 1]
-    if not pairs:
-        raise InputError("ctxpro: no item has a contrastive copy (only animacy into English does); give --translations")
-    verdicts = strict([item for item, _ in pairs], [values for _, values in pairs])
-    return Judged(verdicts, {"items without a contrastive copy, left out": len(items) - len(pairs)})
+    cure = "only animacy into English has them: give --translations"
+    return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:

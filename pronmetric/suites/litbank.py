@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.suites.gum import Annotated, Mention
+from pronmetric.suites.coreference import Annotated, Reading
 from pronmetric.text.lines import read_lines
 
 BEGIN = "#begin document ("
@@ -30,21 +30,21 @@ def read(path: str | Path) -> list[Annotated]:
             end; where the file has no document.
     """
     documents: list[Annotated] = []
-    current: _Document | None = None
+    current: Reading | None = None
     for number, line in enumerate(read_lines(path), start=1):
         if begin := _BEGIN.match(line):
             if current is not None:
                 raise InputError(f"expected {_END!r} before the next document", file=path, line=number)
-            current = _Document(begin["name"])
+            current = Reading(begin["name"], path)
         elif current is None:
             if line.strip():
                 message = f"expected '#begin document (NAME); part 0', got {line!r}"
                 raise InputError(message, file=path, line=number)
         elif line.startswith(_END):
-            documents.append(current.closed(path))
+            documents.append(current.close())
             current = None
         elif line.strip():
-            current.add(line, path, number)
+            _add(current, line, number)
     if current is not None:
         raise InputError(f"{current.name} has no {_END!r}: the file is cut off", file=path)
     if not documents:
@@ -52,37 +52,15 @@ def read(path: str | Path) -> list[Annotated]:
     return documents
 
 
-class _Document:
-    """A document while it is read."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tokens: list[str] = []
-        self.mentions: list[Mention] = []
-        self.open: dict[str, list[tuple[int, int]]] = {}  # by entity: token and line of its open brackets
-
-    def add(self, line: str, path: str | Path, number: int) -> None:
-        cells = line.split("\t")
-        if len(cells) != _COLUMNS or not cells[_TOKEN].strip():
-            message = f"expected {_COLUMNS} columns, separated by tabs, the token in column {_TOKEN + 1}, got {line!r}"
-            raise InputError(message, file=path, line=number)
-        at = len(self.tokens)
-        self.tokens.append(cells[_TOKEN])
-        for bracket in cells[-1].split("|") if cells[-1] not in ("", "_") else ():
-            match = _BRACKET.fullmatch(bracket)
-            if match is None or not (match[1] or match[3]):
-                message = f"expected brackets as (1|(2) or 1), or nothing, got {cells[-1]!r}"
-                raise InputError(message, file=path, line=number)
-            if match[1]:
-                self.open.setdefault(match[2], []).append((at, number))
-            if match[3]:
-                if not self.open.get(match[2]):
-                    raise InputError(f"{match[2]}) closes a mention that none opened", file=path, line=number)
-                self.mentions.append(Mention(self.open[match[2]].pop()[0], at + 1, match[2]))
-
-    def closed(self, path: str | Path) -> Annotated:
-        for entity, places in self.open.items():
-            for _, number in places:
-                raise InputError(f"({entity} opens a mention that none closes", file=path, line=number)
-        mentions = sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))
-        return Annotated(self.name, tuple(self.tokens), tuple(mentions))
+def _add(document: Reading, line: str, number: int) -> None:
+    cells = line.split("\t")
+    if len(cells) != _COLUMNS or not cells[_TOKEN].strip():
+        message = f"expected {_COLUMNS} columns, separated by tabs, the token in column {_TOKEN + 1}, got {line!r}"
+        raise InputError(message, file=document.file, line=number)
+    document.tokens.append(cells[_TOKEN])
+    for bracket in cells[-1].split("|") if cells[-1] not in ("", "_") else ():
+        match = _BRACKET.fullmatch(bracket)
+        if match is None or not (match[1] or match[3]):
+            message = f"expected brackets as (1|(2) or 1), or nothing, got {cells[-1]!r}"
+            raise InputError(message, file=document.file, line=number)
+        document.bracket(match[2], opens=bool(match[1]), closes=bool(match[3]), line=number)

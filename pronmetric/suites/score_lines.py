@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pronmetric.errors import InputError
 from pronmetric.suites.contrastive import Item, Scores
-from pronmetric.text.lines import iter_lines
+from pronmetric.text.lines import read_lines
 
 
 def read(
@@ -18,19 +18,23 @@ def read(
     """The scores of each item's candidates, higher is better (the file's are costs unless `maximize`).
 
     compat: as in the original programs, a line may have more fields after the score, and NaN compares as false.
-    surplus: surplus lines are ignored.
+    surplus: surplus lines are not read, whatever they hold.
 
     Raises:
         InputError: with the line, where it is blank or no number, NaN, or where there are too few or too many lines.
     """
     sign = 1.0 if maximize else -1.0
-    values = _numbers(path, compat)
+    values = _numbers(path, compat, _expected(items) if surplus else None)
     return [[sign * value for value in one] for one in cut(values, items, path, surplus=surplus)]
 
 
-def _numbers(path: str | Path, compat: bool) -> list[float]:
-    """The number on each line."""
-    return [_number(line, path, number, compat) for number, line in enumerate(iter_lines(path), start=1)]
+def _numbers(path: str | Path, compat: bool, most: int | None) -> list[float]:
+    """The number on each line, of at most `most` lines."""
+    return [_number(line, path, number, compat) for number, line in enumerate(read_lines(path)[:most], start=1)]
+
+
+def _expected(items: Sequence[Item]) -> int:
+    return sum(len(item.candidates) for item in items)
 
 
 def cut(values: Iterable[float], items: Sequence[Item], file: str | Path, *, surplus: bool = False) -> list[Scores]:
@@ -40,7 +44,7 @@ def cut(values: Iterable[float], items: Sequence[Item], file: str | Path, *, sur
         InputError: another number of values than of candidates.
     """
     flat = list(values)
-    expected = sum(len(item.candidates) for item in items)
+    expected = _expected(items)
     if len(flat) < expected or (len(flat) > expected and not surplus):
         cure = "score exactly the lines that `pronmetric suite export` writes"
         cure += "; --compat ignores surplus lines" if len(flat) > expected else ""

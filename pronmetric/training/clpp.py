@@ -1,4 +1,4 @@
-"""Classifiers of cross-lingual pronoun prediction: what they read, how they are trained, saved and used.
+"""Classifiers of cross-lingual pronoun prediction: what they read, how they are made, saved and used.
 
 Two kinds: "gru", after the winner of WMT 2016 (Luotolahti et al. 2016), and "encoder", an encoder of the project that
 reads the source and the target with the slot. Both minimise a cross entropy in which every class counts alike.
@@ -6,10 +6,8 @@ reads the source and the target with the slot. Both minimise a cross entropy in 
 
 from __future__ import annotations
 
-import math
-import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,7 +24,7 @@ from pronmetric.data.collate import Collator, Encoded, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import HuggingFaceEncoder
-from pronmetric.nn.slots import STREAMS, SlotEncoder, SlotGru, balanced_weights, class_loss, config_of
+from pronmetric.nn.slots import STREAMS, SlotEncoder, SlotGru, config_of
 from pronmetric.output.targets import AtomicFile
 from pronmetric.suites import clpp
 from pronmetric.suites.clpp import Line, Task
@@ -37,7 +35,6 @@ from pronmetric.text import strict_json
 CONFIG, WEIGHTS, WORDS = "clpp.yaml", "model.safetensors", "words.json"
 GRU, ENCODER = "gru", "encoder"
 _PAD, _UNKNOWN, _FIRST = 0, 1, 2
-_TURN = 512  # examples that are put in order of length before they are cut into batches
 
 
 class Reader(Protocol):
@@ -180,7 +177,7 @@ class Classifier:
     def logits(self, found: Sequence[Window]) -> Float[Tensor, "slots classes"]:
         """Logits of windows, in their order; a batch has windows of similar length."""
         self.model.eval()
-        order = sorted(range(len(found)), key=lambda i: sum(map(len, _streams(found[i]))))
+        order = sorted(range(len(found)), key=lambda i: found[i].length)
         made = torch.zeros(len(found), len(self.task.classes))
         with torch.inference_mode():
             for start in range(0, len(order), self.options.batch):
@@ -215,61 +212,6 @@ def make(
     body, pieces = encoder
     texts = Texts(pieces, max_pieces=min(body.max_pieces, 512))
     return Classifier(task, options, SlotEncoder(body, classes=len(task.classes), dropout=options.dropout), texts)
-
-
-def fit(
-    classifier: Classifier,
-    train: Sequence[Line],
-    development: Sequence[Line],
-    *,
-    report: Callable[[int, float, Score], None],
-    keep: Callable[[], None],
-) -> None:
-    """Train in place; after each epoch `report` takes its number, mean loss and score on development data.
-
-    `keep` is called whenever the macro-averaged recall on development data is the best so far.
-
-    Raises:
-        InputError: no slot with a label to train on.
-    """
-    options, task = classifier.options, classifier.task
-    found = [window for window in windows(train, size=options.window) if window.label is not None]
-    if not found:
-        raise InputError("no slot with a label to train on")
-    counts = Counter(window.label for window in found)
-    weights = balanced_weights([counts[label] if options.balanced else 1 for label in task.classes])
-    optimizer = torch.optim.AdamW(classifier.model.parameters(), lr=options.rate)
-    shuffled = random.Random(options.seed)
-    torch.manual_seed(options.seed)
-    best = -math.inf
-    for epoch in range(1, options.epochs + 1):
-        classifier.model.train()
-        total = 0.0
-        for batch in _batches(found, options.batch, shuffled):
-            labels = torch.tensor([task.classes.index(str(window.label)) for window in batch])
-            loss = class_loss(classifier.model(*classifier.reader(batch)), labels, weights)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(classifier.model.parameters(), 1.0)
-            optimizer.step()
-            total += float(loss.detach()) * len(batch)
-        score = classifier.score(development)
-        report(epoch, total / len(found), score)
-        if score.macro.recall > best:
-            best = score.macro.recall
-            keep()
-
-
-def _batches(found: Sequence[Window], size: int, shuffled: random.Random) -> Iterator[list[Window]]:
-    """Batches of windows of similar length, in random order."""
-    order = list(found)
-    shuffled.shuffle(order)
-    batches = []
-    for start in range(0, len(order), _TURN):
-        turn = sorted(order[start : start + _TURN], key=lambda window: sum(map(len, _streams(window))))
-        batches += [turn[k : k + size] for k in range(0, len(turn), size)]
-    shuffled.shuffle(batches)
-    return iter(batches)
 
 
 def save(classifier: Classifier, folder: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
@@ -32,6 +32,7 @@ from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
 
 LOG = logging.getLogger(__name__)
+AnyStep = TypeVar("AnyStep")
 COUNTED = 10_000  # passages whose pronouns are counted by slot
 PART = 500  # steps that are planned together
 READ = 50_000  # passages whose words are counted, to tell names from words
@@ -180,14 +181,14 @@ class TrainingSteps(Dataset[Labelled]):
         return items
 
 
-class StepSampler(Sampler[Step]):
+class StepSampler(Sampler[AnyStep]):
     """The steps from `first` on for this `rank` of `world` processes; the length counts all its steps."""
 
-    def __init__(self, steps: Sequence[Step], *, first: int, rank: int, world: int) -> None:
+    def __init__(self, steps: Sequence[AnyStep], *, first: int, rank: int, world: int) -> None:
         self.steps = steps[rank : len(steps) - len(steps) % world : world]
         self.first = first
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[AnyStep]:
         """The remaining steps."""
         return iter(self.steps[self.first :])
 

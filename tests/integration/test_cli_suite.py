@@ -178,6 +178,9 @@ class Model:
     def __init__(self, folder: str, settings: Any) -> None:
         self.settings = settings
 
+    def check(self, pairs: Sequence[tuple[str, str]], *, file: str) -> None:
+        assert pairs and Path(file).exists()
+
     def score(self, pairs: Sequence[tuple[str, str]], *, batch_size: int, advance: Any) -> list[float]:
         if any(target == self.stop for _, target in pairs):
             raise KeyboardInterrupt

@@ -14,6 +14,7 @@ from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.suites import clpp
 from pronmetric.suites.clpp_windows import MARK, windows
 from pronmetric.training import clpp as training
+from pronmetric.training import clpp_run
 
 ROWS = [
     ("he", "mein Onkel , er singt", "my|PRON uncle|NOUN REPLACE_3 sing|VERB"),
@@ -45,7 +46,7 @@ def test_gru_learns_and_predicts(data: Path, tmp_path: Path, capsys: pytest.Capt
     model, out = tmp_path / "model", tmp_path / "out"
     flags = ["--pair", "de-en", str(data), "--dev", str(data), "--epochs", "30", "-o", str(model)]
     assert main(["clpp", "train", *flags, "--batch-size", "4", "--learning-rate", "0.01"]) == 0
-    assert "epoch 30: loss" in capsys.readouterr().out
+    assert "of 120 is best: macro R" in capsys.readouterr().out
     assert main(["clpp", "predict", str(model), str(data), "-o", str(out)]) == 0
     assert [line.split("\t")[0] for line in out.read_text().splitlines()] == [label for label, *_ in ROWS * 3]
     assert main(["clpp", "score", "--pair", "de-en", str(data), str(out)]) == 0
@@ -76,19 +77,43 @@ def test_an_encoder_is_saved_and_read_again(data: Path, tmp_path: Path) -> None:
     task = clpp.task("de-en")
     lines = clpp.read(data, task)
     options = training.Options(kind=training.ENCODER, epochs=1, rate=1e-3, batch=4)
-    made = training.make(task, options, lines, encoder=tiny_encoder())
-    seen: list[int] = []
-    training.fit(
-        made,
-        lines,
-        lines,
-        report=lambda epoch, loss, score: seen.append(score.total),
-        keep=lambda: training.save(made, tmp_path / "m"),
-    )
-    assert seen == [15]
-    again = training.load(tmp_path / "m")
-    found = list(windows(lines, size=50))
-    assert (made.logits(found) - again.logits(found)).abs().max() < 1e-5
+    flags = {"encoder": tiny_encoder(), "inputs": {}, "progress": False}
+    best = clpp_run.train(task, options, lines, lines, tmp_path / "m", **flags)
+    again = training.load(tmp_path / "m").score(lines)
+    assert (best.steps, again.total) == (4, 15)
+    assert again.macro.recall == pytest.approx(best.figures[clpp_run.RECALL])
+    assert again.accuracy == pytest.approx(best.figures[clpp_run.ACCURACY])
+
+
+def test_a_killed_run_is_resumed_to_the_same_files(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clpp_run, "SAVE_EVERY", 3)  # four steps are an epoch
+
+    def run(out: Path, *flags: str) -> int:
+        common = ["--pair", "de-en", str(data), "--dev", str(data), "--epochs", "3", "--batch-size", "4"]
+        return main(["clpp", "train", *common, "-o", str(out), *flags])
+
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert run(whole, "--quiet") == 0
+    step = clpp_run.SlotModule.training_step
+
+    def killed(module: clpp_run.SlotModule, item: clpp_run.Slots, index: int) -> object:
+        if module.global_step == 7:
+            raise RuntimeError("killed")
+        return step(module, item, index)
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+        patch.setattr(clpp_run.SlotModule, "training_step", killed)
+        run(stopped)
+    assert "of 12 is best" in capsys.readouterr().out  # of the whole run
+    assert not (stopped / "model.safetensors").exists()
+    assert run(stopped) == 0
+    assert "train: 12/12 steps" in capsys.readouterr().err
+    for name in ("model.safetensors", "clpp.yaml", "words.json"):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes()
+    assert run(stopped, "--seed", "2") == 1
+    assert "the run there has seed=1, not seed=2" in capsys.readouterr().err
 
 
 def test_a_text_that_is_too_long_is_cut_around_the_slot() -> None:
@@ -109,5 +134,6 @@ def test_what_is_no_classifier(tmp_path: Path, data: Path) -> None:
     (tmp_path / "m" / "clpp.yaml").write_text("pair: de-en\noptions: {kind: gru}\nmodel: {words: 3}\n")
     with pytest.raises(InputError, match="broken classifier"):
         training.load(tmp_path / "m")
-    with pytest.raises(InputError, match="no slot with a label"):
-        training.fit(made, lines[3:4], lines, report=lambda *_: None, keep=lambda: None)
+    for parts, name in (((lines[3:4], lines), "to train on"), ((lines, lines[3:4]), "in the development data")):
+        with pytest.raises(InputError, match=f"no slot with a label {name}"):
+            clpp_run.train(made.task, made.options, *parts, tmp_path / "n", encoder=None, inputs={}, progress=False)

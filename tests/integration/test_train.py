@@ -32,7 +32,7 @@ from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.suites import coreference
+from pronmetric.suites import coreference_folder
 from pronmetric.training import calibrate
 from pronmetric.training import module as training_module
 from pronmetric.training import run as training_run
@@ -323,7 +323,7 @@ def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> No
 def test_attention_learns_from_annotated_documents(
     train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path, tmp_path: Path
 ) -> None:
-    (annotated, *_) = coreference.read_folder(root / "tests" / "fixtures" / "coreference")
+    (annotated, *_) = coreference_folder.read_folder(root / "tests" / "fixtures" / "coreference")
     text = "The cat of Ann slept. It rained. She fed it, and they left."
     folder = make_prepared(
         train=sample_pairs[:8],

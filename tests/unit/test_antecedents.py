@@ -19,8 +19,8 @@ from pronmetric.data.pieces import Pieces
 from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.suites.antecedents import natural
-from pronmetric.suites.coreference import read_folder
-from pronmetric.suites.gum import Annotated, Mention
+from pronmetric.suites.coreference import Annotated, Mention
+from pronmetric.suites.coreference_folder import read_folder
 from pronmetric.text.words import words
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled, Labeller

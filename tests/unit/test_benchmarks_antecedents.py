@@ -18,7 +18,7 @@ from pronmetric.eval.accuracy import Estimate
 from pronmetric.metric import PronounAttention
 from pronmetric.pronouns.finder import find
 from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, openings
-from pronmetric.suites.gum import Annotated, Mention
+from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.context import Text
 from pronmetric.text.words import words
 

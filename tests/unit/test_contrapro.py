@@ -105,6 +105,18 @@ def test_a_wrong_value_is_refused_with_its_item(made: Path, key: str, value: Any
     assert str(error.value) == f"{made}: item 2: {said}"
 
 
+def test_scores_are_judged_without_the_keys_that_the_program_does_not_read(made: Path) -> None:
+    read = {"src pronoun", "ref pronoun", "ante distance", "intrasegmental", "errors"}
+    short = [{key: value for key, value in one.items() if key in read} for one in ENTRIES]
+    made.write_text(json.dumps([one | {"errors": [{} for _ in one["errors"]]} for one in short]))
+    items = contrapro.read(made, Reading(texts=False))
+    verdicts = contrapro.judge(items, score_lines.cut([-cost for cost in COSTS], items, "x"), Judging()).verdicts
+    assert [one.right for one in verdicts] == [True, False, False, True]
+    assert len({one.document for one in verdicts}) == 4
+    with pytest.raises(InputError, match='item 1: the key "src segment" is missing'):
+        contrapro.read(made, Reading())
+
+
 def test_context_is_read_from_documents(made: Path, tmp_path: Path) -> None:
     folder = tmp_path / "documents" / "1999"
     folder.mkdir(parents=True)

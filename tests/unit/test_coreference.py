@@ -6,8 +6,9 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.suites import litbank
-from pronmetric.suites.coreference import read_folder
-from pronmetric.suites.gum import Annotated, Mention, read
+from pronmetric.suites.coreference import Annotated, Mention
+from pronmetric.suites.coreference_folder import read_folder
+from pronmetric.suites.gum import read
 
 LINES = """\
 # begin document OWN_news_cat
@@ -124,7 +125,7 @@ def test_a_folder_may_hold_both_forms(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("Lee\t_\t_\t_\t_\t_\t_\t_\t_\t0)", "Lee\t_\t_\t_\t_\t_\t_\t_\t_\t_", "own.conll:2: (0 opens a mention that"),
-        ("(0|(1)", "(1)", "own.conll:3: 0) closes a mention that none opened"),
+        ("(0|(1)", "(1)", "own.conll:3: 0) closes a mention that was not opened"),
         ("(0|(1)", "(0|1", "own.conll:2: expected brackets as (1|(2) or 1), or nothing, got '(0|1'"),
         ("(0|(1)", "(0(1)", "own.conll:2: expected brackets as (1|(2) or 1), or nothing, got '(0(1)'"),
         ("\t0\t0\tShe", "\t0\tShe", "own.conll:6: expected 13 columns, separated by tabs, the token in column 4"),

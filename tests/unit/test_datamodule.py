@@ -19,7 +19,7 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
-from pronmetric.suites import coreference
+from pronmetric.suites import coreference_folder
 from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
@@ -321,7 +321,7 @@ def test_a_sample_of_development_pairs_is_the_same_each_time(make: Make) -> None
 def test_annotated_documents_come_as_further_passages(
     make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path
 ) -> None:
-    (annotated, *_) = coreference.read_folder(root / "tests" / "fixtures" / "coreference")
+    (annotated, *_) = coreference_folder.read_folder(root / "tests" / "fixtures" / "coreference")
     texts = ["It rained, and she said that they had left.", "She left."]
     given = {"train": sample_pairs[:8], "development": sample_pairs[:2], "passages": texts}
     folder = make_prepared(**given, coreference=list(antecedents.passages(annotated)))

@@ -45,5 +45,6 @@ def test_what_is_no_score_is_refused_with_its_line(tmp_path: Path, text: str, li
 def test_compat_is_lenient_as_the_programs(tmp_path: Path) -> None:
     found = read(tmp_path, "1 0.3\n2\nnan\n4\n", compat=True)
     assert found[0] == [-1.0, -2.0] and math.isnan(found[1][0])
+    assert read(tmp_path, "1\n2\n3\n\nend of file\n", compat=True) == [[-1.0, -2.0], [-3.0]]  # never read
     with pytest.raises(InputError, match=r"s.txt:3: expected 3 scores"):
         read(tmp_path, "1\n2\n", compat=True)

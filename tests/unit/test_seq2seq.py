@@ -161,12 +161,16 @@ def test_the_progress_adds_up(folder: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_longer_than_the_positions_is_refused(kind: str, folder: Callable[[str], Path]) -> None:
-    long = [("old " * 30, "es sank")]
+    long = [*PAIRS, ("old " * 30, "es sank")]
+    scorer = load(folder(kind))
+    scorer.check(PAIRS, file="set.json")
     if kind == "t5":  # relative positions
-        assert load(folder(kind)).score(long)[0] < 0
+        scorer.check(long, file="set.json")
+        assert scorer.score(long)[5] < 0
         return
-    with pytest.raises(InputError, match=r"a text of 3\d pieces with its context, more than the model's 24 positions"):
-        load(folder(kind)).score(long)
+    told = r"set.json: line 6 of `suite export` \('es sank'\) has 3\d pieces .* the model's 24 positions: give less"
+    with pytest.raises(InputError, match=told):
+        scorer.check(long, file="set.json")
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path, folder: Callable[[str], Path]) -> None:
