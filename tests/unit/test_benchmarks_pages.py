@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks import people_page, prepare, scoring, segment_level, suggest_threshold
+from benchmarks import people_page, prepare, scoring, segment_level, source_page, suggest_threshold
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
     "people.md": people_page.page,
     "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,
+    "source.md": source_page.page,
     "suggest-threshold.md": suggest_threshold.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
