@@ -175,7 +175,7 @@ deleted, that then have more missing pronouns; where the source drops its pronou
 
 def _dropped(figures: Mapping[str, Any] | None) -> str:
     if figures is None:
-        return "`prepare filter.source=drop` was not run on all data for this page."
+        return "Pairs that `prepare filter.source=drop` drops from all data: `docs/source.md`."
     total = {key: sum(one.get(key, 0) for one in figures.values()) for key in (*REASONS, "kept")}
     rows = [
         [language, *(f"{one.get(key, 0):,}" for key in (*REASONS, "kept"))]
