@@ -1,0 +1,68 @@
+"""What `suite build wmt --source drop` made of WMT test sets: errors and source contexts by language after each filter.
+
+/usr/bin/time -v -o TIME.txt pronmetric suite build wmt --wmt-dir WMT --source drop --to_json COUNTS.json
+python -m benchmarks.source_suite --counts COUNTS.json --time TIME.txt --commit HASH [--page FILE.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import prepare, scoring
+
+PAGE = scoring.BENCHMARKS / "source-suite.md"
+FILTERS = {"none": "all", "agreement": "agreement", "source": "agreement and source"}
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The page of the figures."""
+    found = content["figures"]
+    header = ["source", "filter", "test sets", "source contexts", "errors", "pronoun pairs"]
+    rows = [header]
+    for one in found["counts"]:
+        numbers = (one[name] for name in ("testsets", "contexts", "entries", "pronoun_pairs"))
+        rows.append([one["language"], FILTERS[one["filter"]], *(f"{number:,}" for number in numbers)])
+    cost = found["cost"]
+    return f"""# `suite build wmt`: source contexts and errors by source language
+
+Weights: none, no checkpoint is used. JSON: `source-suite.json`. Written on {content["date"]} by
+
+    {content["command"]}
+
+from `suite build wmt --source drop` on WMT21 to WMT23 of the shared data: {cost["cpu_seconds"]} s of CPU on one core,
+{cost["memory_mb"]:,} MB at most. Source contexts are distinct source sentences with their two previous sentences, as in
+the paper's Table 2; errors are distinct pairs of a reference and the reference with a system's pronoun.
+
+Filters: `agreement` drops pronoun pairs that are grammatically interchangeable; `source` then drops errors whose right
+form the source contradicts, or of which it supports both forms. The source tables of the project were learned from the
+references of WMT21 and WMT22 themselves, so that on these the filter is not independent of the data. The source tables
+are those of commit {content["commit"]}.
+
+{prepare.as_table(rows)}
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--counts", type=Path, required=True, metavar="FILE.json", help="--to_json of `suite build wmt`"
+    )
+    parser.add_argument("--time", type=Path, required=True, metavar="FILE", help="what /usr/bin/time -v wrote")
+    parser.add_argument(
+        "--page", type=Path, default=PAGE, metavar="FILE.md", help="default: benchmarks/source-suite.md"
+    )
+    parser.add_argument("--commit", required=True, help="of the version that built the suite")
+    options = parser.parse_args()
+    found = json.loads(options.counts.read_text(encoding="utf-8"))
+    cost = prepare.cost(options.time.read_text(encoding="utf-8"))
+    content = {**scoring.origin("source_suite"), "commit": options.commit, "figures": {**found, "cost": cost}}
+    scoring.write_page(options.page, page(content), content)
+
+
+if __name__ == "__main__":
+    scoring.run(main)
