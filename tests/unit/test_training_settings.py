@@ -228,7 +228,7 @@ def test_a_bare_run_is_the_default_experiment() -> None:
 
 def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
     files = sorted((CONF / "experiment").glob("*.yaml"))
-    assert [path.stem for path in files] == ["antecedents", "default", "paper", "paper_wmt13", "table4"]
+    assert [path.stem for path in files] == ["antecedents", "default", "multilingual", "paper", "paper_wmt13", "table4"]
     for path in files:
         package, comment, then = path.read_text(encoding="utf-8").splitlines()[:3]
         assert package == "# @package _global_" and comment.startswith("# ") and not then.startswith("#")
