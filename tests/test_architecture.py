@@ -64,7 +64,7 @@ def test_the_contracts_name_only_what_exists() -> None:
 PREPARATION_IMPORTS = set("alignment data.arrow suites pronouns text output settings schema errors".split())
 TORCHLESS = (
     "alignment baselines checkpoint.config checkpoint.locate eval output pronouns report results scoring settings "
-    "suites text"
+    "study suites text"
 ).split()
 
 

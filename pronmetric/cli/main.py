@@ -37,6 +37,7 @@ VERBS = {
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
     "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
     "suite": "run published test suites of pronouns and discourse on scores, translations or models",
+    "study": "plan, run and evaluate a study in which people choose between two pronouns",
     "completion": "print a shell script that completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

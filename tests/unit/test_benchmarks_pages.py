@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks import people_page, prepare, scoring, segment_level, source_page, source_suite, suggest_threshold
+from benchmarks import (
+    people_page,
+    prepare,
+    scoring,
+    segment_level,
+    source_page,
+    source_suite,
+    study_simulation,
+    suggest_threshold,
+)
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
@@ -18,6 +27,7 @@ WRITERS = {
     "segment-level.md": segment_level.page,
     "source.md": source_page.page,
     "source-suite.md": source_suite.page,
+    "study-simulation.md": study_simulation.page,
     "suggest-threshold.md": suggest_threshold.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines

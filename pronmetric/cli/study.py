@@ -1,0 +1,33 @@
+"""`pronmetric study`: an annotation study, from the sample to the table that `prepare` reads."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from pronmetric.cli import output, study_report, study_sample, study_simulate
+from pronmetric.cli.verb_parser import verb_parser
+
+DESCRIPTION = """Plan, run and evaluate an annotation study: people see a sentence in two versions that
+differ in a pronoun, and choose. Pronoun pairs on which they agree become training data (Jwalapuram et al. 2019)."""
+EPILOG = """example:
+  pronmetric study sample runs/data -o study --items 60 --annotators 3
+  pronmetric study report study answers-*.json --table table.tsv
+  pronmetric prepare data.wmt=wmt filter.agreement=table.tsv out=runs/agreed"""
+COMMANDS = (study_sample, study_simulate, study_report)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb and of its subcommands."""
+    made = verb_parser("study", DESCRIPTION, EPILOG)
+    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(commands)
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    args = parser().parse_args(argv)
+    output.open_stdout()
+    return args.run(args)

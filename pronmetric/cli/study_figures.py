@@ -1,0 +1,75 @@
+"""The figures of a study as tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pronmetric.cli import agreement_figures
+from pronmetric.cli.agreement_figures import five, percent
+from pronmetric.eval.agreement import Agreement
+from pronmetric.study.findings import Annotator, Cell, Findings
+
+
+def text(found: Findings) -> str:
+    """All figures."""
+    tasks = sum(one.tasks for one in found.annotators.values())
+    answered = sum(one.answered for one in found.annotators.values())
+    head = (
+        f"study {found.study}: {found.overall.items} items answered, {len(found.annotators)} annotators, "
+        f"{answered} of {tasks} tasks"
+    )
+    between = "no item has two answers"
+    if found.agreement is not None:
+        between = agreement_figures.figures(found.agreement, "gwet", found.by_document)
+    won = ", ".join(f"{name or 'no answer'} {found.won[name]}" for name in (*found.categories, "") if name in found.won)
+    parts = [
+        head,
+        f"agreement between the annotators\n{between}",
+        _cells("", [("all", found.overall), *found.languages.items()], found),
+        _cells("pronoun pair", [(f"{a} -> {b}", cell) for (a, b), cell in found.pairs.items()], found),
+        _annotators(found),
+        f"most votes, in items: {won}",
+    ]
+    return "\n\n".join(parts)
+
+
+def _cells(name: str, rows: Sequence[tuple[str, Cell]], found: Findings) -> str:
+    header = (name, "items", *found.categories, "prefer reference", "95 % interval", "AC1", "95 % interval")
+    return agreement_figures.table(
+        header,
+        [
+            (label, cell.items, *(cell.counts.get(n, 0) for n in found.categories), *_preference(cell), *_ac1(cell.ac1))
+            for label, cell in rows
+        ],
+    )
+
+
+def _preference(cell: Cell) -> tuple[str, str]:
+    if cell.preference is None:
+        return "-", "-"
+    one = cell.preference
+    if one.low is None or one.high is None:
+        return percent(one.value), "-"
+    return percent(one.value), f"{100 * one.low:.1f}..{100 * one.high:.1f}"
+
+
+def _ac1(found: Agreement | None) -> tuple[str, str]:
+    if found is None:
+        return "-", "-"
+    if found.low is None or found.high is None:
+        return five(found.ac1), "-"
+    return five(found.ac1), f"{found.low:.5f}..{found.high:.5f}"
+
+
+def _annotators(found: Findings) -> str:
+    header = (
+        *("annotator", "tasks", "answered", "prefer reference", "first version"),
+        *("repeated", "same answer", "AC1", "95 % interval", "seconds"),
+    )
+    return agreement_figures.table(header, [(name, *_annotator(one)) for name, one in found.annotators.items()])
+
+
+def _annotator(one: Annotator) -> tuple[object, ...]:
+    seconds = "-" if one.seconds is None else f"{one.seconds:.1f}"
+    shares = percent(one.preference), percent(one.first)
+    return one.tasks, one.answered, *shares, one.repeated, one.same, *_ac1(one.consistency), seconds
