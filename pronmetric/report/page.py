@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -13,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pronmetric.output.display import visible
-from pronmetric.report import tables
+from pronmetric.report import embed, tables
 from pronmetric.report.chart import chart
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, ModelView, confusion
 from pronmetric.report.names import short
@@ -25,10 +21,6 @@ KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
 Split = Callable[[str], Sequence[Word]]
-
-_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
-_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def page(content: Content, *, title: str) -> str:
@@ -44,7 +36,7 @@ def page(content: Content, *, title: str) -> str:
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
         "title": _escape(title),
-        "policy": f"{_POLICY}; style-src '{_digest(css)}'; script-src '{_digest(js)}'",
+        "policy": embed.policy(css=css, js=js),
         "css": css,
         "js": js,
         "chart": chart(result.systems),
@@ -52,9 +44,9 @@ def page(content: Content, *, title: str) -> str:
         "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs, names)}" if pairs.rows else "",
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
         "signature": _escape(result.signature),
-        "data": dump_json(_data(content)),
+        "data": embed.dump_json(_data(content)),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))  # one pass
+    return embed.fill(_file("page.html"), parts)
 
 
 def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
@@ -62,7 +54,7 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
     css = _file("page.css")
     sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
     listed = "".join(f"<li>{_escape(note)}</li>" for note in notes)
-    policy = f"{_POLICY}; style-src '{_digest(css)}'"
+    policy = f"{embed.POLICY}; style-src '{embed.digest(css)}'"
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -70,11 +62,6 @@ def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: s
         f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_escape(title)}</h1>\n{sections}"
         f'<ul class="notes">{listed}</ul>\n</main>\n</body>\n</html>\n'
     )
-
-
-def dump_json(value: Any) -> str:
-    """JSON for a script element, with `<` and other characters special to HTML escaped."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
 
 def pieces(text: str, split: Split = split) -> list[str]:
@@ -143,8 +130,7 @@ def _data(content: Content) -> dict[str, Any]:
         "levels": LEVELS,
         "docs": [visible(doc) for doc in docs.numbers],
         "strings": [
-            [_HIDDEN.sub(lambda match: visible(match[0]), piece) for piece in pieces(text, content.language.words)]
-            for text in strings.numbers
+            [embed.show_controls(piece) for piece in pieces(text, content.language.words)] for text in strings.numbers
         ],
         "segments": segments,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
@@ -198,10 +184,6 @@ def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({}))
 def _escape(text: str) -> str:
     """A single line of text, escaped for HTML."""
     return escape(visible(text))
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _file(name: str) -> str:

@@ -16,7 +16,8 @@ from benchmarks.report import made_up
 from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
-from pronmetric.report.page import LEVELS, dump_json, pack_weights, page, pieces
+from pronmetric.report.embed import dump_json
+from pronmetric.report.page import LEVELS, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"

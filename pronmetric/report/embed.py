@@ -1,0 +1,41 @@
+"""Parts of self-contained HTML pages: the security policy, JSON in a script element, text with visible controls."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pronmetric.output.display import visible
+
+POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def policy(*, css: str, js: str) -> str:
+    """A Content-Security-Policy that allows this style sheet, this script and nothing else."""
+    return f"{POLICY}; style-src '{digest(css)}'; script-src '{digest(js)}'"
+
+
+def digest(text: str) -> str:
+    """The hash by which a Content-Security-Policy names an inline style sheet or script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def dump_json(value: Any) -> str:
+    """JSON for a script element, with `<` and other characters special to HTML escaped."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
+
+
+def show_controls(text: str) -> str:
+    """The text with its control characters, also those of direction, as visible codes; line ends and tabs stay."""
+    return _HIDDEN.sub(lambda match: visible(match[0]), text)
+
+
+def fill(template: str, parts: Mapping[str, str]) -> str:
+    """The template with each `{{name}}` replaced, in one pass, so that the parts are not read as templates."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

@@ -1,0 +1,88 @@
+"""The page of a study: what it holds, and what it does not reveal."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pronmetric.errors import InputError
+from pronmetric.study.answers import of_item
+from pronmetric.study.assignment import Task
+from pronmetric.study.design import Design
+from pronmetric.study.folder import Study
+from pronmetric.study.item import Item
+from pronmetric.study.page import differing, page
+
+EVIL = "</script><img src=x> {{js}} \u202e"
+ITEMS = (
+    Item("x", "de", "it", "he", ("One.", "Two."), "It came.", "He came.", "Er kam.", ("Eins.", "Zwei.")),
+    Item("y", "de", "he", "it", (EVIL,), f"He {EVIL}", f"It {EVIL}", None, ()),
+)
+TASKS = {"1": (Task("x", False, False), Task("y", True, False), Task("x", True, True)), "2": (Task("y", False, False),)}
+STUDY = Study({item.id: item for item in ITEMS}, Design(annotators=2), TASKS)
+
+
+def data_of(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_tasks_show_the_versions_in_their_order() -> None:
+    data = data_of(page(STUDY))
+    for name, tasks in TASKS.items():
+        assert len(data["annotators"][name]) == len(tasks)
+        for task, (number, first) in zip(tasks, data["annotators"][name], strict=True):
+            identity, _, _, _, versions = data["items"][number]
+            shown = versions[first][0]
+            reference = of_item("first", swapped=task.swapped) == "reference"
+            item = STUDY.items[task.item]
+            assert identity == item.id
+            assert shown.replace("\\u202e", "\u202e") == (item.text_a if reference else item.text_b)
+
+
+def test_the_items_do_not_tell_the_reference() -> None:
+    turned = [replace(i, text_a=i.text_b, text_b=i.text_a, pronoun_a=i.pronoun_b, pronoun_b=i.pronoun_a) for i in ITEMS]
+    other = replace(STUDY, items={item.id: item for item in turned})
+    assert data_of(page(STUDY))["items"] == data_of(page(other))["items"]
+
+
+def test_the_source_and_the_marks_are_optional() -> None:
+    plain = data_of(page(STUDY))["items"][0]
+    assert plain == ["x", ["One.", "Two."], None, [], [["He came."], ["It came."]]]
+    shown = data_of(page(replace(STUDY, design=Design(annotators=2, source=True, highlight=True))))["items"][0]
+    assert shown == ["x", ["One.", "Two."], "Er kam.", ["Eins.", "Zwei."], [["", "He", " came."], ["", "It", " came."]]]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "marked"),
+    [
+        ("I saw her there.", "I saw them there.", ("her", "them")),
+        ("He is.", "They are.", ("He is", "They are")),
+        ("She told him all.", "She told all.", ("him", "")),
+        ("Him him him.", "Him him.", ("him", "")),
+        ("A", "B", ("A", "B")),
+        ("the same", "the same", ("", "")),
+    ],
+)
+def test_the_words_that_differ(one: str, other: str, marked: tuple[str, str]) -> None:
+    (a, b), (c, d) = differing(one, other)
+    assert (one[a:b], other[c:d]) == marked
+
+
+def test_text_of_the_data_is_no_markup() -> None:
+    html = page(STUDY, title=EVIL, question=EVIL)
+    assert "<img" not in html and html.count("</script>") == 2 and "\u202e" not in html
+    assert re.search(r"default-src 'none'; .*style-src 'sha256-[^']+'; script-src 'sha256-[^']+'\"", html)
+    assert "http" not in re.sub(r"http-equiv", "", html)
+
+
+def test_a_page_of_one_annotator_has_only_these_items() -> None:
+    data = data_of(page(STUDY, annotators=["2"]))
+    assert list(data["annotators"]) == ["2"] and [item[0] for item in data["items"]] == ["y"]
+    with pytest.raises(InputError, match='unknown annotator "3"; expected one of 1, 2'):
+        page(STUDY, annotators=["3"])
