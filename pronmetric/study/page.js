@@ -10,6 +10,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const KEYS = { "1": "first", "2": "second", "0": "both", "9": "neither" };
 const NAMES = { first: "first version", second: "second version", both: "both are fine", neither: "neither is right" };
+const keyOf = (name) => Object.keys(KEYS).find((key) => KEYS[key] === name);
 const THEMES = { auto: "◐ auto", light: "○ light", dark: "● dark" };
 const state = { who: null, given: [], since: 0 };
 
@@ -147,8 +148,7 @@ for (const name of data.answers) {
   $(name).hidden = false;
   $(name).onclick = () => answer(name);
 }
-$("keys").textContent = Object.entries(KEYS).filter(([, name]) => data.answers.includes(name))
-  .map(([key, name]) => `${key} ${NAMES[name]}`).join(", ") + ", u or Backspace to undo.";
+$("keys").textContent = data.answers.map((name) => `${keyOf(name)} ${NAMES[name]}`).join(", ") + ", u or Backspace to undo.";
 $("undo").onclick = undo;
 $("save").onclick = save;
 $("leave").onclick = () => enter(null);
