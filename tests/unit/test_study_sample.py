@@ -195,7 +195,7 @@ def test_the_command_draws_from_a_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert "20 items are wanted, but there are 18, 2 short" in capsys.readouterr().err
     assert main(["study", "sample", data, "-o", place, "--items", "10", "--preset", "paper", "--answers", "all"]) == 0
     printed = capsys.readouterr().out
-    assert "de                  10              2         10" in printed and printed.count("  5         0") == 5
+    assert "de                  10              2 " in printed and printed.count("  5         0") == 5
     design = folder.read(place).design
     assert design == replace(PAPER, items=10, neither=True)
     assert main(["study", "sample", data, "-o", place]) == 1

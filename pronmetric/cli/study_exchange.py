@@ -1,0 +1,83 @@
+"""`pronmetric study export|import`: other annotation tools."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pronmetric.errors import InputError
+from pronmetric.output import targets
+from pronmetric.study import answers, appraise, folder, label_studio
+
+TOOLS = ("label-studio", "appraise")
+EXPORT = """Write the tasks of a study for another annotation tool, one file for each annotator. Label Studio: the tasks
+as JSON, and the labelling configuration of the project (label-studio.xml). Appraise: batches of a campaign "Pairwise",
+filled to 100 items; annotators score both versions."""
+IMPORT = """Read what annotators answered in another tool, and write it as the files that `study report` reads. Label
+Studio: its JSON export. Appraise: the CSV of `manage.py ExportSystemScoresToCSV CAMPAIGN`; the version with the higher
+score is the answer, equal scores are "both" from 50 and else "neither"."""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the commands to `study`."""
+    made = _add(commands, "export", "write the tasks for Label Studio or Appraise", EXPORT)
+    made.add_argument("--to", required=True, choices=TOOLS, help="the tool")
+    made.set_defaults(run=run_export)
+    made = _add(commands, "import", "read answers from Label Studio or Appraise", IMPORT)
+    made.add_argument("results", nargs="+", metavar="FILE", help="results that the tool exported")
+    made.add_argument("--from", dest="tool", required=True, choices=TOOLS, help="the tool")
+    made.set_defaults(run=run_import)
+
+
+def _add(commands: argparse._SubParsersAction, name: str, line: str, description: str) -> argparse.ArgumentParser:
+    made = commands.add_parser(
+        name,
+        help=line,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
+    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the files, new or empty")
+    return made
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the files of the tool; the exit code."""
+    place = _new(args, [args.study])
+    study = folder.read(args.study)
+    if args.to == "appraise":
+        files = {f"batches-{name}.json": appraise.batches(study, name) for name in study.assignments}
+    else:
+        files = {f"tasks-{name}.json": label_studio.tasks(study, name) for name in study.assignments}
+        files[label_studio.CONFIG] = label_studio.config(study)
+    _write(place, files)
+    print(f"{len(files)} files in {args.output}")
+    return 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Write one file of answers for each annotator; the exit code."""
+    place = _new(args, [args.study, *args.results])
+    study = folder.read(args.study)
+    found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results)
+    if not any(found.values()):
+        raise InputError("no task is answered; export the results again", file=args.results[0])
+    _write(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
+    print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators in {args.output}")
+    return 0
+
+
+def _new(args: argparse.Namespace, read: list[str]) -> Path:
+    place = Path(args.output)
+    if place.is_dir() and any(place.iterdir()):
+        raise InputError("is not empty; give a new folder", file=place)
+    targets.check([], read=read, folders=[args.output])
+    return place
+
+
+def _write(place: Path, files: dict[str, str]) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    with targets.AtomicFiles() as opened:
+        for name, text in files.items():
+            opened.open(place / name).write(text)
