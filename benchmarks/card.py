@@ -1,7 +1,8 @@
 """Write the model card of a checkpoint from the JSON of the measuring scripts.
 
-python -m benchmarks.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT --time TEXT
---command "pronmetric prepare ..." --command "pronmetric train ..."
+python -m benchmarks.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT
+
+The commands and the time of training come from the checkpoint's config and the manifest of its data.
 """
 
 from __future__ import annotations
@@ -24,11 +25,9 @@ def main() -> None:
         "--reports", type=Path, nargs="*", default=[], metavar="FILE.json", help="of the scripts' --out"
     )
     parser.add_argument("--machine", required=True, help="what it was trained on")
-    parser.add_argument("--time", required=True, help="how long training took")
-    parser.add_argument("--command", action="append", required=True, help="a command that made it; once for each")
     parser.add_argument("--date", default=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"))
     options = parser.parse_args()
-    making = Making(tuple(options.command), options.machine, options.time, options.date)
+    making = Making(options.machine, options.date)
     write(options.model, data=options.data, reports=options.reports, making=making)
     print(options.model / CARD)
 

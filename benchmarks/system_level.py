@@ -9,6 +9,8 @@ the table of all scores there is written to `--table`.
 
 The first reference of a test set is the reference of all metrics. Human translations are not systems. Exact match (the
 share of the reference's aligned pronouns that are kept), BLEU and chrF are those of `pronmetric score --also`.
+pronmetric gives up to three numbers of a system, each higher is better: the score, the negative errors of a segment,
+and, by a pair head, the preference.
 """
 
 from __future__ import annotations
@@ -34,13 +36,22 @@ from pronmetric.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
+from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.output.targets import AtomicFile
 from pronmetric.suites.wmt_scores import is_human, read_ranking
 
 PRONMETRIC = "pronmetric"
+OWN = {by: PRONMETRIC if by == SCORE else f"{PRONMETRIC} {by}" for by in DECISIONS}
 METRICS = (PRONMETRIC, EXACT, BLEU, CHRF)
-NAMES = {PRONMETRIC: "pronmetric", EXACT: "exact pronoun match", BLEU: "BLEU", CHRF: "chrF"}
+COLUMNS = (*OWN.values(), EXACT, BLEU, CHRF)
+NAMES = {
+    **{name: name for name in OWN.values()},
+    PRONMETRIC: "pronmetric score",
+    EXACT: "exact pronoun match",
+    BLEU: "BLEU",
+    CHRF: "chrF",
+}
 FIGURES = {
     "pearson": ("Pearson's r", correlation.pearson),
     "spearman": ("Spearman's rho", correlation.spearman),
@@ -125,24 +136,41 @@ def peer(name: str) -> Measure:
     return measure
 
 
-def learned(options: argparse.Namespace) -> tuple[str, Measure]:
-    """The checkpoint that the flags name: its signature, and how it scores, each distinct text once."""
+def learned(options: argparse.Namespace) -> dict[str, tuple[str, Measure]]:
+    """Each number of the checkpoint that the flags name: its signature, and how it is measured.
+
+    A test set is scored once for all numbers, each distinct text once.
+    """
+    from pronmetric.checkpoint.config import has_pair_head
     from pronmetric.metric import PronounMetric
-    from pronmetric.scoring.score import tally_segments
+    from pronmetric.scoring.score import Tally, tally_segments
     from pronmetric.text.context import text_of
 
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
-    signature = str(metric.signature(context="common", seed=options.seed))
+    signature = metric.signature(context="common", seed=options.seed)
+    has = {SCORE: True, ERRORS: metric.config["head"]["kind"] == "logit", PREFERENCE: has_pair_head(metric.config)}
+    last: dict[str, dict[str, Tally]] = {}  # the tallies of the last test set
 
-    def measure(outputs: Outputs) -> tuple[str, Scores]:
+    def tallies(outputs: Outputs) -> dict[str, Tally]:
         texts = [[text_of(record) for record in outputs.records(name)] for name in outputs.systems]
         rows = zip(*texts, strict=True)
         found = list(metric.stream((text for row in rows for text in row), batch_size=options.batch_size))
         own = {name: found[place :: len(texts)] for place, name in enumerate(outputs.systems)}
-        scores = {name: tally_segments(segments).score(seed=options.seed).score for name, segments in own.items()}
-        return signature, _all_scored(scores)
+        return {name: tally_segments(segments) for name, segments in own.items()}
 
-    return signature, measure
+    def measure_by(by: str) -> tuple[str, Measure]:
+        signed = str(signature if by == SCORE else signature.plus(by=by))
+
+        def measure(outputs: Outputs) -> tuple[str, Scores]:
+            if outputs.name not in last:
+                last.clear()
+                last[outputs.name] = tallies(outputs)
+            parts = {name: tally.totals(by)[1] for name, tally in last[outputs.name].items()}
+            return signed, _all_scored({name: one.mean() if one.counts.sum() else None for name, one in parts.items()})
+
+        return signed, measure
+
+    return {OWN[by]: measure_by(by) for by in DECISIONS if has[by]}
 
 
 def _all_scored(scores: Mapping[str, float | None]) -> Scores:
@@ -228,7 +256,7 @@ def markdown(
     """The tables, with what they mean."""
     scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
     sets = [ranked for ranked in sets if scores.get(ranked.dataset)]
-    metrics = [m for m in METRICS if any(m in scores[ranked.dataset] for ranked in sets)]
+    metrics = [m for m in COLUMNS if any(m in scores[ranked.dataset] for ranked in sets)]
     kept = [ranked for ranked in sets if ranked.dataset in held_out]
     weights = sorted(
         {
@@ -261,6 +289,24 @@ def markdown(
     lines += [f"- Ranked human translations, left out: {'; '.join(humans) or 'none'}."]
     lines += [f"- {note}." for ranked in sets for note in files[ranked.dataset]["notes"] if "reference is" in note]
     return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
+
+
+def figures(
+    sets: Sequence[Ranked], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int
+) -> dict[str, Any]:
+    """The content of the JSON: the averages of all test sets and of those held out, and the scores of each."""
+    scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
+    measured = [ranked for ranked in sets if scores.get(ranked.dataset)]
+    kept = [ranked for ranked in measured if ranked.dataset in held_out]
+    parts = {"all": measured, "held out": kept}
+    return {
+        **scoring.origin("system_level"),
+        "averages": {
+            part: {m: found for m in COLUMNS if (found := average(chosen, scores, m, seed=seed))}
+            for part, chosen in parts.items()
+        },
+        "test sets": {ranked.dataset: {"people": ranked.scores, **files[ranked.dataset]} for ranked in measured},
+    }
 
 
 def _head(command: str, weights: Sequence[str]) -> str:
@@ -343,7 +389,7 @@ def main() -> None:
         _tell(note)
     measures: dict[str, tuple[str | None, Measure]] = {
         **{name: (None, peer(name)) for name in (EXACT, BLEU, CHRF) if name in wanted},
-        **({PRONMETRIC: learned(options)} if PRONMETRIC in wanted else {}),
+        **(learned(options) if PRONMETRIC in wanted else {}),
     }
 
     def read(dataset: str) -> tuple[Outputs, list[str]]:
@@ -354,11 +400,11 @@ def main() -> None:
     files = {ranked.dataset: options.out / f"{ranked.dataset.replace(':', '.')}.json" for ranked in sets}
     for ranked in sets:
         if ranked.dataset in only:
-            measure(ranked, read, {m: measures[m] for m in wanted}, files[ranked.dataset], _tell)
+            measure(ranked, read, measures, files[ranked.dataset], _tell)
     found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
     command = " ".join(["python -m benchmarks.system_level", *map(scoring.portable, sys.argv[1:])])
     text = markdown(sets, found, held_out=options.held_out, seed=options.seed, command=command)
-    scoring.write_page(options.table, text, found)
+    scoring.write_page(options.table, text, figures(sets, found, held_out=options.held_out, seed=options.seed))
     _tell(f"wrote {options.table}")
 
 

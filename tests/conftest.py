@@ -337,6 +337,9 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         testset = {"compared": {"ref pronouns": pronouns}, "mismatches": {"pronoun": round(rate * pronouns)}}
         manifest = {
             "schema_version": SCHEMA_VERSION,
+            "package_version": "0.0",
+            "inputs": {},
+            "config": {},
             "counts": {"testsets": {"tiny.de-en": testset}},
             "splits": {split: {"rows": number, "testsets": []} for split, number in rows.items()},
         }

@@ -93,6 +93,13 @@ def named_below(key: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def given() -> tuple[str, ...]:
+    """The overrides on the running job's command line, in a sweep those of the job."""
+    from hydra.core.hydra_config import HydraConfig
+
+    return tuple(HydraConfig.get().overrides.task)
+
+
 def _groups(verb: str) -> str:
     """The groups of the config and their options, one line each."""
     from hydra import compose

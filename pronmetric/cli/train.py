@@ -75,10 +75,16 @@ def _job(settings: Train) -> None:
         _cell(settings, settings.table)
         return
 
+    from pronmetric.training.datamodule import COREFERENCE
     from pronmetric.training.run import train
 
+    overrides = hydra_app.given()
     named = hydra_app.named_below("objective.source_share")
-    result = train(settings, required_sources=named, note=lambda line: print(line, file=sys.stderr))
+    if any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides):
+        named |= {COREFERENCE}
+    result = train(
+        settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
+    )
     if result is None:  # the first process of several prints it
         return
     for name, value in sorted(result.figures.items()):

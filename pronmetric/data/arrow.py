@@ -7,8 +7,10 @@ antecedents `coreference_train`, `coreference_development`; with `manifest.json`
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import hashlib
+import mmap
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +30,7 @@ MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 _ROWS_AT_ONCE = 1000
+_RELEASED_AFTER = 20  # times that many rows
 _VERSION = f"{SCHEMA_VERSION}.0.0"
 _AGAIN = "run `pronmetric prepare` again"
 
@@ -267,8 +270,34 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
 
 
+def read_columns(rows: datasets.Dataset, *names: str) -> Iterator[dict[str, list[Any]]]:
+    """These columns, some rows at a time; the pages read are given back (`release`)."""
+    for number, part in enumerate(rows.select_columns(list(names)).iter(_ROWS_AT_ONCE), start=1):
+        yield part
+        if number % _RELEASED_AFTER == 0:
+            release(rows)
+
+
+def release(*splits: datasets.Dataset) -> None:
+    """Take the pages of memory-mapped splits out of this process's memory; they are read again when needed.
+
+    The system would keep them until memory runs short, so that a process that reads everything grows with the data.
+    """
+    files = {os.path.realpath(file["filename"]) for rows in splits for file in rows.cache_files}
+    maps = Path("/proc/self/maps")
+    if not files or not maps.is_file():
+        return
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for line in maps.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        addresses, *_, path = line.split(maxsplit=5)
+        if path in files:
+            start, end = (int(each, 16) for each in addresses.split("-"))
+            madvise(start, end - start, mmap.MADV_DONTNEED)
+
+
 def _with_kind(rows: datasets.Dataset, kinds: tuple[str, ...]) -> Iterator[int]:
-    columns = (part["mismatches"] for part in rows.select_columns("mismatches").iter(_ROWS_AT_ONCE))
+    columns = (part["mismatches"] for part in read_columns(rows, "mismatches"))
     for index, mismatches in enumerate(chain.from_iterable(columns)):
         if any(mismatch["kind"] in kinds for mismatch in mismatches):
             yield index

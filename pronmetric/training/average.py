@@ -21,7 +21,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import decision, tie_threshold
+from pronmetric.training import card, decision, tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import SUFFIX, accuracies, score_pairs
@@ -105,6 +105,7 @@ def average(
     config = decision.add_to_config(config, choice)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, scorer, first.pieces, config, half=half)
+    card.write(out, data=data)
     return Result(out, digest, figures, calibration)
 
 
@@ -148,6 +149,6 @@ def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | No
 def _record(part: Checkpoint, share: float) -> dict[str, Any]:
     """The entry of a part in the average's config."""
     before = part.config.get("training", {})
-    keys = ("seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
+    keys = ("overrides", "seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
     data = before.get("data", {}).get("manifest")
     return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

@@ -20,6 +20,7 @@ from pronmetric.checkpoint.locate import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
+from pronmetric.training import recipe
 
 _LICENCES = {
     "wmt": "WMT system outputs, references and sources (wmt-conference/wmtNN-news-systems): for research use",
@@ -43,12 +44,10 @@ _KNOWN = {("test", "system"): "90.7 on WMT14", ("test", "noisy"): "89.1 on WMT14
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How a checkpoint was made: commands in order, the machine, the time training took, the day."""
+    """Where and when a checkpoint was made, as far as it is known."""
 
-    commands: tuple[str, ...]
-    machine: str
-    time: str
-    date: str
+    machine: str | None = None
+    date: str | None = None
 
 
 def card(
@@ -59,7 +58,7 @@ def card(
     manifest: Mapping[str, Any],
     manifest_hash: str,
     reports: Sequence[Mapping[str, Any]],
-    making: Making,
+    making: Making = Making(),
 ) -> str:
     """The card as Markdown.
 
@@ -70,7 +69,7 @@ def card(
         manifest: that of the prepared data, and `manifest_hash`, the SHA-256 of its file.
         manifest_hash: see `manifest`.
         reports: what the measuring scripts wrote, in any order.
-        making: how it was made.
+        making: where and when it was made; the commands are derived from `config` and `manifest`.
 
     Raises:
         InputError: a report of other weights.
@@ -88,12 +87,12 @@ def card(
         "## Figures\n\n" + "\n\n".join(_figures(reports)),
         _limits(config, reports),
         _data(manifest, manifest_hash),
-        _made(config, making, reports),
+        _made(config, manifest, making, reports),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def write(folder: Path, *, data: Path, reports: Iterable[Path], making: Making) -> None:
+def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Making = Making()) -> None:
     """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
     manifest = data / arrow.MANIFEST
     for path in (folder / "config.yaml", folder / "model.safetensors", manifest):
@@ -195,6 +194,7 @@ def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ("context_gain", _context),
         ("calibration", _calibration),
         ("antecedents", _antecedents),
+        ("bias", _bias),
     ):
         for figures in by_name.get(name, []):
             yield render(figures)
@@ -302,6 +302,23 @@ def _antecedents(figures: Mapping[str, Any]) -> str:
     )
 
 
+def _bias(figures: Mapping[str, Any]) -> str:
+    own, gap = figures["winogender"]["occupation"], figures["gap"]
+    correlations = ", ".join(
+        f"{own['correlations'][source]['pearson']['value']:+.2f} ({label})"
+        for source, label in (("bergsma", "web text"), ("bls", "US"))
+    )
+    rows = [[name, str(gap[name]["pairs"]), _share(gap[name])] for name in ("feminine", "masculine")]
+    return (
+        "### Bias by gender (test)\n\n"
+        + f"Winogender: P(he) - P(she) in the same sentence is {own['difference']['value']:+.3f} on average over "
+        + f"{own['occupations']} occupations (absolute {own['absolute']['value']:.3f}; 0 is unbiased). Its correlation "
+        + f"with the share of women in the occupation: {correlations}; a negative one follows the statistics.\n\n"
+        + _table(["GAP development part, pronouns", "items", "accuracy"], rows)
+        + f"\n\nFeminine minus masculine: {_gain(gap['difference'])} points."
+    )
+
+
 def _limits(config: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> str:
     table = "" if checkpoint_config.language_of(config).ruled else _BY_TABLE
     lines = [
@@ -354,27 +371,27 @@ def _data(manifest: Mapping[str, Any], manifest_hash: str) -> str:
     )
 
 
-def _made(config: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]) -> str:
+def _made(
+    config: Mapping[str, Any], manifest: Mapping[str, Any], making: Making, reports: Sequence[Mapping[str, Any]]
+) -> str:
     hidden = ("pronouns", "encoder", "training", checkpoint_config.LANGUAGE)
     shown = {key: value for key, value in config.items() if key not in hidden}
     shown["training"] = {key: value for key, value in config.get("training", {}).items() if key != "confusion"}
     settings = yaml.safe_dump(shown, sort_keys=False).strip()
+    where = ", ".join(each for each in (making.date and f"On {making.date}", making.machine) if each)
+    minutes = [f"{seconds / 60:.0f}" for seconds in _seconds(config.get("training", {}))]
+    time = f"Training took {', '.join(minutes)} minutes." if minutes else "The time of training is not recorded."
     return "\n".join(
         [
             "## How it was made",
             "",
-            f"On {making.date}, {making.machine}; training took {making.time}.",
+            f"{where}. {time}" if where else time,
             "",
             "```",
-            *making.commands,
+            *recipe.commands(config.get("training", {}), manifest),
             "```",
             "",
-            "Measured with",
-            "",
-            "```",
-            *dict.fromkeys(str(report["command"]) for report in reports),
-            "```",
-            "",
+            *_measured(reports),
             "Settings of the checkpoint:",
             "",
             "```yaml",
@@ -382,6 +399,19 @@ def _made(config: Mapping[str, Any], making: Making, reports: Sequence[Mapping[s
             "```",
         ]
     )
+
+
+def _seconds(training: Mapping[str, Any]) -> list[int]:
+    """The duration of each run of a checkpoint, in seconds."""
+    if "average" in training:
+        return [seconds for part in training["average"] for seconds in _seconds(part)]
+    return [training["seconds"]] if "seconds" in training else []
+
+
+def _measured(reports: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not reports:
+        return []
+    return ["Measured with", "", "```", *dict.fromkeys(str(report["command"]) for report in reports), "```", ""]
 
 
 def _share(value: Mapping[str, Any] | None) -> str:

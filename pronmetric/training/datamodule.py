@@ -33,8 +33,11 @@ from pronmetric.training.settings import Corruption, Train
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
+COREFERENCE = "coreference"  # the source of passages with annotated antecedents
 COUNTED = 10_000  # passages whose pronouns are counted by slot
+MICRO_BATCH = 1024  # pieces of a batch that a CPU computes at once, padding included
 PART = 500  # steps that are planned together
+RELEASED_AFTER = 16  # steps, whose pages of the prepared folder are then given back
 READ = 50_000  # passages whose words are counted, to tell names from words
 
 
@@ -93,8 +96,26 @@ class Labeller:
         With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
         that has to be split into windows has no pair loss, but its labels count.
         """
+        items, rows = self._encode(items)
+        return self._label(items, rows, pairs=pairs, name=name)
+
+    def micro_batches(
+        self, items: Sequence[LabelledExample], *, pairs: bool, name: str, pieces: int
+    ) -> tuple[Labelled, ...]:
+        """One batch as micro-batches of rows of similar length, each of at most `pieces` pieces, padding included.
+
+        The two texts of a pair share a micro-batch; a row or a pair that is longer is a micro-batch by itself.
+        """
+        items, rows = self._encode(items)
+        parts = _group(rows, pairs=pairs, pieces=pieces)
+        return tuple(self._label(items, part, pairs=pairs, name=name) for part in parts)
+
+    def _encode(self, items: Sequence[LabelledExample]) -> tuple[list[LabelledExample], list[Encoded]]:
         items = [examples.of_forms(item, self.forms, self.language) for item in items]
-        rows = self.collator.encode([item.example for item in items])
+        return items, self.collator.encode([item.example for item in items])
+
+    def _label(self, items: Sequence[LabelledExample], rows: Sequence[Encoded], *, pairs: bool, name: str) -> Labelled:
+        """The batch of these rows of `items`."""
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
         right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
@@ -138,24 +159,55 @@ def _antecedents(
     return torch.from_numpy(where) & batch.word_mask[:, None, :]
 
 
+def _group(rows: Sequence[Encoded], *, pairs: bool, pieces: int) -> list[list[Encoded]]:
+    """Rows by length, in groups of at most `pieces` padded pieces; the rows of a pair (`_pairs`) stay together."""
+    units: list[list[Encoded]] = []
+    single = set(range(len(rows)))
+    for better, worse in zip(*_pairs(rows)[:2], strict=True) if pairs else ():
+        units.append([rows[better], rows[worse]])
+        single -= {better, worse}
+    units += [[rows[r]] for r in sorted(single)]
+    lengths = [max(len(row.ids) for row in unit) for unit in units]
+    groups: list[list[Encoded]] = []
+    longest = 0
+    for at in np.argsort(lengths, kind="stable")[::-1].tolist():
+        if not groups or longest * (len(groups[-1]) + len(units[at])) > pieces:
+            groups.append([])
+            longest = lengths[at]
+        groups[-1] += units[at]
+    return groups
+
+
 def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
     at = {row.example: r for r, row in enumerate(rows) if row.windows == 1}
     whole = sorted(e for e in at if e % 2 == 0 and e + 1 in at)
     return [at[e] for e in whole], [at[e + 1] for e in whole], [e // 2 for e in whole]
 
 
-class TrainingSteps(Dataset[Labelled]):
-    """A dataset of batches by step; corruption is drawn again in each epoch."""
+class TrainingSteps(Dataset[tuple[Labelled, ...]]):
+    """A dataset of batches by step; corruption is drawn again in each epoch.
+
+    On a CPU a batch is divided into micro-batches of at most `MICRO_BATCH` pieces, which bounds the memory of a step;
+    else it is one micro-batch.
+    """
 
     def __init__(
         self, passages: Any, pairs: Any, labeller: Labeller, corrupter: examples.Corrupter, *, settings: Train
     ) -> None:
         self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
         self.settings = settings
+        self.micro_batch = MICRO_BATCH if settings.trainer.accelerator == "cpu" else None
+        self._read = 0
 
-    def __getitem__(self, step: Step) -> Labelled:
-        """The batch of one planned step."""
-        return self.labeller.batch(self.items(step), pairs=step.kind == "pairs", name="train")
+    def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
+        """The micro-batches of one planned step."""
+        self._read += 1
+        if self._read % RELEASED_AFTER == 0:
+            arrow.release(self.passages, self.pairs)
+        items, pairs = self.items(step), step.kind == "pairs"
+        if self.micro_batch is None:
+            return (self.labeller.batch(items, pairs=pairs, name="train"),)
+        return self.labeller.micro_batches(items, pairs=pairs, name="train", pieces=self.micro_batch)
 
     def items(self, step: Step) -> list[LabelledExample]:
         """The examples of one planned step."""
@@ -246,7 +298,7 @@ class PronounData(pl.LightningDataModule):
         collator: of the encoder.
         prepared: the settings of the preparation: language and inventory.
         required_sources: names in `objective.source_share` that the passages must have; the share of another source
-            without passages is ignored with a warning.
+            without passages is ignored with a warning. `COREFERENCE` also requires passages with annotated antecedents.
 
     Raises:
         InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
@@ -335,15 +387,21 @@ class PronounData(pl.LightningDataModule):
         if objective.kind == "detection" and objective.antecedent:
             from datasets import concatenate_datasets
 
-            if "coreference_train" not in arrow.read_manifest(self.folder)["splits"]:
+            if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
+                more = arrow.read_passages(self.folder, "coreference_train")
+                self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
+                passages = concatenate_datasets([passages, more])
+            elif COREFERENCE in self.required_sources:
                 raise InputError(
                     "no passages with annotated antecedents: prepare with data.coreference, or set "
                     "objective.antecedent=0",
                     file=self.folder,
                 )
-            more = arrow.read_passages(self.folder, "coreference_train")
-            self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
-            passages = concatenate_datasets([passages, more])
+            else:
+                LOG.warning(
+                    "objective.antecedent: no passages with annotated antecedents (prepare with data.coreference), the "
+                    "preset's loss is left out"
+                )
         by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
         known = Passages.of(passages, by_form, self.labeller.language.writing)
         filled = np.flatnonzero(known.weights)
@@ -412,7 +470,7 @@ class PronounData(pl.LightningDataModule):
         """The first batches of passages of the run."""
         steps = (step for step in self.steps() if step.kind == "passages")
         assert self._sets is not None
-        yield from (self._sets[step] for step in islice(steps, batches))
+        yield from chain.from_iterable(self._sets[step] for step in islice(steps, batches))
 
     def texts(self) -> Iterator[Example]:
         """Every text of the pairs of training and development, unchanged, each in its context."""
@@ -472,7 +530,7 @@ class PronounData(pl.LightningDataModule):
     def _texts(self, most: int) -> Iterator[str]:
         """The texts of every n-th passage, so that they are fewer than about `most`."""
         some = self._passages.select(range(0, len(self._passages), len(self._passages) // most + 1))
-        for part in some.select_columns(["text"]).iter(1000):
+        for part in arrow.read_columns(some, "text"):
             yield from part["text"]
 
     def _odds(self) -> dict[tuple[str, str], float]:
@@ -482,7 +540,7 @@ class PronounData(pl.LightningDataModule):
         items = chain.from_iterable(map(self._sets.items, steps))
         return logit_adjustment.log_odds(islice(items, COUNTED))
 
-    def train_dataloader(self) -> DataLoader[Labelled]:
+    def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
         """The remaining batches."""
         trainer, steps = self.trainer, self.steps()
         assert trainer is not None and self._sets is not None
@@ -531,7 +589,7 @@ def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
     letters_per_piece = language.writing.letters_per_piece
     lengths = np.zeros(len(rows), dtype=np.int32)
     at = 0
-    for part in rows.select_columns(["better", "worse", "context"]).iter(1000):
+    for part in arrow.read_columns(rows, "better", "worse", "context"):
         for better, worse, before in zip(part["better"], part["worse"], part["context"], strict=True):
             letters = len(better) + len(worse)
             if context != "none":
@@ -543,5 +601,5 @@ def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
 
 def _is(rows: Any, column: str, value: str) -> np.ndarray:
     """Which rows have this value in a column of texts (rows,)."""
-    parts = (np.array(part[column]) == value for part in rows.select_columns([column]).iter(1000))
+    parts = (np.array(part[column]) == value for part in arrow.read_columns(rows, column))
     return np.concatenate([np.zeros(0, dtype=bool), *parts])

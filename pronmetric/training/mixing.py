@@ -7,11 +7,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.text.writing import Writing
 from pronmetric.training.batching import Plan
-
-_ROWS_AT_ONCE = 1000
 
 
 class Passages(NamedTuple):
@@ -34,7 +33,7 @@ class Passages(NamedTuple):
         source = np.zeros(len(rows), dtype=np.int16)
         weights = np.zeros(len(rows), dtype=np.float64)
         at = 0
-        for part in rows.select_columns(["text", "source", "forms"]).iter(_ROWS_AT_ONCE):
+        for part in arrow.read_columns(rows, "text", "source", "forms"):
             end = at + len(part["text"])
             lengths[at:end] = [int(writing.pieces(text)) + 3 for text in part["text"]]
             source[at:end] = [numbers.setdefault(name, len(numbers)) for name in part["source"]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -72,18 +73,46 @@ class ScorerModule(pl.LightningModule):
             for parameter in chain.from_iterable(self.scorer.encoder.layers()):
                 parameter.requires_grad_(False)
 
-    def training_step(self, item: Labelled, index: int) -> Tensor:
-        """The weighted loss of one batch."""
+    def training_step(self, items: Sequence[Labelled], index: int) -> Tensor:
+        """The weighted loss of one batch, given as micro-batches whose activations are in memory one after the other.
+
+        The gradient of the returned loss is that of the whole batch.
+        """
         torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
-        parts = self.losses(self.scorer(item.batch), item)
-        total = sum(
-            (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
-        )
-        refuse_not_finite(total, step=self.global_step + 1)
+        whole = sum(map(self.counts, items), start=Counter())
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        earlier, found = Gradients(trained), defaultdict[str, list[Tensor]](list)
+        for number, item in enumerate(items, start=1):
+            own = self.counts(item)
+            parts = self.losses(self.scorer(item.batch), item)
+            for name, part in parts.items():  # means, each over its number of pronouns or pairs
+                parts[name] = part * (own[name] / max(1, whole[name]))
+                found[name].append(parts[name].detach())
+            loss = sum(
+                (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
+            )
+            refuse_not_finite(loss, step=self.global_step + 1)
+            if number < len(items):
+                earlier.add(loss)
+        total = earlier.append_to(loss)
+        rows = sum(len(item.batch.ids) for item in items)
         self.log("epoch", self.global_step / self.length.epoch)
-        self.log_dict({f"train/{name}": part.detach() for name, part in parts.items()}, batch_size=len(item.batch.ids))
-        self.log("train/loss", total.detach(), prog_bar=True, batch_size=len(item.batch.ids), sync_dist=True)
+        self.log_dict({f"train/{name}": torch.stack(parts).sum() for name, parts in found.items()}, batch_size=rows)
+        self.log("train/loss", total.detach(), prog_bar=True, batch_size=rows, sync_dist=True)
         return total
+
+    def counts(self, item: Labelled) -> Counter[str]:
+        """The number of pronouns or pairs that each of `losses` is the mean of."""
+        real = item.batch.pronoun_mask
+        scored = real.any(1)[item.better] & real.any(1)[item.worse]
+        chosen = scored if self.scorer.pair_head is None else scored & ~item.system
+        found = {
+            "detection": (item.labelled & real).sum() * self.scorer.probability,
+            "antecedent": 0 if item.antecedent is None else item.antecedent.any(-1).sum(),
+            "pair": chosen.sum(),
+            "preference": scored.sum(),
+        }
+        return Counter({name: int(count) for name, count in found.items()})
 
     def losses(self, out: HeadOutput, item: Labelled) -> dict[str, Float[Tensor, ""]]:
         """The losses of a batch by name, unweighted; only those that the head supports."""
@@ -174,6 +203,48 @@ class ScorerModule(pl.LightningModule):
             trained = [p for p in parameters if p.requires_grad]  # a part of the encoder may be frozen
             groups += parameter_groups(trained, rate, self.optim.weight_decay)
         return groups
+
+
+class Gradients:
+    """The summed gradients of the losses of a batch's earlier micro-batches; their activations are freed.
+
+    parameters: those that are trained.
+    """
+
+    def __init__(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+        self._parameters = list(parameters)
+        self._sums: list[Tensor | None] = [None] * len(self._parameters)
+        self._losses: list[Tensor] = []
+
+    def add(self, loss: Float[Tensor, ""]) -> None:
+        """Compute and add the gradients of a loss."""
+        self._losses.append(loss.detach())
+        with torch.autocast(loss.device.type, enabled=False):
+            new = torch.autograd.grad(loss, self._parameters, allow_unused=True)
+        for number, (old, one) in enumerate(zip(self._sums, new, strict=True)):
+            if one is not None:
+                self._sums[number] = one if old is None else old.add_(one)
+
+    def append_to(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
+        """`loss` plus the earlier losses; `backward` of it gives the parameters the gradients of all."""
+        if not self._losses:
+            return loss
+        total: Tensor = _Known.apply(loss + torch.stack(self._losses).sum(), self._sums, *self._parameters)
+        return total
+
+
+class _Known(torch.autograd.Function):
+    """The identity on a loss, whose backward pass also adds known gradients of the parameters."""
+
+    @staticmethod
+    def forward(ctx: Any, loss: Tensor, known: Sequence[Tensor | None], *parameters: Tensor) -> Tensor:
+        ctx.known = known
+        return loss.clone()
+
+    @staticmethod
+    def backward(ctx: Any, scale: Tensor) -> Any:
+        known, ctx.known = ctx.known, ()
+        return scale, None, *(None if one is None else one.mul_(scale) for one in known)
 
 
 def refuse_not_finite(loss: Tensor, *, step: int) -> None:

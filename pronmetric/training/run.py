@@ -31,7 +31,7 @@ from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import decision, encoders, target_language, tie_threshold
+from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, HeapTrim, ProgressBar, ResumePoint, trim_heap
 from pronmetric.training.datamodule import PronounData
@@ -85,7 +85,11 @@ class Result:
 
 
 def train(
-    settings: Train, *, required_sources: Collection[str] = (), note: Callable[[str], None] = LOG.info
+    settings: Train,
+    *,
+    required_sources: Collection[str] = (),
+    overrides: Sequence[str] | None = None,
+    note: Callable[[str], None] = LOG.info,
 ) -> Result | None:
     """Train, and export the weights with the best development pair accuracy to `out`/checkpoint.
 
@@ -95,6 +99,7 @@ def train(
     Args:
         settings: of the run; `init`, if any, is a folder.
         required_sources: names in `objective.source_share` that the data must have; others may be absent.
+        overrides: of the command line, which the checkpoint's config and its card record; None: not known.
         note: takes a line on each source of passages, if `trainer.progress` is true.
 
     Raises:
@@ -138,6 +143,7 @@ def train(
     record = {
         "version": pronmetric.__version__,
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
+        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
         **_training_record(settings, model, first, best, annotated=data.annotated),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
@@ -149,6 +155,7 @@ def train(
     config = tie_threshold.add_to_config(config, tie, table)
     config = decision.add_to_config(config, choice)
     digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
+    card.write(out / EXPORT, data=folder)
     return Result(out / EXPORT, digest, best.figures, calibration)
 
 

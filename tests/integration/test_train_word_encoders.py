@@ -63,7 +63,7 @@ def test_five_steps_make_a_checkpoint_that_scores(
     told = config(out)
     assert told["encoder"]["kind"] == ("elmo" if kind == "elmo" else "glove") and told["max_pieces"] == 512
     assert told["training"]["steps"] == 5 and told["separator"] is True
-    files = {"config.yaml", "model.safetensors"} | (set() if kind == "elmo" else {"vocabulary.txt"})
+    files = {"README.md", "config.yaml", "model.safetensors"} | (set() if kind == "elmo" else {"vocabulary.txt"})
     assert {path.name for path in (out / "checkpoint").iterdir()} == files
     if kind == "elmo":
         assert told["training"]["encoder"] == {"options": "options.json", "weights": "weights.hdf5"}

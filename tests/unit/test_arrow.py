@@ -127,3 +127,25 @@ def test_faults_name_the_folder_and_the_split(folder: Path, tmp_path: Path) -> N
         arrow.read_pairs(folder, "passages_train")
     with pytest.raises(InputError, match="no split 'passages_train' here"):
         arrow.read_passages(tmp_path, "passages_train")
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="mapped pages are read from Linux's /proc")
+def test_pages_that_were_read_are_given_back(tmp_path: Path) -> None:
+    def resident(folder: Path) -> int:  # kB of the folder's files in this process's memory
+        found, inside = 0, False
+        for line in Path("/proc/self/smaps").read_text().splitlines():
+            if "-" in line.split()[0] and not line.split()[0].endswith(":"):
+                inside = str(folder) in line
+            elif inside and line.startswith("Rss:"):
+                found += int(line.split()[1])
+        return found
+
+    texts = [Passage(f"p{n}", "tiny", "d", f"{n} " + "she left. " * 100, (), ()) for n in range(2000)]
+    arrow.write(tmp_path / "out", pairs={}, passages={"passages_train": texts})
+    rows = arrow.read_passages(tmp_path / "out", "passages_train")
+    found = [text for part in arrow.read_columns(rows, "text") for text in part["text"]]
+    before = resident(tmp_path)
+    arrow.release(rows)
+    assert before > 1000 and resident(tmp_path) < before / 10
+    assert found == [each.text for each in texts] == rows["text"][:]  # they are read again
+    arrow.release(rows.select([3]), type(rows).from_dict({"text": ["in memory"]}))

@@ -13,6 +13,7 @@ import pytest
 from benchmarks import system_level
 from benchmarks.corpora import Outputs
 from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, Ranked, average, markdown, measure, rankings
+from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall
 
@@ -213,12 +214,43 @@ def test_the_model_scores_all_systems_as_predict_does(tiny_checkpoint: Callable[
 
     folder = tiny_checkpoint()
     outputs = Outputs("tiny", REFERENCE, ["d1"] * 3 + ["d2"] * 3, OUTPUTS)
-    sign, of = system_level.learned(Namespace(model=str(folder), precision="32", batch_size=None, seed=5))
+    found = system_level.learned(Namespace(model=str(folder), precision="32", batch_size=None, seed=5))
+    assert list(found) == ["pronmetric", "pronmetric errors"]  # no pair head
+    sign, of = found[PRONMETRIC]
     signature, scores = of(outputs)
     metric = PronounMetric.from_pretrained(folder, precision="32")
     expected = {name: metric.predict(outputs.records(name)).system_score for name in ("Alder", "Elm")}
     assert {name: scores[name] for name in expected} == pytest.approx(expected)
     assert signature == sign == str(metric.signature(context="common", seed=5))
+    sign, of = found["pronmetric errors"]
+    _, errors = of(outputs)
+    for name in ("Alder", "Elm"):
+        doubts = [1 - p.probability for each in metric.predict(outputs.records(name)).segments for p in each.pronouns]
+        assert errors[name] == pytest.approx(-100 * sum(doubts) / len(REFERENCE))
+    assert sign.endswith("|by:errors")
+
+
+def test_a_checkpoint_with_two_heads_has_three_numbers(
+    tiny_checkpoint: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sacrebleu")
+    before, two = checkpoint_files.load(tiny_checkpoint()), tmp_path / "two"
+    config = {**before.config, "pair_head": {"heads": 4, "dropout": 0.1}}
+    checkpoint_files.save(two, checkpoint_files.build(config), before.pieces, config, half=False)
+    place, table = shared(tmp_path / "shared"), tmp_path / "table.md"
+    flags = ["--shared", str(place), "--out", str(tmp_path / "out"), "--table", str(table), "--precision", "32"]
+    flags += ["--model", str(two), "--metrics", "pronmetric,bleu", "--only", "wmt22:cs-en"]
+    monkeypatch.setattr(sys, "argv", ["system_level", *flags])
+    system_level.main()
+    content = json.loads(table.with_suffix(".json").read_text())
+    names = ["pronmetric", "pronmetric errors", "pronmetric preference", BLEU]
+    assert list(content["averages"]["all"]) == names and content["averages"]["held out"] == {}
+    assert content["averages"]["all"]["pronmetric preference"]["kendall"]["sets"] == 1
+    measured = content["test sets"]["wmt22:cs-en"]
+    assert sorted(measured["metrics"]) == sorted(names) and measured["people"] == Z
+    text = table.read_text()
+    for label in ("pronmetric score", "pronmetric errors", "pronmetric preference", "BLEU"):
+        assert f"| {label} | 1 | " in text
 
 
 @pytest.mark.shared

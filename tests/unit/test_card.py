@@ -27,7 +27,7 @@ CONFIG = {
     "separator": False,
     "pronouns": ["he", "it"],
     "context": "common",
-    "training": {"seed": 3},
+    "training": {"seed": 3, "overrides": ["experiment=default", "seed=3"], "seconds": 4380},
 }
 MANIFEST = {
     "schema_version": 1,
@@ -36,9 +36,7 @@ MANIFEST = {
     "config": {"agreement": "grammar", "exclude": ["newstest2017"]},
     "splits": {"train": {"rows": 12345, "testsets": ["set.de-en"]}, "passages_train": {"rows": 7, "testsets": []}},
 }
-MAKING = Making(
-    ("pronmetric prepare out=data", "pronmetric train out=run"), "two cores of a CPU", "3 hours", "2026-01-02"
-)
+MAKING = Making("two cores of a CPU", "2026-01-02")
 SHARE = Accuracy(0.864, 0.831, 0.892, 500, 432, 3, 2)
 
 
@@ -106,6 +104,19 @@ def antecedents() -> dict[str, Any]:
     return report("antecedents", {"groups": {"held out": {"antecedent": part}, "read in training": {}}})
 
 
+def bias() -> dict[str, Any]:
+    gain = Estimate(0.042, 0.01, 0.07)
+    sources = {name: {"pearson": Estimate(-0.31, -0.5, -0.1)} for name in ("bergsma", "bls")}
+    own = {"occupations": 60, "difference": gain, "absolute": gain, "correlations": sources}
+    return report(
+        "bias",
+        {
+            "winogender": {"occupation": own},
+            "gap": {**dict.fromkeys(("feminine", "masculine"), SHARE), "difference": gain},
+        },
+    )
+
+
 def made(*reports: dict[str, Any]) -> str:
     return card(
         name="small",
@@ -127,12 +138,12 @@ def test_front_matter_is_yaml() -> None:
 def test_says_what_was_not_measured() -> None:
     text = made(study())
     assert "`study`: not measured" not in text
-    for name in ("gap", "pair_accuracy", "context_gain", "calibration", "antecedents"):
+    for name in ("gap", "pair_accuracy", "context_gain", "calibration", "antecedents", "bias"):
         assert f"`{name}`: not measured." in text
 
 
 def test_figures_come_from_the_reports() -> None:
-    text = made(study(), pairs(), calibration(), gap(), context_gain(), antecedents())
+    text = made(study(), pairs(), calibration(), gap(), context_gain(), antecedents(), bias())
     assert "not measured" not in text
     share = "86.4 [83.1, 89.2]"
     assert f"| french | 500 | {share} | {share} | {share} | 3 / 2 / 4 | 82.0 |" in text
@@ -146,6 +157,8 @@ def test_figures_come_from_the_reports() -> None:
     assert "Context helps by +4.2 [+1.0, +7.0] points, shuffled context by -1.0." in text
     assert "| third | 500 | 86.4 | 86.4 | 86.4 | +4.2 [+1.0, +7.0] | -1.0 [-2.0, +0.0] |" in text
     assert "third, he" not in text
+    assert "over 60 occupations (absolute 0.042; 0 is unbiased)" in text and "-0.31 (web text), -0.31 (US)" in text
+    assert f"| feminine | 500 | {share} |" in text and "Feminine minus masculine: +4.2 [+1.0, +7.0] points." in text
     assert (
         "| held out | 40 | attention | 25.0 [20.0, 30.0] | 50.0 |" in text
         and "-4.2 [-7.0, +1.0] points (hit@1)" in text
@@ -168,8 +181,11 @@ def test_data_licence_and_making() -> None:
     assert "| train | 12,345 | set.de-en |" in text and "| passages_train | 7 | - |" in text
     assert "for research use" in text and "GUM, CC BY" in text and "`mine`: see where it came from" in text
     assert text.count("GUM") == 1
-    assert "On 2026-01-02, two cores of a CPU; training took 3 hours." in text
-    assert "pronmetric train out=run" in text and "python -m benchmarks.study --model x" in text
+    assert "On 2026-01-02, two cores of a CPU. Training took 73 minutes." in text
+    assert (
+        "pronmetric train experiment=default seed=3 data.dir=PREPARED out=RUN\n" in text
+        and "python -m benchmarks.study --model x" in text
+    )
     assert "seed: 3" in text and "hidden_size" not in text
     assert "## Intended use" in text and "## Limits" in text and "256 sub-word pieces" in text
 
@@ -187,7 +203,7 @@ def test_the_tie_threshold_and_how_it_was_chosen(monkeypatch: pytest.MonkeyPatch
 
 
 def test_tables_are_whole() -> None:
-    for block in made(study(), pairs(), calibration(), gap(), context_gain(), antecedents()).split("\n\n"):
+    for block in made(study(), pairs(), calibration(), gap(), context_gain(), antecedents(), bias()).split("\n\n"):
         if block.startswith("| "):
             assert len({line.count(" | ") for line in block.splitlines()}) == 1, block
 
@@ -204,13 +220,13 @@ def test_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     (model / "model.safetensors").write_bytes(b"weights")
     (model / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
     (tmp_path / "study.json").write_text(json.dumps(study()), encoding="utf-8")
-    flags = ["--model", model, "--data", data, "--reports", tmp_path / "study.json", "--machine", "m", "--time", "t"]
-    monkeypatch.setattr(sys, "argv", ["card", *map(str, flags), "--command", "one", "--command", "two"])
+    flags = ["--model", model, "--data", data, "--reports", tmp_path / "study.json", "--machine", "m"]
+    monkeypatch.setattr(sys, "argv", ["card", *map(str, flags)])
     with pytest.raises(InputError, match=r"manifest\.json"):
         script.main()
     (data / "manifest.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
     script.main()
     text = (model / "README.md").read_text(encoding="utf-8")
-    assert "# pronmetric checkpoint `tiny`" in text and "\none\ntwo\n" in text
+    assert "# pronmetric checkpoint `tiny`" in text and ", m. Training took" in text
     assert hashlib.sha256((data / "manifest.json").read_bytes()).hexdigest() in text
     assert capsys.readouterr().out.strip() == str(model / "README.md")

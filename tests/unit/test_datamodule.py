@@ -71,6 +71,7 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             "source_share": None,
             "source_turns": None,
             "form_weight": None,
+            **({"antecedent": 0.0} if changes.get("pair_share") != 1 else {}),
             "corruption": CORRUPTION,
             "development": 0,
             **changes,
@@ -92,10 +93,10 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
 
 
 def batches(data: PronounData, *, first: int = 0, rank: int = 0, world: int = 1, most: int = 10_000) -> list[Labelled]:
-    """What a trainer would get."""
+    """What a trainer would get; all batches are small enough to be one micro-batch."""
     data.first = first
     data.trainer = SimpleNamespace(global_rank=rank, world_size=world, max_steps=most)  # type: ignore[assignment]
-    return list(data.train_dataloader())
+    return [item for (item,) in data.train_dataloader()]
 
 
 def same(one: Labelled, other: Labelled) -> bool:
@@ -145,6 +146,24 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
     assert (found.better.tolist(), found.worse.tolist(), found.pair.tolist()) == ([rows - 2], [rows - 1], [1])
     mine = found.labelled[: rows - 3] & found.batch.pronoun_mask[: rows - 3]
     assert sorted(found.right[: rows - 3][mine].tolist()) == [0.0, 1.0]
+
+
+def test_micro_batches_hold_the_batch_and_keep_pairs_together(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
+    labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=24, separator=False))
+    texts = [f"She left{' the house' * n}." for n in (1, 3, 2, 2, 30, 1, 3, 4)]  # the fifth has several windows
+    items = [labelled(text, right=[float(n % 2 == 0)]) for n, text in enumerate(texts)]
+    whole = labeller.batch(items, pairs=True, name="t")
+    parts = labeller.micro_batches(items, pairs=True, name="t", pieces=48)
+    assert len(parts) > 2 and all(part.batch.ids.numel() <= 48 for part in parts)
+    assert sum(len(part.batch.ids) for part in parts) == len(whole.batch.ids)
+    assert sorted(n for part in parts for n in part.pair.tolist()) == whole.pair.tolist() == [0, 1, 3]
+    for part in parts:
+        for better, worse, pair in zip(part.better, part.worse, part.pair, strict=True):
+            for row, text in ((better, texts[2 * pair]), (worse, texts[2 * pair + 1])):
+                (encoded,) = labeller.collator.encode([Example("", text, ())])
+                assert part.batch.ids[row][part.batch.piece_mask[row]].tolist() == encoded.ids.tolist()
+    (single,) = labeller.micro_batches(items, pairs=True, name="t", pieces=10_000)
+    assert sorted(map(tuple, single.batch.ids.tolist())) == sorted(map(tuple, whole.batch.ids.tolist()))
 
 
 def test_a_batch_moves_as_a_whole(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
@@ -284,7 +303,7 @@ def test_batches_of_passages_have_log_odds_by_slot_and_form(make: Make) -> None:
     assert odds and {form for _, form in odds} <= THIRD_PERSON and any(abs(value) > 0.01 for value in odds.values())
     added = set()
     for step in data.steps():
-        one, other = data._sets[step], plain._sets[step]
+        (one,), (other,) = data._sets[step], plain._sets[step]
         assert other.adjustment is None and one.adjustment is not None
         assert same(replace(one, adjustment=None), other)
         assert step.kind == "passages" or not one.adjustment.any()
@@ -336,7 +355,15 @@ def test_annotated_documents_come_as_further_passages(
         assert one.antecedent is None or torch.equal(one.antecedent, other.antecedent)  # type: ignore[arg-type]
     assert all(item.antecedent is None for item in batches(make(folder)))
     with pytest.raises(InputError, match="no passages with annotated antecedents: prepare with"):
-        make(antecedent=0.5).setup()
+        make(antecedent=0.5, required=["coreference"]).setup()
+
+
+def test_antecedents_that_only_a_preset_asks_for_are_left_out_with_a_warning(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = make(antecedent=0.5)
+    assert batches(data) and not data.annotated
+    assert "objective.antecedent: no passages with annotated antecedents (prepare with data.coreference)" in caplog.text
 
 
 # Faults

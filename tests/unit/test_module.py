@@ -123,6 +123,31 @@ def test_an_unbounded_score_is_its_own_logit_and_has_no_detection(make: Make, it
     assert found["detection"].item() == 0
 
 
+def test_the_gradient_of_micro_batches_is_that_of_the_batch(make: Make, tiny_checkpoint: Callable[..., Path]) -> None:
+    collator = files.load(tiny_checkpoint()).collator
+    texts: list[Text] = [
+        ("She left her there.", (1.0, 1.0), True),
+        ("It left her there and did not come back for years.", (0.0, 1.0), True),
+        ("They left.", (1.0,), True),
+        ("All left.", (), False),
+        ("He saw.", (1.0,), True),
+        ("It saw.", (0.0,), False),
+    ]
+    whole = labelled(collator, texts, pairs=True)
+    parts = [labelled(collator, texts[at : at + 2], pairs=True) for at in (0, 2, 4)]
+    found = []
+    for items in ([whole], parts):
+        module = with_pair_head(make())
+        module.log = module.log_dict = lambda *_, **__: None  # type: ignore[method-assign,assignment]
+        loss = module.training_step(items, 0)
+        loss.backward()
+        found.append((loss.item(), {name: p.grad for name, p in module.named_parameters() if p.grad is not None}))
+    (one, expected), (other, gradients) = found
+    assert other == pytest.approx(one, rel=1e-5) and gradients.keys() == expected.keys()
+    torch.testing.assert_close(gradients, expected, rtol=1e-4, atol=1e-6)
+    assert any(gradient.abs().max() > 1e-3 for gradient in expected.values())
+
+
 @pytest.mark.parametrize("head", ["logit", "paper", "average"])
 def test_a_batch_without_labels_and_whole_pairs_can_go_back(make: Make, item: Labelled, head: str) -> None:
     module = make(head=head)

@@ -1,0 +1,153 @@
+"""The command lines that make a checkpoint again: prepare, train, average; from its config and its data's manifest.
+
+Folders have names in capitals: WMT, ENGLISH and COREFERENCE hold the texts, whose files and hashes are in
+PREPARED/manifest.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+PREPARED = "PREPARED"
+_CONF = "pronmetric.conf"
+_FOLDERS = {"wmt": "data.wmt=WMT", "english": "data.english=ENGLISH", "coreference": "data.coreference=COREFERENCE"}
+_MANIFEST = {  # keys of `prepare` by those of the manifest's config
+    "years": "data.years",
+    "pairs": "data.pairs",
+    "exclude": "data.exclude",
+    "target": "data.target",
+    "inventory": "inventory",
+    "context_size": "context.size",
+    "agreement": "filter.agreement",
+    "min_agreement": "filter.min_agreement",
+    "source_filter": "filter.source",
+    "development": "splits.development",
+    "test": "splits.test",
+    "development_share": "splits.development_share",
+    "block": "splits.block",
+    "english_share": "splits.english_share",
+    "whole_files": "splits.whole_files",
+    "pieces": "passages.pieces",
+    "outputs": "passages.outputs",
+    "seed": "seed",
+}
+_PATHS = ("init", "encoder.name", "encoder.options", "encoder.weights", "encoder.vectors", "encoder_cache")
+
+
+def recorded(overrides: Sequence[str]) -> list[str]:
+    """The overrides of a run for its config: without `data.dir` and `out`, and without the folders of other paths."""
+    found = []
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if key not in ("data.dir", "out"):
+            found.append(f"{key}={value.rstrip('/').rpartition('/')[2]}" if key in _PATHS else override)
+    return found
+
+
+def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command lines, in order.
+
+    training: of a checkpoint's config; a part of an average whose command is not recorded is a comment. manifest: of
+    the prepared data.
+    """
+    return _prepare(manifest), *_make(training, "AVERAGE" if "average" in training else "RUN")[0]
+
+
+def _prepare(manifest: Mapping[str, Any]) -> str:
+    """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
+    inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
+    found = {**config, **config.get("rule", {}), "seed": config.get("seed")}
+    default = _default("prepare") | {f"data.{key}": value for key, value in _default("data/wmt").items()}
+    words = [override for name, override in _FOLDERS.items() if name in inputs]
+    aligner = str(found.get("align_backend") or default["align"])
+    words += [f"align={aligner}"] if aligner != default["align"] else []
+    lines, usual = found.get("align_lines"), _default(f"align/{aligner}").get("lines")
+    words += [f"align.lines={lines}"] if lines not in (None, usual) else []
+    for name, key in _MANIFEST.items():
+        if name in found and found[name] != default[key] and (found[name] is not None or name != "seed"):
+            words.append(f"{key}={_hydra(found[name])}")
+    return _line("pronmetric prepare", *words, f"out={PREPARED}")
+
+
+def _default(name: str) -> dict[str, Any]:
+    """The values of a file of the configuration by their dotted keys; of the defaults list the chosen options."""
+    tree = yaml.safe_load((files(_CONF) / f"{name}.yaml").read_text(encoding="utf-8"))
+    chosen = [each for each in tree.pop("defaults", []) if isinstance(each, dict)]
+    return dict(_flat(tree)) | {key: value for each in chosen for key, value in each.items()}
+
+
+def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{parent}{key}.")
+        else:
+            yield f"{parent}{key}", value
+
+
+def _make(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
+    """The lines that make one run, or an average in the folder `name`; the checkpoints that they leave."""
+    if "average" in training:
+        return _average(training, name)
+    if "overrides" not in training:
+        return [f"# the command of {name} is not recorded"], [name]
+    return _train([training], name)
+
+
+def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:
+    """One line for runs that differ in their seed alone."""
+    words = [word for word in runs[0]["overrides"] if not word.startswith("seed=")]
+    seed = f"seed={','.join(str(run['seed']) for run in runs)}"
+    given = (f"data.dir={PREPARED}", f"out={name}")
+    if len(runs) == 1:
+        return [_line("pronmetric train", *words, seed, *given)], [f"{name}/checkpoint"]
+    line = _line("pronmetric train --multirun", *words, seed, *given)
+    return [line], [f"{name}/{number}/checkpoint" for number in range(len(runs))]
+
+
+def _average(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
+    """The lines of an average and of its parts."""
+    parts = training["average"]
+    groups: dict[str, list[int]] = {}
+    for number, part in enumerate(parts):
+        words = [word for word in part.get("overrides", ()) if not word.startswith("seed=")]
+        single = "average" in part or "overrides" not in part
+        groups.setdefault(str(number) if single else json.dumps(words), []).append(number)
+    lines: list[str] = []
+    places: dict[int, str] = {}
+    for count, members in enumerate(groups.values(), start=1):
+        own = f"RUNS{count}" if len(groups) > 1 else "RUNS"
+        part = parts[members[0]]
+        if "average" in part:
+            made, left = _average(part, f"{name}{count}")
+        elif "overrides" not in part:
+            made, left = [f"# the command of {own}, weights {part['weights']}, is not recorded"], [own]
+        else:
+            made, left = _train([parts[number] for number in members], own)
+        lines += made
+        places |= dict(zip(members, left, strict=True))
+    words = [places[number] for number in range(len(parts))]
+    shares = [part["share"] for part in parts]
+    more = ["--shares", *(f"{share:g}" for share in shares)] if len(set(shares)) > 1 else []
+    more += ["--seed", str(training["seed"])] if training.get("seed", 1) != 1 else []
+    return [*lines, _line("pronmetric average", *words, "--data", PREPARED, *more, "-o", name)], [name]
+
+
+def _line(command: str, *words: str) -> str:
+    return " ".join([command, *map(shlex.quote, words)])
+
+
+def _hydra(value: Any) -> str:
+    """A value as Hydra's grammar of overrides has it."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_hydra, value))}]"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    text = str(value)
+    return text if re.fullmatch(r"[\w.:/+-]+", text) else json.dumps(text)
