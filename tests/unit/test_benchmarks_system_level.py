@@ -179,7 +179,7 @@ def test_the_table_marks_what_was_kept_from_training() -> None:
     assert "| exact pronoun match | 1 | 1.00 [1.00, 1.00] |" in text
     assert "| wmt22:cs-en | 5 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] |" in text
     assert "| wmt22:de-en\\* | 5 |  | 1.00 [1.00, 1.00] |" in text
-    assert "not trained on (wmt22:de-en):" in text and "Not measured yet: pronmetric, chrF." in text
+    assert "not trained on (wmt22:de-en):" in text and "Not measured yet: pronmetric score, chrF." in text
     assert "- BLEU: `sig:1`" in text and "left out: wmt22:cs-en HUMAN-C." in text
     assert "- wmt22:cs-en: the reference is B (C unused)." in text
 
