@@ -150,7 +150,7 @@ def test_a_pair_with_a_windowed_text_has_no_pair_loss_but_its_labels(tiny_tokeni
 
 def test_micro_batches_hold_the_batch_and_keep_pairs_together(tiny_tokenizer: PreTrainedTokenizerFast) -> None:
     labeller = Labeller(Collator(Subwords(tiny_tokenizer), max_pieces=24, separator=False))
-    texts = [f"She left{' the house' * n}." for n in (1, 3, 2, 2, 30, 1, 3, 4)]  # the fifth has several windows
+    texts = [f"She left{' the' * 4 * n}." for n in (1, 3, 2, 2, 30, 1, 3, 4)]  # the fifth has several windows
     items = [labelled(text, right=[float(n % 2 == 0)]) for n, text in enumerate(texts)]
     whole = labeller.batch(items, pairs=True, name="t")
     parts = labeller.micro_batches(items, pairs=True, name="t", pieces=48)
