@@ -81,7 +81,7 @@ def _job(settings: Train) -> None:
     overrides = hydra_app.given()
     named = hydra_app.named_below("objective.source_share")
     asked = any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides)
-    if asked and settings.objective.antecedent:
+    if asked and settings.objective.kind == "detection" and settings.objective.antecedent:
         named |= {COREFERENCE}
     result = train(
         settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
