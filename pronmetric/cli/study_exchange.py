@@ -70,9 +70,9 @@ def run_import(args: argparse.Namespace) -> int:
 
 def _new(args: argparse.Namespace, read: list[str]) -> Path:
     place = Path(args.output)
+    targets.check([], read=read, folders=[args.output])
     if place.is_dir() and any(place.iterdir()):
         raise InputError("is not empty; give a new folder", file=place)
-    targets.check([], read=read, folders=[args.output])
     return place
 
 

@@ -45,9 +45,9 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write one file of answers for each annotator; the exit code."""
     place = Path(args.output)
+    targets.check([], read=[args.study], folders=[args.output])
     if place.is_dir() and any(place.iterdir()):
         raise InputError("is not empty; give a new folder", file=place)
-    targets.check([], read=[args.study], folders=[args.output])
     study = folder.read(args.study)
     errors = args.errors * study.design.annotators if len(args.errors) == 1 else args.errors
     found = simulation.simulate(study, errors, seed=args.seed)

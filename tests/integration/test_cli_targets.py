@@ -93,9 +93,17 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("build contrastive --target-language de --source a --target b --alignment c", "a b c", ["-o"]),
         Call("compare a b", "a b", ["--to_json"]),
     ],
+    "study": [
+        Call("sample a --scores b", "a b", folders=["-o"]),
+        Call("page data", "data/manifest.json", ["-o"]),
+        Call("simulate data", "data", folders=["-o"]),
+        Call("report data a b", "data/manifest.json a b", ("--table", "--to_pairs", "--to_json")),
+        Call("export data --to appraise", "data", folders=["-o"]),
+        Call("import data a --from appraise", "data a", folders=["-o"]),
+    ],
     "completion": [Call("bash", "")],
 }
-GROUPS = ("clpp", "suite")  # their help lists commands, not flags
+GROUPS = ("clpp", "study", "suite")  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")

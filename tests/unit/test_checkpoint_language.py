@@ -87,7 +87,7 @@ def test_the_card_names_the_language(german: Path, tiny_checkpoint: Callable[...
             manifest=manifest,
             manifest_hash="0",
             reports=[],
-            making=Making((), "a machine", "no time", "2026-01-02"),
+            making=Making("a machine", "2026-01-02"),
         )
         assert f"language:\n- {code}\n" in text and said in text
         assert ("Pronouns are found by a table" in text) == (code == "de")
