@@ -80,13 +80,14 @@ def _default(name: str) -> dict[str, Any]:
     """The values of a file of the configuration by their dotted keys; of the defaults list the chosen options."""
     tree = yaml.safe_load((files(_CONF) / f"{name}.yaml").read_text(encoding="utf-8"))
     chosen = [each for each in tree.pop("defaults", []) if isinstance(each, dict)]
-    return dict(_flat(tree)) | {key: value for each in chosen for key, value in each.items()}
+    return dict(flat(tree)) | {key: value for each in chosen for key, value in each.items()}
 
 
-def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+def flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested mappings by their dotted keys."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{parent}{key}.")
+            yield from flat(value, f"{parent}{key}.")
         else:
             yield f"{parent}{key}", value
 

@@ -351,21 +351,13 @@ def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[st
         before = torch.load(path, map_location="cpu", weights_only=True, mmap=True)["settings"]
     except (RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
         raise InputError("not a run that can be resumed: delete it, or give another out=", file=path) from error
-    now, then = dict(_flat(settings)), {RENAMED.get(key, key): value for key, value in _flat(before)}
+    now, then = dict(recipe.flat(settings)), {RENAMED.get(key, key): value for key, value in recipe.flat(before)}
     for key in sorted(now.keys() | then.keys()):
         if now.get(key) != then.get(key):
             raise InputError(
                 f"the run there has {key}={then.get(key)}, not {key}={now.get(key)}: give another out=, or delete it",
                 file=path,
             )
-
-
-def _flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{parent}{key}.")
-        else:
-            yield f"{parent}{key}", value
 
 
 @contextmanager
