@@ -94,10 +94,10 @@ def examples(pairs: Sequence[Pair], judged: Judged, figures: Mapping[str, Any], 
         ]
         for number in wrong[:most]:
             pair, scores = pairs[number], (judged.better[number]["score"], judged.worse[number]["score"])
-            told = ["none" if score is None else f"{score:.3f}" for score in scores]
+            shown = ["none" if score is None else f"{score:.3f}" for score in scores]
             blocks.append(
                 f"{each['reference']} -> {each['wrong']}  {pair.testset}.{pair.lp} {pair.doc} {pair.seg}\n"
-                f"  context  {' '.join(pair.context)}\n  {told[0]:7}  {pair.better}\n  {told[1]:7}  {pair.worse}"
+                f"  context  {' '.join(pair.context)}\n  {shown[0]:7}  {pair.better}\n  {shown[1]:7}  {pair.worse}"
             )
     return "\n".join(blocks)
 

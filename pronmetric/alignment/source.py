@@ -188,8 +188,8 @@ class SourceTable:
         of_person = (effects * with_source) @ _PERSONS / shares
         rest = np.delete(shares, this)
         against = np.delete(of_person, this, axis=1) @ (rest / rest.sum())
-        told = (of_person[:, this] - against) * np.sign(log_odds)
-        most = int(np.argmax(told))
+        support = (of_person[:, this] - against) * np.sign(log_odds)
+        most = int(np.argmax(support))
         at = seen[most].at
         word = None if at == NOWHERE or not log_odds else source.words[at]
         log_odds = float(np.clip(log_odds, -MOST, MOST))

@@ -11,8 +11,7 @@ import re
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.suites.coreference import Annotated, Reading
-from pronmetric.text.lines import read_lines
+from pronmetric.suites.coreference import Annotated, Reading, read_documents
 
 _BEGIN, _END = "# begin document", "# end document"
 _BRACKET = re.compile(r"(\(?)([^()]+)(\)?)")
@@ -25,26 +24,11 @@ def read(path: str | Path) -> list[Annotated]:
         InputError: with file and line, if a line is malformed, a bracket has no partner, or a document has no end; if
             the file has no document.
     """
-    documents: list[Annotated] = []
-    current: Reading | None = None
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.startswith(_BEGIN):
-            if current is not None:
-                raise InputError(f"expected {_END!r} before the next document", file=path, line=number)
-            current = Reading(line.removeprefix(_BEGIN).strip(), path)
-        elif current is None:
-            if line.strip():
-                raise InputError(f"expected {_BEGIN + ' NAME'!r}, got {line!r}", file=path, line=number)
-        elif line.startswith(_END):
-            documents.append(current.close())
-            current = None
-        elif line.strip():
-            _add(current, line, number)
-    if current is not None:
-        raise InputError(f"{current.name} has no {_END!r}: the file is cut off", file=path)
-    if not documents:
-        raise InputError(f"holds no document; expected {_BEGIN + ' NAME'!r}", file=path, line=1)
-    return documents
+    return read_documents(path, begin=_begin, end=_END, add=_add, example=f"{_BEGIN} NAME")
+
+
+def _begin(line: str) -> str | None:
+    return line.removeprefix(_BEGIN).strip() if line.startswith(_BEGIN) else None
 
 
 def _add(document: Reading, line: str, number: int) -> None:

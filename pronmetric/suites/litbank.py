@@ -12,8 +12,7 @@ import re
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.suites.coreference import Annotated, Reading
-from pronmetric.text.lines import read_lines
+from pronmetric.suites.coreference import Annotated, Reading, read_documents
 
 BEGIN = "#begin document ("
 _BEGIN = re.compile(r"#begin document \((?P<name>.+)\); part \d+")
@@ -26,30 +25,15 @@ def read(path: str | Path) -> list[Annotated]:
     """The documents of one file, in order.
 
     Raises:
-        InputError: with file and line, where a line is none of this form, a bracket has no partner, or a document no
-            end; where the file has no document.
+        InputError: with file and line, if a line is malformed, a bracket has no partner, or a document has no end; if
+            the file has no document.
     """
-    documents: list[Annotated] = []
-    current: Reading | None = None
-    for number, line in enumerate(read_lines(path), start=1):
-        if begin := _BEGIN.match(line):
-            if current is not None:
-                raise InputError(f"expected {_END!r} before the next document", file=path, line=number)
-            current = Reading(begin["name"], path)
-        elif current is None:
-            if line.strip():
-                message = f"expected '#begin document (NAME); part 0', got {line!r}"
-                raise InputError(message, file=path, line=number)
-        elif line.startswith(_END):
-            documents.append(current.close())
-            current = None
-        elif line.strip():
-            _add(current, line, number)
-    if current is not None:
-        raise InputError(f"{current.name} has no {_END!r}: the file is cut off", file=path)
-    if not documents:
-        raise InputError("holds no document; expected '#begin document (NAME); part 0'", file=path, line=1)
-    return documents
+    return read_documents(path, begin=_begin, end=_END, add=_add, example="#begin document (NAME); part 0")
+
+
+def _begin(line: str) -> str | None:
+    match = _BEGIN.match(line)
+    return match["name"] if match else None
 
 
 def _add(document: Reading, line: str, number: int) -> None:

@@ -24,28 +24,28 @@ def texts() -> list[Text]:
 
 
 def test_progress_adds_up_and_comes_with_each_batch(metric: PronounMetric, texts: list[Text]) -> None:
-    told: list[int] = []
-    scores = metric.stream(texts, batch_size=4, advance=told.append)
+    counts: list[int] = []
+    scores = metric.stream(texts, batch_size=4, advance=counts.append)
     next(scores)
-    assert len(told) > 5 and max(told) < len(texts) / 2  # no single jump, and before the first score comes out
+    assert len(counts) > 5 and max(counts) < len(texts) / 2  # no single jump, and before the first score comes out
     assert len(list(scores)) == len(texts) - 1
-    assert sum(told) == len(texts)
+    assert sum(counts) == len(texts)
 
 
 def test_progress_adds_up_over_windows(
     metric: PronounMetric, texts: list[Text], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_WINDOW", 7)
-    told: list[int] = []
-    list(metric.stream(texts, advance=told.append))
-    assert sum(told) == len(texts)
+    counts: list[int] = []
+    list(metric.stream(texts, advance=counts.append))
+    assert sum(counts) == len(texts)
 
 
 def test_progress_of_alternatives_counts_texts(metric: PronounMetric, texts: list[Text]) -> None:
-    told: list[int] = []
-    places = metric.alternatives(texts, batch_size=4, advance=told.append)
+    counts: list[int] = []
+    places = metric.alternatives(texts, batch_size=4, advance=counts.append)
     next(places)
-    assert sum(told) == len(list(places)) + 1 == len(texts)
+    assert sum(counts) == len(list(places)) + 1 == len(texts)
 
 
 def test_neither_order_nor_cache_changes_a_score(metric: PronounMetric, texts: list[Text]) -> None:

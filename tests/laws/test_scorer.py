@@ -108,12 +108,12 @@ def test_dropout_is_the_only_difference_of_training(folder: Path, rows: list[Enc
 def test_what_is_no_context_is_not_read(loaded: Checkpoint) -> None:
     """The pieces of the pronoun and of the context change its score; another text in the batch does not."""
     spans = ((0, 3),)
-    base, other, told = (
+    base, other, third = (
         Example("", "She left.", spans),
         Example("", "They left.", ((0, 4),)),
         Example("Paul is here.", "She left.", spans),
     )
-    encoded = loaded.collator.encode([base, other, told])
+    encoded = loaded.collator.encode([base, other, third])
     scores = [found.scores[0] for found in score(loaded, encoded)]
     assert abs(scores[0] - scores[1]) > 1e-4
     if loaded.model.probability:
