@@ -1,11 +1,10 @@
-"""Callbacks of a run: the checkpoint to resume from, written atomically, memory that is returned, the progress bar."""
+"""Callbacks of a run: the checkpoint to resume from, written atomically, and the progress bar."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +16,6 @@ from tqdm import tqdm
 
 from pronmetric.errors import PronmetricError
 from pronmetric.output.progress import progress
-
-
-def trim_heap() -> Callable[[int], object] | None:
-    """The function `malloc_trim` of glibc; None where the C library has none."""
-    return getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-
-
-class HeapTrim(Callback):
-    """Returns the free memory of the heap to the system every few steps.
-
-    The tensors of a step on a CPU have other sizes in every batch. glibc keeps their freed blocks, so that the process
-    would grow by gigabytes in an hour.
-
-    Args:
-        every: steps between two calls.
-        trim: see `trim_heap`.
-    """
-
-    def __init__(self, every: int, trim: Callable[[int], object] | None) -> None:
-        self.every, self.trim = every, trim
-
-    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Return it, if it is time."""
-        if self.trim is not None and trainer.global_step % self.every == 0:
-            self.trim(0)
 
 
 class ResumePoint(Checkpoint):

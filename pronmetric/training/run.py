@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import pickle
 import signal
 import threading
@@ -33,7 +34,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
-from pronmetric.training.callbacks import AtomicCheckpointIO, HeapTrim, ProgressBar, ResumePoint, trim_heap
+from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.decision import Choice
 from pronmetric.training.encoder_cache import cached_encoder, fill
@@ -45,7 +46,9 @@ from pronmetric.training.settings import Train, Trainer
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
-TRIM_EVERY = 8  # steps
+# oneDNN compiles kernels for the shapes of each batch, which hardly ever recur: its defaults, 1,024 kernels in each of
+# two caches, hold gigabytes. The variables are read at the first such operation.
+KERNEL_CACHES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "16", "LRU_CACHE_CAPACITY": "16"}
 LOG = logging.getLogger(__name__)
 RENAMED = {  # keys in the last.ckpt of older versions
     "objective.corruption.flip": "objective.corruption.gender_swap",
@@ -300,7 +303,7 @@ def make_trainer(
         CSVLogger(str(out), name="csv"),  # a new version for each start keeps the rows of a resumed run
         TensorBoardLogger(str(out), name="", version="tensorboard"),
     ]
-    callbacks = [LearningRateMonitor(logging_interval="step"), HeapTrim(TRIM_EVERY, trim_heap()), *callbacks]
+    callbacks = [LearningRateMonitor(logging_interval="step"), *callbacks]
     if options.patience:
         callbacks.append(
             EarlyStopping(
@@ -362,7 +365,9 @@ def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[st
 
 @contextmanager
 def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
-    """Set threads and seed, and silence the warnings of Lightning and torch that no user can act on."""
+    """Set threads, seed and the size of the kernel caches; silence warnings that no user can act on."""
+    limits = {name: capacity for name, capacity in KERNEL_CACHES.items() if name not in os.environ}
+    os.environ.update(limits)
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     threads = torch.get_num_threads()
     torch.set_num_threads(trainer.threads or threads)
@@ -374,6 +379,8 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(threads)
+        for name in limits:
+            del os.environ[name]
 
 
 def run_length(batches: int, trainer: Trainer) -> Length:

@@ -19,7 +19,7 @@ TIMES = 10
 BOUND = 8  # MB for 36,000 passages more, in four epochs; lists of numbers took over 20, the texts alone are 5
 
 PROBE = """
-import gc, json, sys
+import ctypes, gc, json, sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,12 +34,11 @@ from transformers import AutoTokenizer
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import Subwords
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.training.callbacks import trim_heap
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train
 
-trim = trim_heap()
+trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 settings = Train.model_validate_json(sys.argv[1])
 collator = Collator(Subwords(AutoTokenizer.from_pretrained(sys.argv[2])), max_pieces=128, separator=False)
 
