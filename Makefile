@@ -23,7 +23,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
 
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet -n auto  # a process for each core
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet -n auto --dist loadgroup  # a process for each core
 
 test-matrix: $(VENV)/.installed-dev
 	PYTHON=$(BIN)/python tests/matrix.sh

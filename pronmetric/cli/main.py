@@ -23,6 +23,7 @@ VERBS = {
     "report": "show a result of score or compare as a web page, tables or a plot",
     "attention": "show the attention weights of the pronouns of a sentence",
     "rerank": "choose among candidate translations of each line by their pronouns",
+    "bulk": "score many files in many processes, on this machine or a Ray cluster",
     "prepare": "turn WMT system outputs and English documents into training data",
     "train": "train a metric on prepared data",
     "pretrain": "pretrain an ELMo on English documents, as an encoder for train",

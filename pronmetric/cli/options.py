@@ -81,8 +81,8 @@ def add_dataset(texts: argparse._ActionsContainer) -> None:
     texts.add_argument("--systems", nargs="+", metavar="NAME", help="systems of -d (default: all)")
 
 
-def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
-    """The flags of the model and its hardware; `seed`: also the seed of the resampling."""
+def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = True) -> None:
+    """The flags of the model and its hardware; `seed`: also the seed of the resampling; `gpus`: also --gpus."""
     model = made.add_argument_group("model")
     model.add_argument(
         "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
@@ -95,9 +95,10 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True) -> None:
         metavar="N",
         help="pieces per batch, in units of 32 (default: 32, on a GPU 1024)",
     )
-    model.add_argument(
-        "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: 1 if available)"
-    )
+    if gpus:
+        model.add_argument(
+            "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: 1 if available)"
+        )
     model.add_argument(
         "--precision",
         choices=["32", "bf16", "16"],

@@ -64,12 +64,13 @@ def bar(
     total: int | None,
     label: str = "score",
     unit: str = "texts",
+    done: int = 0,
     short: bool = False,
 ) -> tqdm:
     """Progress on stderr, see `progress`; none with --quiet or --disable_bar."""
     if getattr(args, "quiet", False) or getattr(args, "disable_bar", False):
         return tqdm(items, disable=True)
-    return progress(items, label=label, total=total, unit=unit, short=short)
+    return progress(items, label=label, total=total, unit=unit, done=done, short=short)
 
 
 def open_stdout() -> None:

@@ -45,6 +45,31 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
     return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
 
 
+def parse(text: str, *, file: str, line: int) -> Any:
+    """The value of a line.
+
+    Raises:
+        InputError: it is not JSON.
+    """
+    try:
+        return strict_json.parse(text)
+    except ValueError as error:
+        raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=line) from None
+
+
+def record_of(value: Any, *, file: str, line: int, with_source: bool = False) -> Record:
+    """The record that a value holds.
+
+    Raises:
+        InputError: as in `text_of`; the id is missing, or has a NUL or a lone surrogate.
+    """
+    text = text_of(value, file=file, line=line, with_source=with_source)
+    if "id" not in value:
+        raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=line)
+    refuse_unprintable(strict_json.dump(value["id"], sort_keys=True), "id", file=file, line=line)
+    return Record(value["id"], text)
+
+
 def _mode(name: str) -> int:
     try:
         return Path(name).stat().st_mode
@@ -56,19 +81,12 @@ def _parse(lines: Generator[str, None, None], file: str, with_source: bool) -> I
     seen: set[bytes] = set()
     with closing(lines):
         for number, line in enumerate(lines, start=1):
-            try:
-                value = strict_json.parse(line)
-            except ValueError as error:
-                raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=number) from None
-            text = text_of(value, file=file, line=number, with_source=with_source)
-            if "id" not in value:
-                raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=number)
-            identity = strict_json.dump(value["id"], sort_keys=True)
-            refuse_unprintable(identity, "id", file=file, line=number)
+            record = record_of(parse(line, file=file, line=number), file=file, line=number, with_source=with_source)
+            identity = strict_json.dump(record.id, sort_keys=True)
             key = blake2b(identity.encode(), digest_size=16).digest()
             if key in seen:
                 raise InputError(
                     f"the id {identity} is also on an earlier line; ids must differ", file=file, line=number
                 )
             seen.add(key)
-            yield Record(value["id"], text)
+            yield record

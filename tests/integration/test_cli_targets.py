@@ -101,9 +101,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("export data --to appraise", "data", folders=["-o"]),
         Call("import data a --from appraise", "data a", folders=["-o"]),
     ],
+    "bulk": [Call("score a --model model", "a", folders=["-o"])],
     "completion": [Call("bash", "")],
 }
-GROUPS = ("clpp", "study", "suite")  # their help lists commands, not flags
+GROUPS = ("bulk", "clpp", "study", "suite")  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")

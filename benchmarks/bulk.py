@@ -1,0 +1,224 @@
+"""Speed and memory of `bulk score` on this machine: workers, overhead against `score`, growth with the number of rows.
+
+    python -m benchmarks.bulk --folder WORK [--rows 10000 100000 1000000] [--compared 100000] [--repeats 2]
+
+Rows are short texts that are all different. Each run is a process of its own with one thread for each worker, from
+start to end, Ray's start included; the speed without the start is that from the moment at which each worker has
+finished a shard. Memory is the sum of the proportional set sizes of the driver, of Ray's own processes and of the
+workers. `--page` writes bulk.md and its plot from the JSON of an earlier run.
+
+The machine must be otherwise idle, with as many free cores as workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+
+from benchmarks import scoring
+
+JSON = scoring.BENCHMARKS / "bulk.json"
+PAGE = scoring.BENCHMARKS / "bulk.md"
+PLOT = scoring.BENCHMARKS / "bulk.svg"
+SUBJECTS = ("Maria", "The teacher", "My brother", "The company", "Their dog", "The committee")
+VERBS = ("sold", "found", "kept", "painted", "lost", "described")
+ENDS = ("and she was glad of it", "because he needed them", "before it could leave", "since they knew him")
+POLL = 1.0  # seconds
+
+
+def text(number: int) -> str:
+    """A short text, another one for each number.
+
+    >>> text(0)
+    'Maria sold house 0, and she was glad of it.'
+    """
+    drawn = random.Random(number) if number else None
+    subject, verb, end = (names[0] if drawn is None else drawn.choice(names) for names in (SUBJECTS, VERBS, ENDS))
+    return f"{subject} {verb} house {number}, {end}."
+
+
+def make(path: Path, rows: int) -> None:
+    """Write records."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rows):
+            file.write(json.dumps({"id": number, "text": text(number), "system": f"S{number % 4}"}) + "\n")
+
+
+def watch(command: Sequence[str], *, shards: Path | None) -> dict[str, Any]:
+    """Run a command: seconds, the greatest memory in MiB; memory over time, and when shards were finished."""
+    start = time.time()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": {**os.environ, "OMP_NUM_THREADS": "1"}}
+    process = subprocess.Popen(command, **quiet)
+    memory: list[tuple[float, int]] = []
+    while process.poll() is None:
+        memory.append((round(time.time() - start, 1), _memory(process.pid)))
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL)
+    seconds = time.time() - start
+    if process.returncode:
+        sys.exit(f"failed: {' '.join(command)}")
+    found: dict[str, Any] = {"seconds": round(seconds, 1), "memory_mib": max(mib for _, mib in memory)}
+    if shards is None:
+        return found
+    finished = sorted(round(path.stat().st_mtime - start, 1) for path in shards.glob("part-*"))
+    return {**found, "finished": finished, "over_time": memory[:: max(1, len(memory) // 200)]}
+
+
+def _memory(pid: int) -> int:
+    """MiB of a process and those that it has started, shared pages divided."""
+    total = 0
+    with suppress(psutil.Error):
+        driver = psutil.Process(pid)
+        for process in (driver, *driver.children(recursive=True)):
+            with suppress(psutil.Error):
+                total += process.memory_full_info().pss
+    return total // 2**20
+
+
+def plain(source: Path, folder: Path) -> dict[str, Any]:
+    """One run of `score --jsonl`, from file to file."""
+    command = [sys.executable, "-m", "pronmetric", "score", "--jsonl", str(source), "--precision", "32", "--gpus", "0"]
+    return watch([*command, "--quiet", "--to_json", str(folder / "plain.json"), "--only_system"], shards=None)
+
+
+def bulk(source: Path, folder: Path, *, workers: int) -> dict[str, Any]:
+    """One run of `bulk score` into a new folder."""
+    out = folder / "bulk"
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "pronmetric", "bulk", "score", str(source), "-o", str(out), "--precision", "32"]
+    return watch([*command, "--quiet", "--workers", str(workers)], shards=out / "scores")
+
+
+def measure(folder: Path, *, rows: Sequence[int], compared: int, repeats: int) -> dict[str, Any]:
+    """All runs; those that are compared alternate, so that other load weighs on each of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "compared.jsonl"
+    make(source, compared)
+    runs: dict[str, list[dict[str, Any]]] = {"score": [], "1": [], "2": []}
+    for _ in range(repeats):
+        runs["score"].append(plain(source, folder))
+        for workers in (1, 2):
+            runs[str(workers)].append(bulk(source, folder, workers=workers))
+        print(json.dumps({name: found[-1] | {"over_time": None} for name, found in runs.items()}), flush=True)
+    growth = []
+    for number in rows:
+        make(folder / "rows.jsonl", number)
+        growth.append({"rows": number, **bulk(folder / "rows.jsonl", folder, workers=2)})
+        print(json.dumps(growth[-1] | {"over_time": None}), flush=True)
+    machine = {"cores": os.cpu_count(), "processor": platform.processor() or platform.machine()}
+    return {"machine": machine, "compared_rows": compared, "runs": runs, "growth": growth}
+
+
+def figures(found: Mapping[str, Any]) -> dict[str, float]:
+    """Speed-up of two workers, overhead of bulk against `score`, rows per second of a worker.
+
+    Medians of the repeats, of whole runs. `steady_speedup` leaves out the start and the first shard.
+    """
+    runs, rows = found["runs"], found["compared_rows"]
+    seconds = {name: median(run["seconds"] for run in runs[name]) for name in runs}
+    steady = {name: median(_steady(run["finished"], int(name)) for run in runs[name]) for name in ("1", "2")}
+    return {
+        "speedup": seconds["1"] / seconds["2"],
+        "steady_speedup": steady["1"] / steady["2"],
+        "overhead": seconds["1"] / seconds["score"] - 1,
+        "rows_per_second": rows / seconds["1"],
+    }
+
+
+def _steady(finished: Sequence[float], workers: int) -> float:
+    """Seconds for a shard, from the moment at which each worker has finished one.
+
+    >>> _steady([10.0, 10.0, 12.0, 12.0, 14.0, 14.0], 2)
+    1.0
+    """
+    return (finished[-1] - finished[workers - 1]) / (len(finished) - workers)
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """The page of figures."""
+    value = figures(found)
+    rows = "\n".join(
+        f"| {run['rows']:,} | {run['seconds']:,.0f} | {run['rows'] / run['seconds']:,.0f} | {run['memory_mib']:,} |"
+        for run in found["growth"]
+    )
+    largest = found["growth"][-1]
+    hours = 1e9 / (largest["rows"] / largest["seconds"]) * 2 / 3600
+    return f"""# Bulk scoring
+
+Figures of `bulk.json`, written by `python -m benchmarks.bulk` on {found["machine"]["cores"]} cores
+({found["machine"]["processor"]}): short texts that are all different, fp32, one thread for each worker.
+
+| | |
+|---|---|
+| two workers against one, {found["compared_rows"]:,} rows, whole runs | {value["speedup"]:.2f} times |
+| the same without the start | {value["steady_speedup"]:.2f} times |
+| one worker against `score --jsonl`, whole runs | {100 * value["overhead"]:+.1f} % time |
+| rows per second of one worker, whole run | {value["rows_per_second"]:,.0f} |
+
+Two workers:
+
+| rows | seconds | rows per second | memory (MiB) |
+|---|---|---|---|
+{rows}
+
+![Time and memory](bulk.svg)
+
+At the speed of the largest run, 1,000,000,000 rows take {hours:,.0f} core hours. This is an extrapolation: it
+assumes that workers on other machines are as fast, and that storage is no limit. No GPU was measured.
+"""
+
+
+def plot(found: Mapping[str, Any], path: Path) -> None:
+    """Time by rows, and memory over time, of the runs with two workers."""
+    import matplotlib.pyplot as plt
+
+    drawing, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    left.loglog([run["rows"] for run in found["growth"]], [run["seconds"] for run in found["growth"]], "o-")
+    left.set(xlabel="rows", ylabel="seconds")
+    for run in found["growth"]:
+        times, mib = zip(*run["over_time"], strict=True)
+        right.plot([100 * at / run["seconds"] for at in times], mib, label=f"{run['rows']:,} rows")
+    right.set(xlabel="% of the run", ylabel="memory (MiB)", ylim=(0, None))
+    right.legend()
+    drawing.savefig(path)
+    plt.close(drawing)
+
+
+def main() -> None:
+    """Measure and write the JSON, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, help="where inputs and outputs are written")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--compared", type=int, default=100_000, help="rows of the runs that are compared")
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--json", type=Path, default=JSON)
+    parser.add_argument("--page", action="store_true", help="write page and plot from --json, and measure nothing")
+    args = parser.parse_args()
+    if args.page:
+        found = json.loads(args.json.read_text(encoding="utf-8"))
+        PAGE.write_text(page(found), encoding="utf-8")
+        plot(found, PLOT)
+        return
+    if args.folder is None:
+        parser.error("give --folder")
+    found = measure(args.folder, rows=args.rows, compared=args.compared, repeats=args.repeats)
+    args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(figures(found), indent=1))
+
+
+if __name__ == "__main__":
+    main()

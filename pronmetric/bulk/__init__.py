@@ -1,0 +1,1 @@
+"""Bulk scoring on Ray Data: many files, many processes, every row exactly once."""

@@ -1,0 +1,269 @@
+"""The input files of a bulk run: their names, and what each one holds."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from pronmetric.bulk import storage
+from pronmetric.bulk.storage import Place
+from pronmetric.errors import InputError
+
+PARQUET, JSONL = "parquet", "jsonl"
+SUFFIXES: dict[str, tuple[str, str | None]] = {
+    ".parquet": (PARQUET, None),
+    ".jsonl": (JSONL, None),
+    ".jsonl.gz": (JSONL, "gzip"),
+    ".jsonl.zst": (JSONL, "zstd"),
+}
+STEP = 4096  # lines between two known positions in a JSONL file
+_CHUNK = 1 << 20
+_READERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input file: its name as in errors and outputs, its path or URL, its format and compression (or None)."""
+
+    name: str
+    url: str
+    format: str
+    compression: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """What a file holds: bytes, SHA-256, rows; of JSONL the position of every `STEP`-th line in the unpacked bytes."""
+
+    source: Source
+    size: int
+    sha256: str
+    rows: int
+    positions: tuple[int, ...] = ()
+
+
+def find(names: Sequence[str], *, output: Place) -> tuple[list[Source], int]:
+    """The files that names, globs and folders name, and the number of files in folders that have another suffix.
+
+    Files of a folder or a glob are sorted; hidden ones (`.x`, `_x`) are left out, as everywhere in data folders.
+
+    Raises:
+        InputError: no such file, another format, a file that is named twice, or an output inside an input folder.
+    """
+    found: dict[str, Source] = {}
+    ignored = 0
+    for name in names:
+        files, others = _expand(name, output)
+        ignored += others
+        for shown, where in files:
+            if where.url in found:
+                raise InputError("is given twice; give each input once", file=shown)
+            found[where.url] = Source(shown, where.url, *_format(shown))
+    return list(found.values()), ignored
+
+
+def _expand(name: str, output: Place) -> tuple[list[tuple[str, Place]], int]:
+    where = storage.place(name)
+    if where.system.isdir(where.path):
+        if f"{output.path}/".startswith(f"{where.path.rstrip('/')}/") and output.system == where.system:
+            raise InputError(f"the output {output.url} is inside this input folder; give another folder", file=name)
+        inside = sorted(where.system.find(where.path))
+        shown = [path for path in inside if not _hidden(path[len(where.path) :])]
+        known = [path for path in shown if _suffix(path) is not None]
+        if not known:
+            raise InputError(f"no file {_expected()} in this folder", file=name)
+        base = name.rstrip("/")
+        named = [(base + path[len(where.path.rstrip("/")) :], Place(where.system, path)) for path in known]
+        return named, len(shown) - len(known)
+    if where.system.isfile(where.path):
+        return [(name, where)], 0
+    if glob.has_magic(name):
+        matches = [path for path in sorted(where.system.glob(where.path)) if where.system.isfile(path)]
+        matches = [path for path in matches if not _hidden("/" + path.rpartition("/")[2])]
+        if not matches:
+            raise InputError("no file matches this pattern", file=name)
+        return [(_shown(Place(where.system, path), name), Place(where.system, path)) for path in matches], 0
+    raise InputError("no such file or folder", file=name)
+
+
+def _shown(where: Place, pattern: str) -> str:
+    """The name of a match: relative if the pattern is."""
+    relative = storage.is_local(where) and not os.path.isabs(pattern) and "://" not in pattern
+    return os.path.relpath(where.path) if relative else where.url
+
+
+def _hidden(path: str) -> bool:
+    return any(part.startswith((".", "_")) for part in path.split("/") if part)
+
+
+def _suffix(name: str) -> str | None:
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def _expected() -> str:
+    return ", ".join(list(SUFFIXES)[:-1]) + f" or {list(SUFFIXES)[-1]}"
+
+
+def _format(name: str) -> tuple[str, str | None]:
+    suffix = _suffix(name)
+    if suffix is None:
+        raise InputError(f"expected a file {_expected()}", file=name)
+    return SUFFIXES[suffix]
+
+
+def survey(
+    sources: Sequence[Source], *, required: Sequence[str] = (), advance: Callable[[int], object] | None = None
+) -> list[Surveyed]:
+    """Read every file once: its hash, its rows; `advance` is called with 1 for each file.
+
+    required: columns that a Parquet file must have.
+
+    Raises:
+        InputError: a file that cannot be read or unpacked, or Parquet columns of other types.
+    """
+    found = []
+    with ThreadPoolExecutor(_READERS) as pool:
+        for one in pool.map(lambda source: _survey(source, required), sources):
+            found.append(one)
+            if advance is not None:
+                advance(1)
+    return found
+
+
+def _survey(source: Source, required: Sequence[str]) -> Surveyed:
+    import pyarrow
+
+    where = storage.place(source.url)
+    try:
+        with where.system.open(where.path, "rb") as file:
+            hashed = _Hashed(file)
+            if source.format == JSONL:
+                rows, positions = _lines(unpack(hashed, source.compression))
+            hashed.drain()
+            if source.format == PARQUET:
+                file.seek(0)
+                rows, positions = _parquet_rows(source, file, required), []
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"cannot be read ({_first(error)}); fetch or write it again", file=source.name) from None
+    return Surveyed(source, hashed.size, hashed.digest(), rows, tuple(positions))
+
+
+def _first(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).splitlines()[0]
+
+
+def unpack(stream: Any, compression: str | None) -> IO[bytes]:
+    """The unpacked bytes of a stream, read with a buffer."""
+    if compression is None:
+        return io.BufferedReader(stream, _CHUNK) if isinstance(stream, io.RawIOBase) else stream
+    import pyarrow
+
+    return io.BufferedReader(pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, "r"), compression), _CHUNK)
+
+
+class _Hashed(io.RawIOBase):
+    """A stream whose bytes are hashed as they are read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._hash, self.size = stream, hashlib.sha256(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._stream.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        self._hash.update(chunk)
+        self.size += len(chunk)
+        return len(chunk)
+
+    def drain(self) -> None:
+        """Read to the end."""
+        while self.read(_CHUNK):
+            pass
+
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _lines(stream: IO[bytes]) -> tuple[int, list[int]]:
+    """The number of lines, and the position of lines 0, STEP, 2 * STEP ..."""
+    ends, size, last, positions = 0, 0, b"\n", [0]
+    while chunk := stream.read(_CHUNK):
+        at = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n"))
+        first = (-ends - 1) % STEP  # the end before a line whose position is kept
+        positions += [size + int(end) + 1 for end in at[first::STEP]]
+        ends, size, last = ends + len(at), size + len(chunk), chunk[-1:]
+    return ends + (last != b"\n"), positions
+
+
+def _parquet_rows(source: Source, file: Any, required: Sequence[str]) -> int:
+    """The number of rows; the columns are checked."""
+    import pyarrow.parquet as pq
+
+    parquet = pq.ParquetFile(file)
+    schema = parquet.schema_arrow
+    for name in ("id", "text", *required):
+        if name not in schema.names:
+            raise InputError(f"the column {name!r} is missing; the file has {schema.names}", file=source.name)
+    for name, expected, fits in _COLUMNS:
+        if name in schema.names and not fits(schema.field(name).type):
+            kind = schema.field(name).type
+            raise InputError(f"expected the column {name!r} to hold {expected}, got {kind}", file=source.name)
+    return int(parquet.metadata.num_rows)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind))
+
+
+def _is_texts(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    lists = types.is_list(kind) or types.is_large_list(kind)
+    return bool(types.is_null(kind) or (lists and _is_text(kind.value_type)))
+
+
+def _is_id(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return _is_text(kind) or bool(types.is_integer(kind))
+
+
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("id", "strings or integers", _is_id),
+    ("text", "strings", _is_text),
+    ("system", "strings", _is_text),
+    ("source", "strings", _is_text),
+    ("context", "lists of strings", _is_texts),
+    ("source_context", "lists of strings", _is_texts),
+)
+COLUMNS = tuple(name for name, _, _ in _COLUMNS)
+
+
+def rows_of(surveyed: Sequence[Surveyed]) -> int:
+    """The number of rows of all files."""
+    return sum(one.rows for one in surveyed)
+
+
+def entries(surveyed: Sequence[Surveyed]) -> Iterator[dict[str, Any]]:
+    """The files in JSON, as the plan and the manifest have them."""
+    for one in surveyed:
+        yield {
+            "name": one.source.name,
+            "format": one.source.format,
+            "bytes": one.size,
+            "sha256": one.sha256,
+            "rows": one.rows,
+        }

@@ -1,0 +1,191 @@
+"""The rows of a shard: records to score, and rows that cannot be scored, each with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from typing import IO, Any, NamedTuple
+
+from pronmetric.bulk import inputs, storage
+from pronmetric.bulk.inputs import JSONL, Source
+from pronmetric.bulk.plan import Shard
+from pronmetric.errors import InputError
+from pronmetric.text import lines as line_files
+from pronmetric.text import records, strict_json
+from pronmetric.text.context import Text, refuse_unprintable
+
+SHOWN = 1000  # characters of a bad row that are kept
+_BATCH = 1024
+
+
+class Row(NamedTuple):
+    """A row: its number in the file from 1, its id as text, its system (or None), its text."""
+
+    number: int
+    id: str
+    system: str | None
+    text: Text
+
+
+class BadRow(NamedTuple):
+    """A row that cannot be scored: its number from 1, the error, its first characters."""
+
+    number: int
+    error: InputError
+    record: str
+
+    @property
+    def reason(self) -> str:
+        """The error without file and line."""
+        return str(self.error).removeprefix(f"{self.error.file}:{self.error.line}: ")
+
+
+class Reader:
+    """Reads the rows of shards.
+
+    Compressed JSONL is unpacked only once, whatever the number of shards, if they come in the order of the plan.
+    """
+
+    def __init__(self, sources: Sequence[Source], *, with_source: bool = False) -> None:
+        self._sources, self._with_source = sources, with_source
+        self._open: tuple[int, int, IO[bytes]] | None = None  # number of the file, its next line, its stream
+
+    def read(self, shard: Shard) -> Generator[Row | BadRow, None, None]:
+        """The rows of a shard, in order."""
+        source = self._sources[shard.file]
+        values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source)
+        with closing(values):
+            for number, value in values:
+                yield self._row(number, value, source)
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        if self._open is not None:
+            self._open[2].close()
+            self._open = None
+
+    def _row(self, number: int, found: Any, source: Source) -> Row | BadRow:
+        try:
+            if isinstance(found, UnicodeDecodeError):
+                raise InputError(f"not UTF-8 ({found.reason})", file=source.name, line=number)
+            lines = source.format == JSONL
+            value = records.parse(_decode(found, source, number), file=source.name, line=number) if lines else found
+            record = records.record_of(value, file=source.name, line=number, with_source=self._with_source)
+            system = _system(value, source, number)
+        except InputError as error:
+            return BadRow(number, error, _shown(found))
+        return Row(number, text_of_id(record.id), system, record.text)
+
+    def _lines(self, shard: Shard, source: Source) -> Generator[tuple[int, bytes | None], None, None]:
+        """The lines of a shard with their numbers from 1; None is one above the limit of bytes."""
+        number, stream = self._seek(shard, source)
+        most = line_files.limit(line_files.MAX_LINE)
+        try:
+            while number < shard.stop:
+                raw = _line(stream, most)
+                number += 1
+                if number > shard.start:
+                    yield number, raw
+        except BaseException:
+            stream.close()
+            raise
+        self._open = (shard.file, number, stream)
+
+    def _seek(self, shard: Shard, source: Source) -> tuple[int, IO[bytes]]:
+        """An open stream, and the number of its next line from 0, at or before the shard's first."""
+        kept, self._open = self._open, None
+        if kept is not None:
+            file, line, stream = kept
+            first = 0 if source.compression else shard.line
+            if file == shard.file and first <= line <= shard.start:
+                return line, stream
+            stream.close()
+        where = storage.place(source.url)
+        raw = where.system.open(where.path, "rb")
+        if source.compression:
+            return 0, inputs.unpack(raw, source.compression)
+        raw.seek(shard.position)
+        return shard.line, raw
+
+
+def text_of_id(value: Any) -> str:
+    """An id as text: a string as it is, another value as JSON, as in the tables of `score`."""
+    return value if isinstance(value, str) else strict_json.dump(value, sort_keys=True)
+
+
+def _line(stream: IO[bytes], most: int) -> bytes | None:
+    raw = stream.readline(most + 1)
+    if len(raw) <= most:
+        return raw
+    while raw and not raw.endswith(b"\n"):
+        raw = stream.readline(most + 1)
+    return None
+
+
+def _decode(raw: bytes | None, source: Source, number: int) -> str:
+    if raw is None:
+        most = line_files.limit(line_files.MAX_LINE)
+        message = f"a line of more than {most:,} bytes: raise the limit with {line_files.MAX_LINE}=BYTES"
+        raise InputError(message, file=source.name, line=number)
+    if number == 1:
+        raw = raw.removeprefix(line_files.BYTE_ORDER_MARK)
+    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+    return line_files.decode(raw, file=source.name, line=number)
+
+
+def _system(value: Mapping[str, Any], source: Source, number: int) -> str | None:
+    system = value.get("system")
+    if system is None:
+        return None
+    if not isinstance(system, str):
+        raise InputError('"system" must be a string or null', file=source.name, line=number)
+    refuse_unprintable(system, "system", file=source.name, line=number)
+    return system
+
+
+def _shown(value: Any) -> str:
+    """The first characters of a row."""
+    if isinstance(value, bytes):
+        return value[: 4 * SHOWN].decode("utf-8", "replace")[:SHOWN].rstrip("\r\n")
+    text = "" if value is None or isinstance(value, Exception) else strict_json.dump(value)[:SHOWN]
+    return text.encode("utf-8", "replace").decode()
+
+
+def _parquet(shard: Shard, source: Source) -> Generator[tuple[int, Any], None, None]:
+    """The rows of a shard with their numbers from 1; of the file only the row groups that it overlaps are read."""
+    import pyarrow.parquet as pq
+
+    where = storage.place(source.url)
+    with where.system.open(where.path, "rb") as file, pq.ParquetFile(file) as parquet:
+        groups: list[int] = []
+        first = before = 0
+        for group in range(parquet.metadata.num_row_groups):
+            after = before + parquet.metadata.row_group(group).num_rows
+            if before < shard.stop and after > shard.start:
+                first = first if groups else before
+                groups.append(group)
+            before = after
+        columns = [name for name in inputs.COLUMNS if name in parquet.schema_arrow.names]
+        for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=columns):
+            begin, end = max(first, shard.start), min(first + len(batch), shard.stop)
+            if begin < end:
+                part = batch.slice(begin - first, end - begin)
+                yield from enumerate(_values(part), start=begin + 1)
+            first += len(batch)
+            if first >= shard.stop:
+                return
+
+
+def _values(batch: Any) -> list[Any]:
+    """The rows of a batch; a row that is not UTF-8 is the error."""
+    try:
+        return list(batch.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(batch.slice(at, 1)) for at in range(len(batch))]
+
+
+def _value(row: Any) -> Any:
+    try:
+        return row.to_pylist()[0]
+    except UnicodeDecodeError as error:
+        return error

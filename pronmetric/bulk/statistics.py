@@ -1,0 +1,139 @@
+"""The statistics of systems as sums that can be merged: of a shard, then of all shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from pronmetric.eval.ratio_sums import RatioSums
+from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally
+
+INTERVAL = "normal"
+"""The field `interval` of the signature: the normal interval of a ratio, by segments."""
+
+
+_NONE = RatioSums()
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSums:
+    """Sums of one system's segments.
+
+    score: pronoun scores by pronouns. errors, errors_in_words: expected wrong pronouns by pronouns and by words.
+    preference: preferences by segments that have one. unbounded: some scores are no probabilities. missing, surplus:
+    pronouns; None where no source counts.
+    """
+
+    segments: int = 0
+    score: RatioSums = _NONE
+    errors: RatioSums = _NONE
+    errors_in_words: RatioSums = _NONE
+    preference: RatioSums = _NONE
+    unbounded: bool = False
+    missing: int | None = None
+    surplus: int | None = None
+
+    @classmethod
+    def of(cls, tally: Tally) -> SystemSums:
+        """The sums of a tally's segments."""
+        errors, preferences = np.array(tally.errors), np.array(tally.preferences)
+        unbounded = bool(np.isnan(errors).any())
+        return cls(
+            segments=len(tally.counts),
+            score=RatioSums.of(tally.sums, tally.counts),
+            errors=_NONE if unbounded else RatioSums.of(errors, tally.counts),
+            errors_in_words=_NONE if unbounded else RatioSums.of(errors, tally.words),
+            preference=RatioSums.of(np.nan_to_num(preferences), ~np.isnan(preferences)),
+            unbounded=unbounded,
+            missing=tally.missing,
+            surplus=tally.surplus,
+        )
+
+    def merge(self, other: SystemSums) -> SystemSums:
+        """The sums of the segments of both."""
+        return SystemSums(
+            segments=self.segments + other.segments,
+            score=self.score.merge(other.score),
+            errors=self.errors.merge(other.errors),
+            errors_in_words=self.errors_in_words.merge(other.errors_in_words),
+            preference=self.preference.merge(other.preference),
+            unbounded=self.unbounded or other.unbounded,
+            missing=_add(self.missing, other.missing),
+            surplus=_add(self.surplus, other.surplus),
+        )
+
+    def system_score(self) -> SystemScore:
+        """The system's score, as `Tally.score` gives it, with normal intervals."""
+        score = _rate(self.score, 1.0 if self.unbounded else 100.0)
+        return SystemScore(
+            score=None if score is None else score.value,
+            interval=None if score is None else score.interval,
+            resampled="segments",
+            units=self.score.units,
+            pronouns=int(self.score.y),
+            segments=self.segments,
+            with_pronoun=self.score.units,
+            errors=None if self.unbounded else _rate(self.errors, 100.0),
+            errors_in_words=None if self.unbounded else _rate(self.errors_in_words, 1000.0),
+            preference=_rate(self.preference, 1.0),
+            missing=self.missing,
+            surplus=self.surplus,
+        )
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> SystemSums:
+        """The sums that `asdict` wrote."""
+        ratios = {name: RatioSums(*record[name]) for name in ("score", "errors", "errors_in_words", "preference")}
+        return cls(**{**record, **ratios})
+
+
+@dataclass(frozen=True, slots=True)
+class ShardStatistics:
+    """What a shard holds: its rows, those that were skipped, the sums of each system, what was encoded."""
+
+    rows: int
+    skipped: int
+    systems: Mapping[str | None, SystemSums]
+    counts: Counts
+
+    @classmethod
+    def empty(cls) -> ShardStatistics:
+        """Those of no rows."""
+        return cls(0, 0, {}, Counts())
+
+    def merge(self, other: ShardStatistics) -> ShardStatistics:
+        """Those of the rows of both; systems are in order of first appearance."""
+        systems = dict(self.systems)
+        for name, sums in other.systems.items():
+            systems[name] = systems[name].merge(sums) if name in systems else sums
+        pairs = ((field.name, getattr(self.counts, field.name), getattr(other.counts, field.name)) for field in _COUNTS)
+        counts = Counts(**{name: mine + theirs for name, mine, theirs in pairs})
+        return ShardStatistics(self.rows + other.rows, self.skipped + other.skipped, systems, counts)
+
+    def record(self) -> dict[str, Any]:
+        """In JSON."""
+        systems = [[name, asdict(sums)] for name, sums in self.systems.items()]
+        return {"rows": self.rows, "skipped": self.skipped, "systems": systems, "counts": asdict(self.counts)}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> ShardStatistics:
+        """What `record` wrote."""
+        systems = {name: SystemSums.read(sums) for name, sums in record["systems"]}
+        return cls(record["rows"], record["skipped"], systems, Counts(**record["counts"]))
+
+
+_COUNTS = fields(Counts)
+
+
+def _rate(sums: RatioSums, scale: float) -> Rate | None:
+    ratio, ends = sums.ratio(), sums.interval()
+    if ratio is None:
+        return None
+    return Rate(scale * ratio, None if ends is None else (scale * ends[0], scale * ends[1]))
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)

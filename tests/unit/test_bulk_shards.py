@@ -1,0 +1,205 @@
+"""The plan, the output and the statistics of bulk runs; no Ray and no model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pronmetric.alignment.source import Evidence
+from pronmetric.bulk import plan, shards, storage
+from pronmetric.bulk.inputs import Source, Surveyed
+from pronmetric.bulk.plan import Shard
+from pronmetric.bulk.rows import BadRow, Row
+from pronmetric.bulk.shards import ShardWriter
+from pronmetric.bulk.statistics import ShardStatistics, SystemSums
+from pronmetric.errors import InputError
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally, Unmatched
+from pronmetric.signature import Signature
+from pronmetric.text.context import Text
+from pronmetric.text.words import Word
+
+SIGNATURE = Signature.of(model="tiny", weights="ab", context="given")
+
+
+def surveyed(*rows: int) -> list[Surveyed]:
+    return [
+        Surveyed(Source(f"{k}.parquet", f"/{k}.parquet", "parquet", None), 9, "ab", number)
+        for k, number in enumerate(rows)
+    ]
+
+
+def segments(seed: int, number: int) -> list[SegmentScore]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(number):
+        values = [float(v) for v in rng.random(rng.integers(0, 4))]
+        pronouns = tuple(PronounScore("it", 0, 2, v, v) for v in values)
+        mean = sum(values) / len(values) if values else None
+        found.append(SegmentScore(mean, pronouns, None if mean is None else 3 * mean - 1, words=7))
+    return found
+
+
+def tallied(found: list[SegmentScore]) -> Tally:
+    tally = Tally()
+    for segment in found:
+        tally.add(segment)
+    return tally
+
+
+def test_the_shards_of_two_files_do_not_cross_them() -> None:
+    cut = plan.cut(surveyed(5, 0, 3), rows=3)
+    assert [(s.number, s.file, s.start, s.stop) for s in cut] == [(0, 0, 0, 3), (1, 0, 3, 5), (2, 2, 0, 3)]
+    assert [s.name for s in cut] == ["part-000000.parquet", "part-000001.parquet", "part-000002.parquet"]
+
+
+def test_a_folder_takes_one_plan(tmp_path: Path) -> None:
+    folder = storage.place(str(tmp_path / "out"))
+    mine = plan.record(surveyed(5, 3), SIGNATURE, rows=3)
+    assert not plan.adopt(folder, mine)
+    assert plan.adopt(folder, json.loads(json.dumps(mine)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"signature": str(SIGNATURE.plus(more=1))}, "its signature has more:None, this one more:1"),
+        ({"rows_of_shard": 4}, "its shards have 3 rows, these 4 (--shard-rows)"),
+        ({"inputs": plan.record(surveyed(5), SIGNATURE, rows=3)["inputs"]}, "its inputs are 2 files, these 1"),
+        ({"inputs": plan.record(surveyed(5, 4), SIGNATURE, rows=3)["inputs"]}, "the input 1.parquet has changed"),
+        ({"format": 0}, "plan.json is of another format"),
+    ],
+)
+def test_a_folder_of_another_plan_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    folder = storage.place(str(tmp_path))
+    mine = plan.record(surveyed(5, 3), SIGNATURE, rows=3)
+    plan.adopt(folder, mine)
+    with pytest.raises(InputError) as raised:
+        plan.adopt(folder, {**mine, **change})
+    assert message in str(raised.value)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    with pytest.raises(InputError, match="has files, but none of a bulk run"):
+        plan.adopt(storage.place(str(tmp_path)), {})
+    (tmp_path / "plan.json").write_text("{")
+    with pytest.raises(InputError, match="broken JSON"):
+        plan.adopt(storage.place(str(tmp_path)), {})
+
+
+def row(number: int, system: str | None = None) -> Row:
+    return Row(number, f"id-{number}", system, Text("", "It is."))
+
+
+def write(folder: Path, shard: Shard, found: list[SegmentScore], bad: list[BadRow] = [], **options: Any) -> None:  # noqa: B006
+    with ShardWriter(storage.place(str(folder)), shard, "in.jsonl", with_source=False, **options) as writer:
+        for number, segment in enumerate(found, start=1):
+            writer.add(row(number), segment)
+        for one in bad:
+            writer.skip(one)
+        sums = {None: SystemSums.of(tallied(found))}
+        writer.finish(ShardStatistics(len(found) + len(bad), len(bad), sums, Counts(encoded=len(found))))
+
+
+def bad(number: int) -> BadRow:
+    return BadRow(number, InputError("no text", file="in.jsonl", line=number), "{}")
+
+
+def test_a_shard_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "_GROUP", 4)
+    shard, found = Shard(3, 0, 0, 11, 0, 0), segments(1, 10)
+    write(tmp_path, shard, found, [bad(11)])
+    rows = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
+    assert [r["row"] for r in rows] == list(range(1, 11)) and {r["input"] for r in rows} == {"in.jsonl"}
+    assert [r["score"] for r in rows] == [s.score for s in found]
+    assert [r["errors"] for r in rows] == [s.errors for s in found]
+    assert [r["preference"] for r in rows] == [s.preference for s in found]
+    assert [[p["probability"] for p in r["pronouns"]] for r in rows] == [[p.score for p in s.pronouns] for s in found]
+    folder = storage.place(str(tmp_path))
+    assert shards.finished(folder) == {shard.name}
+    merged = shards.statistics(folder, [shard])
+    assert (merged.rows, merged.skipped, merged.counts.encoded) == (11, 1, 10)
+    assert merged.systems[None] == SystemSums.of(tallied(found))
+
+
+def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
+    pronoun = PronounScore("it", 0, 2, 0.5, 0.5, Evidence(0.25, "er", 3, 5))
+    segment = SegmentScore(0.5, (pronoun,), None, 2, Unmatched((Word("sie", 0, 3),), ()))
+    shard = Shard(0, 0, 0, 1, 0, 0)
+    with ShardWriter(storage.place(str(tmp_path)), shard, "a", with_source=True) as writer:
+        writer.add(row(1), segment)
+        writer.finish(ShardStatistics.empty())
+    (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
+    assert found["pronouns"][0]["source"] == {"log_odds": 0.25, "word": "er", "start": 3, "end": 5}
+    assert (found["missing"], found["surplus"]) == ([{"text": "sie", "start": 0, "end": 3}], [])
+
+
+def test_an_error_leaves_no_file(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ValueError, match="stop"),
+        ShardWriter(storage.place(str(tmp_path)), Shard(0, 0, 0, 1, 0, 0), "a", with_source=False) as writer,
+    ):
+        writer.add(row(1), segments(1, 1)[0])
+        raise ValueError("stop")
+    assert list((tmp_path / "scores").iterdir()) == []
+
+
+def test_skipped_rows_are_merged_in_order_and_partial_files_are_removed(tmp_path: Path) -> None:
+    both = [Shard(0, 0, 0, 2, 0, 0), Shard(1, 0, 2, 4, 0, 0)]
+    for shard in both[::-1]:
+        write(tmp_path, shard, [], [bad(shard.start + 1), bad(shard.start + 2)])
+    (tmp_path / "scores" / ".part-000001.parquet.01234567.part").touch()
+    folder = storage.place(str(tmp_path))
+    shards.write_errors(folder, both)
+    shards.clean(folder)
+    found = pq.read_table(tmp_path / "errors.parquet").to_pylist()
+    assert [(r["row"], r["reason"], r["record"]) for r in found] == [(k, "no text", "{}") for k in (1, 2, 3, 4)]
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
+        "errors.parquet",
+        *(shard.name for shard in both),
+    ]
+
+
+def test_a_broken_shard_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scores").mkdir()
+    shard = Shard(0, 0, 0, 2, 0, 0)
+    (tmp_path / "scores" / shard.name).write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"part-000000.parquet: is broken .*; delete it and run again"):
+        shards.statistics(storage.place(str(tmp_path)), [shard])
+
+
+def test_merged_statistics_are_those_of_one_pass() -> None:
+    found = segments(4, 500)
+    parts = [found[:1], found[1:220], [], found[220:]]
+    merged = SystemSums()
+    for part in parts:
+        merged = merged.merge(SystemSums.of(tallied(part)))
+    mine, tally = merged.system_score(), tallied(found).score(seed=1)
+    for name in ("pronouns", "segments", "with_pronoun", "units", "missing", "surplus", "resampled"):
+        assert getattr(mine, name) == getattr(tally, name), name
+    assert mine.score == pytest.approx(tally.score, rel=1e-12)
+    for name in ("errors", "errors_in_words", "preference"):
+        assert getattr(mine, name).value == pytest.approx(getattr(tally, name).value, rel=1e-12), name
+    for ends, expected in ((mine.interval, tally.interval), (mine.errors.interval, tally.errors.interval)):
+        assert ends == pytest.approx(expected, abs=0.6)  # of a bootstrap with 1,000 resamples, about 4 wide
+
+
+def test_statistics_survive_json() -> None:
+    sums = {"Alder": SystemSums.of(tallied(segments(5, 30))), None: SystemSums(missing=2)}
+    before = ShardStatistics(40, 3, sums, Counts(encoded=9, cut=1))
+    after = ShardStatistics.read(json.loads(json.dumps(before.record())))
+    assert after == before
+    twice = after.merge(before)
+    assert (twice.rows, twice.skipped, twice.counts.encoded, list(twice.systems)) == (80, 6, 18, ["Alder", None])
+
+
+def test_unbounded_scores_have_no_errors() -> None:
+    segment = SegmentScore(7.0, (PronounScore("it", 0, 2, 7.0, None),), words=2)
+    both = SystemSums.of(tallied([segment])).merge(SystemSums.of(tallied([segment._replace(score=None, pronouns=())])))
+    found = both.system_score()
+    assert (found.score, found.errors, found.errors_in_words, found.segments) == (7.0, None, None, 2)
