@@ -38,7 +38,11 @@ class Browser:
         flags = [
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
             *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-sync"),
-            *(f"--user-data-dir={self._profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"),
+            *(
+                f"--user-data-dir={self._profile}",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                "--remote-debugging-pipe",
+            ),
         ]
         # the browser reads its orders from descriptor 3 and answers on 4
         script = 'exec 3<&"$0" 4>&"$1"; shift 1; exec "$@"'
@@ -95,9 +99,10 @@ class Browser:
             parts += letter
         return json.loads(parts)
 
-    def open(self, path: Path, *, fragment: str = "") -> None:
-        """Open a file from disk and wait until it is loaded."""
-        for url in ("about:blank", path.resolve().as_uri() + fragment):  # else another fragment loads nothing
+    def open(self, path: Path | str, *, fragment: str = "") -> None:
+        """Open a file from disk, or the address of a server on this machine, and wait until it is loaded."""
+        address = path if isinstance(path, str) else path.resolve().as_uri()
+        for url in ("about:blank", address + fragment):  # else another fragment loads nothing
             self.events.clear()
             self.call("Page.navigate", url=url)
             while not any(event.get("method") == "Page.loadEventFired" for event in self.events):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import output, study_exchange, study_page, study_report, study_sample, study_simulate
+from pronmetric.cli import output, study_exchange, study_page, study_report, study_sample, study_serve, study_simulate
 from pronmetric.cli.verb_parser import verb_parser
 
 DESCRIPTION = """Plan, run and evaluate an annotation study: people see a sentence in two versions that
@@ -14,7 +14,7 @@ EPILOG = """example:
   pronmetric study sample runs/data -o study --items 60 --annotators 3
   pronmetric study report study answers-*.json --table table.tsv
   pronmetric prepare data.wmt=wmt filter.agreement=table.tsv out=runs/agreed"""
-COMMANDS = (study_sample, study_page, study_simulate, study_report, study_exchange)
+COMMANDS = (study_sample, study_page, study_serve, study_simulate, study_report, study_exchange)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,8 +1,9 @@
-"""`pronmetric study export|import`: other annotation tools."""
+"""`pronmetric study export|import`: other annotation tools, and the database of `study serve`."""
 
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 
 from pronmetric.errors import InputError
@@ -10,6 +11,7 @@ from pronmetric.output import targets
 from pronmetric.study import answers, appraise, folder, label_studio
 
 TOOLS = ("label-studio", "appraise")
+SERVE = "serve"
 EXPORT = """Write the tasks of a study for another annotation tool, one file for each annotator. Label Studio: the tasks
 as JSON, and the labelling configuration of the project (label-studio.xml). Appraise: batches of a campaign "Pairwise",
 filled to 100 items; annotators score both versions."""
@@ -23,9 +25,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     made = _add(commands, "export", "write the tasks for Label Studio or Appraise", EXPORT)
     made.add_argument("--to", required=True, choices=TOOLS, help="the tool")
     made.set_defaults(run=run_export)
-    made = _add(commands, "import", "read answers from Label Studio or Appraise", IMPORT)
-    made.add_argument("results", nargs="+", metavar="FILE", help="results that the tool exported")
-    made.add_argument("--from", dest="tool", required=True, choices=TOOLS, help="the tool")
+    made = _add(commands, "import", "read answers from Label Studio, Appraise or `study serve`", IMPORT)
+    made.add_argument("results", nargs="+", metavar="FILE", help="results that the tool exported, or a database")
+    made.add_argument("--from", dest="tool", required=True, choices=[*TOOLS, SERVE], help="the tool")
     made.set_defaults(run=run_import)
 
 
@@ -58,14 +60,28 @@ def run_export(args: argparse.Namespace) -> int:
 
 def run_import(args: argparse.Namespace) -> int:
     """Write one file of answers for each annotator; the exit code."""
-    place = _new(args, [args.study, *args.results])
+    served = args.tool == SERVE
+    place = _new(args, [args.study, *([] if served else args.results)])
     study = folder.read(args.study)
-    found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results)
+    if served:
+        found = _of_database(study, args.results)
+    else:
+        found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results)
     if not any(found.values()):
-        raise InputError("no task is answered; export the results again", file=args.results[0])
+        where = None if served else args.results[0]
+        raise InputError("no task is answered" + ("" if served else "; export the results again"), file=where)
     _write(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
     print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators in {args.output}")
     return 0
+
+
+def _of_database(study: folder.Study, addresses: list[str]) -> dict[str, tuple[answers.Answer, ...]]:
+    from pronmetric.study import database  # its libraries are an extra
+
+    if len(addresses) > 1:
+        raise InputError(f"--from {SERVE}: expected the address of one database, got {len(addresses)}")
+    with closing(database.connect(addresses[0], study, create=False)) as found:
+        return found.answers()
 
 
 def _new(args: argparse.Namespace, read: list[str]) -> Path:

@@ -76,10 +76,10 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
     seed, draws: of the resampling of documents.
     """
     votes = collect(study, answers)
-    categories = tuple({FIRST: REFERENCE, SECOND: OTHER}.get(name, name) for name in study.design.answers)
+    offered = categories(study)
     counts = by_item(study, votes)
     answered = [item for item, found in counts.items() if found]
-    ratings = Ratings.of(votes.first, categories=categories, order=answered)
+    ratings = Ratings.of(votes.first, categories=offered, order=answered)
     several = len(votes.first) > 1 and ratings.overlap()
     docs = [study.items[item].doc or item for item in answered]
     languages: defaultdict[str, list[str]] = defaultdict(list)
@@ -90,11 +90,11 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
         pairs[of.pronouns][of.language].append(item)
 
     def cell(items: Iterable[str]) -> Cell:
-        return _cell(study, {item: counts[item] for item in items}, categories, {"seed": seed, "draws": draws})
+        return _cell(study, {item: counts[item] for item in items}, offered, {"seed": seed, "draws": draws})
 
     return Findings(
         study=study.id,
-        categories=categories,
+        categories=offered,
         agreement=agreement(ratings) if several else None,
         by_document=clustered_interval(ratings.counts(), docs, seed=seed, draws=draws) if several else None,
         overall=cell(answered),
@@ -103,9 +103,14 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
         pairs_by_language={
             pair: {name: cell(pairs[pair][name]) for name in sorted(pairs[pair])} for pair in sorted(pairs)
         },
-        annotators={name: _annotator(study, name, answers, votes, categories) for name in answers},
+        annotators={name: _annotator(study, name, answers, votes, offered) for name in answers},
         won=dict(Counter(winner(counts[item]) or "" for item in answered)),
     )
+
+
+def categories(study: Study) -> tuple[str, ...]:
+    """The answers that the study offers, in terms of the item: the categories of AC1."""
+    return tuple({FIRST: REFERENCE, SECOND: OTHER}.get(name, name) for name in study.design.answers)
 
 
 def _cell(

@@ -4,7 +4,10 @@
 // items: [id, previous sentences, source, previous source sentences, two versions]; a version: [text before the words
 // that differ, these words, text after them], or [text]. The versions are in alphabetical order.
 // annotators: {name: tasks}; task: [item, version that is shown first].
-// stored: [[answer, seconds], ...], in the order of the tasks.
+//
+// local.js or remote.js follows this script and calls `start(store)`. A store keeps the answers: `position(who)`,
+// `answer(who, task, answer, seconds)` and `undo(who, last)` give (or promise) the annotator's position
+// {done, total, task, last}: answered tasks, all tasks or null, the task to answer or null, the one answered last or null.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
@@ -12,29 +15,8 @@ const KEYS = { "1": "first", "2": "second", "0": "both", "9": "neither" };
 const NAMES = { first: "first version", second: "second version", both: "both are fine", neither: "neither is right" };
 const keyOf = (name) => Object.keys(KEYS).find((key) => KEYS[key] === name);
 const THEMES = { auto: "◐ auto", light: "○ light", dark: "● dark" };
-const state = { who: null, given: [], since: 0 };
-
-// ---- storage
-
-const place = (who) => `pronmetric-study ${data.study} ${who}`;
-
-function stored(who) {
-  try {
-    const found = JSON.parse(localStorage.getItem(place(who)) || "[]");
-    const valid = Array.isArray(found) && found.length <= data.annotators[who].length &&
-      found.every((one) => Array.isArray(one) && data.answers.includes(one[0]));
-    return valid ? found : [];
-  } catch { return []; }
-}
-
-function store() {
-  try {
-    localStorage.setItem(place(state.who), JSON.stringify(state.given));
-  } catch {
-    $("warning").textContent = "This browser stores nothing. Save your answers before you close the page.";
-    $("warning").hidden = false;
-  }
-}
+const state = { who: null, at: null, since: 0, busy: false };
+let store = null;
 
 // ---- drawing
 
@@ -50,19 +32,21 @@ function show(section) {
   $("tools").hidden = section === "start";
 }
 
+function warn(text) {
+  $("warning").textContent = text;
+  $("warning").hidden = !text;
+}
+
 function draw(focus) {
-  if (state.who === null) return drawStart();
-  const tasks = data.annotators[state.who], at = state.given.length;
+  const { done, total, task, last } = state.at;
   $("who").textContent = `Annotator ${state.who}`;
-  $("undo").disabled = at === 0;
-  $("leave").hidden = Object.keys(data.annotators).length < 2;
-  const over = at === tasks.length;
-  show(over ? "done" : "task");
-  if (over) { if (focus) $("done-head").focus(); return; }
-  const [item, first] = tasks[at], [, before, source, sourceBefore, versions] = data.items[item];
-  $("bar").max = tasks.length;
-  $("bar").value = at;
-  $("count").textContent = `${at + 1} of ${tasks.length}`;
+  $("undo").disabled = last === null;
+  show(task === null ? "done" : "task");
+  if (task === null) { if (focus) $("done-head").focus(); return; }
+  const [item, first] = data.annotators[state.who][task], [, before, source, sourceBefore, versions] = data.items[item];
+  $("bar").hidden = total === null;
+  if (total !== null) { $("bar").max = total; $("bar").value = done; }
+  $("count").textContent = total === null ? `${done} answered` : `${done + 1} of ${total}`;
   $("before").textContent = before.join(" ");
   $("sources").hidden = source === null;
   $("source-before").textContent = sourceBefore.join(" ");
@@ -73,54 +57,38 @@ function draw(focus) {
   if (focus) { $("question").focus({ preventScroll: true }); scrollTo(0, 0); }
 }
 
-function drawStart() {
-  $("who").textContent = "";
-  $("people").replaceChildren(...Object.entries(data.annotators).map(([name, tasks]) => {
-    const button = document.createElement("button"), done = stored(name).length;
-    button.type = "button";
-    button.textContent = `Annotator ${name}: ${done} of ${tasks.length}`;
-    button.onclick = () => enter(name);
-    return button;
-  }));
-  show("start");
-}
-
 // ---- actions
 
-function enter(who) {
+// One change at a time; after a failure the same task is shown, unless the error has another position.
+async function move(change, focus = true) {
+  if (state.busy) return;
+  state.busy = true;
+  try {
+    state.at = await change();
+    warn("");
+  } catch (error) {
+    warn(error.message);
+    if (!error.position) return;
+    state.at = error.position;
+  } finally { state.busy = false; }
+  draw(focus);
+}
+
+async function enter(who) {
   state.who = who;
-  state.given = who === null ? [] : stored(who);
-  draw(true);
+  state.at = null;
+  await move(() => store.position(who));
 }
 
-function answer(name) {
-  if (state.who === null || !data.answers.includes(name)) return;
-  if (state.given.length === data.annotators[state.who].length) return;
-  state.given.push([name, Math.round((performance.now() - state.since) / 100) / 10]);
-  store();
-  draw(true);
+async function answer(name) {
+  const { who, at } = state;
+  if (at === null || at.task === null || !data.answers.includes(name)) return;
+  await move(() => store.answer(who, at.task, name, Math.round((performance.now() - state.since) / 100) / 10));
 }
 
-function undo() {
-  if (state.who === null || !state.given.length) return;
-  state.given.pop();
-  store();
-  draw(true);
-}
-
-// The file that `pronmetric study report` reads.
-function content() {
-  const tasks = data.annotators[state.who];
-  const answers = state.given.map(([name, seconds], task) => ({ task, item: data.items[tasks[task][0]][0], answer: name, seconds }));
-  return JSON.stringify({ format: data.format, study: data.study, annotator: state.who, answers }, null, 1) + "\n";
-}
-
-function save() {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content()], { type: "application/json" }));
-  link.download = `answers-${state.who}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+async function undo() {
+  const { who, at } = state;
+  if (at !== null && at.last !== null) await move(() => store.undo(who, at.last));
 }
 
 // ---- theme
@@ -139,30 +107,24 @@ function storedTheme() {
 
 // ---- start
 
-theme(storedTheme() in THEMES ? storedTheme() : "auto");
-$("theme").onclick = () => {
-  const names = Object.keys(THEMES);
-  theme(names[(names.indexOf($("theme").textContent.slice(2)) + 1) % names.length]);
-};
-for (const name of data.answers) {
-  $(name).hidden = false;
-  $(name).onclick = () => answer(name);
+function start(chosen) {
+  store = chosen;
+  theme(storedTheme() in THEMES ? storedTheme() : "auto");
+  $("theme").onclick = () => {
+    const names = Object.keys(THEMES);
+    theme(names[(names.indexOf($("theme").textContent.slice(2)) + 1) % names.length]);
+  };
+  for (const name of data.answers) {
+    $(name).hidden = false;
+    $(name).onclick = () => answer(name);
+  }
+  $("keys").textContent = data.answers.map((name) => `${keyOf(name)} ${NAMES[name]}`).join(", ") + ", u or Backspace to undo.";
+  $("undo").onclick = undo;
+  document.onkeydown = (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || state.at === null) return;
+    if (event.key in KEYS) answer(KEYS[event.key]);
+    else if (event.key === "u" || event.key === "Backspace") undo();
+    else return;
+    event.preventDefault();
+  };
 }
-$("keys").textContent = data.answers.map((name) => `${keyOf(name)} ${NAMES[name]}`).join(", ") + ", u or Backspace to undo.";
-$("undo").onclick = undo;
-$("save").onclick = save;
-$("leave").onclick = () => enter(null);
-document.onkeydown = (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || state.who === null) return;
-  if (event.key in KEYS) answer(KEYS[event.key]);
-  else if (event.key === "u" || event.key === "Backspace") undo();
-  else return;
-  event.preventDefault();
-};
-window.onstorage = (event) => {  // another tab of the same annotator
-  if (state.who === null || event.key !== place(state.who)) return;
-  state.given = stored(state.who);
-  draw(false);
-};
-const names = Object.keys(data.annotators);
-enter(names.length === 1 ? names[0] : null);

@@ -1,4 +1,4 @@
-"""The page on which annotators answer: one self-contained HTML file without network access."""
+"""The page on which annotators answer: one self-contained HTML file, without network access or for a server."""
 
 from __future__ import annotations
 
@@ -30,16 +30,28 @@ def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotato
     names = list(study.assignments) if annotators is None else annotators
     if unknown := [name for name in names if name not in study.assignments]:
         raise InputError(f'unknown annotator "{unknown[0]}"; expected one of {", ".join(study.assignments)}')
-    css, js = _file("page.css"), _file("page.js")
+    return _fill(study, names, title, question, script="local.js", connect="")[0]
+
+
+def served_page(study: Study, annotator: str, *, title: str = TITLE, question: str = QUESTION) -> tuple[str, str]:
+    """The HTML of one annotator's page that keeps the answers on its server, and its Content-Security-Policy."""
+    return _fill(study, [annotator], title, question, script="remote.js", connect="; connect-src 'self'")
+
+
+def _fill(
+    study: Study, names: Sequence[str], title: str, question: str, *, script: str, connect: str
+) -> tuple[str, str]:
+    css, js = _file("page.css"), _file("page.js") + _file(script)
+    policy = embed.policy(css=css, js=js) + connect
     parts = {
         "title": escape(visible(title)),
         "question": escape(visible(question)),
-        "policy": embed.policy(css=css, js=js),
+        "policy": policy,
         "css": css,
         "js": js,
         "data": embed.dump_json(_data(study, names)),
     }
-    return embed.fill(_file("page.html"), parts)
+    return embed.fill(_file("page.html"), parts), policy
 
 
 def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:

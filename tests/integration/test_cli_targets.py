@@ -96,6 +96,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "study": [
         Call("sample a --scores b", "a b", folders=["-o"]),
         Call("page data", "data/manifest.json", ["-o"]),
+        Call("serve data", "data"),
         Call("simulate data", "data", folders=["-o"]),
         Call("report data a b", "data/manifest.json a b", ("--table", "--to_pairs", "--to_json")),
         Call("export data --to appraise", "data", folders=["-o"]),

@@ -1,0 +1,208 @@
+"""The database of a served study: tasks are given once, answers are kept, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from benchmarks import postgresql
+from benchmarks.study_simulation import made_up
+from pronmetric.errors import InputError, MissingExtra
+from pronmetric.study import answers
+from pronmetric.study.answers import Answer
+from pronmetric.study.database import LEASE, Conflict, Database, Position, connect
+from pronmetric.study.design import Design
+from pronmetric.study.folder import Study
+from pronmetric.study.sample import sample
+
+_NUMBERS = count()
+
+
+def study(*, annotators: int = 3, items: int = 8, repeated: float = 0.25, seed: int = 1) -> Study:
+    design = Design(items=items, annotators=annotators, repeated=repeated, strict=False, seed=seed)
+    return sample([item for item in made_up(items) if item.language == "de"], design)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str | None]:
+    programs = postgresql.find()
+    if programs is None:
+        yield None
+        return
+    with postgresql.running(programs) as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'answers.db'}"
+    server = request.getfixturevalue("server")
+    if server is None:
+        pytest.skip("no PostgreSQL: initdb is not installed")
+    return postgresql.new_database(server, f"study{next(_NUMBERS)}")
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Database]]:
+    """`connect`, with the connections closed at the end."""
+    made = []
+
+    def open_one(*arguments: object, **settings: object) -> Database:
+        made.append(connect(*arguments, **settings))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield open_one
+    for database in made:
+        database.close()
+
+
+Open = Callable[..., Database]
+
+
+def test_tasks_come_in_order_and_the_last_answer_can_be_taken_back(address: str, opened: Open) -> None:
+    data = opened(address, study())
+    total = len(data.study.assignments["2"])
+    assert data.position("2") == Position(0, total, 0, None)
+    assert data.answer("2", 0, "first", 1.5) == Position(1, total, 1, 0)
+    assert data.answer("2", 0, "first", 9.0) == Position(1, total, 1, 0)  # sent again
+    with pytest.raises(Conflict) as error:
+        data.answer("2", 0, "second", 1.0)
+    assert error.value.position == Position(1, total, 1, 0)
+    with pytest.raises(Conflict):
+        data.answer("2", 5, "first", 1.0)  # not given yet
+    assert data.answer("2", 1, "both", None) == Position(2, total, 2, 1)
+    assert data.undo("2", 0) == Position(2, total, 2, 1)  # not the last one
+    assert data.undo("2", 1) == Position(1, total, 1, 0)
+    assert data.answer("2", 1, "second", 2.0) == Position(2, total, 2, 1)
+    assert data.answers() == {"2": (Answer(0, "first", 1.5), Answer(1, "second", 2.0))}
+    for task in range(2, total):
+        last = data.answer("2", task, "first", None)
+    assert last == Position(total, total, None, total - 1)
+    assert data.position("1").task == 0  # not affected
+
+
+def test_answers_and_tokens_survive_and_are_read_as_files(address: str, opened: Open, tmp_path: Path) -> None:
+    first = opened(address, study())
+    tokens = first.tokens()
+    assert list(tokens) == ["1", "2", "3"] and len({*tokens.values(), first.overview_token()}) == 4
+    assert min(map(len, tokens.values())) >= 32
+    first.position("3")
+    first.answer("3", 0, "second", 0.5)
+    again = opened(address, study())
+    assert again.tokens() == tokens and again.position("3").task == 1
+    assert list(again.last_stored()) == ["3"]
+    path = tmp_path / "answers-3.json"
+    path.write_text(answers.dump(again.study, "3", again.answers()["3"]), encoding="utf-8")
+    assert answers.read(again.study, [path]) == again.answers()
+    assert opened(address, study(), create=False).answers() == again.answers()
+
+
+def test_another_study_schema_or_overlap_is_refused(address: str, opened: Open) -> None:
+    data = opened(address, study(), overlap=2)
+    assert opened(address, study()).overlap == 2
+    with pytest.raises(InputError, match=r"has the study [0-9a-f]{16}, not [0-9a-f]{16}; give a new database"):
+        connect(address, study(seed=2))
+    with pytest.raises(InputError, match="was made with --overlap 2, not 3"):
+        connect(address, study(), overlap=3)
+    with data.engine.begin() as db:
+        db.exec_driver_sql("UPDATE study_head SET value = '99' WHERE key = 'schema'")
+    with pytest.raises(InputError, match="its schema has version 99, this pronmetric reads 1"):
+        connect(address, study())
+
+
+def test_many_annotators_at_once_get_each_item_as_often_as_asked_for(address: str, opened: Open) -> None:
+    data = opened(address, study(annotators=8, items=20, repeated=0.2), overlap=3)
+
+    def annotate(name: str) -> None:
+        rng = random.Random(name)
+        found = data.position(name)
+        while found.task is not None:
+            found = data.answer(name, found.task, "first", 1.0)
+            if found.last is not None and rng.random() < 0.1:
+                found = data.undo(name, found.last)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(annotate, data.study.assignments))
+    given = data.answers()
+    answered: Counter[str] = Counter()
+    for name, own in given.items():
+        tasks = [data.study.assignments[name][answer.task] for answer in own]
+        first = [task.item for task in tasks if not task.repeated]
+        assert len(set(first)) == len(first)
+        assert {task.item for task in tasks if task.repeated} <= set(first)
+        answered.update(first)
+    assert answered == dict.fromkeys(data.study.items, 3)
+
+
+def test_a_task_that_is_left_open_goes_to_another_annotator(address: str, opened: Open) -> None:
+    clock = [1000.0]
+    data = opened(address, study(annotators=2, items=2, repeated=0), overlap=1, now=lambda: clock[0])
+    left = data.position("1").task
+    assert left is not None
+    task = data.position("2").task
+    assert task is not None and data.answer("2", task, "first", 1.0).task is None
+    clock[0] += LEASE - 1
+    assert data.position("2").task is None
+    clock[0] += 2
+    taken = data.position("2").task
+    assert taken is not None
+    items = [data.study.assignments[name][number].item for name, number in (("1", left), ("2", taken))]
+    assert items[0] == items[1]
+    with pytest.raises(Conflict) as error:
+        data.answer("1", left, "first", 1.0)
+    assert error.value.position.task is None
+    assert data.answer("2", taken, "first", 1.0).done == 2 and list(data.answers()) == ["2"]
+
+
+def test_sqlite_writes_to_the_disk_at_each_commit(tmp_path: Path, opened: Open) -> None:
+    path = tmp_path / "answers.db"
+    data = opened(f"sqlite:///{path}", study())
+    with data.engine.begin() as db:
+        assert db.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+        assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    assert path.stat().st_mode & 0o077 == 0  # the tokens are secret
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("study.db", "--db: not the address of a database; expected sqlite:///FILE or postgresql://"),
+        ("mysql://localhost/x", "--db: cannot use mysql; expected"),
+        ("sqlite://", "a database in memory would lose the answers"),
+        ("sqlite:///{}/broken", "file is not a database"),
+        ("sqlite:///{}/no/folder.db", "No such file or directory"),
+        ("postgresql://me:secret@127.0.0.1:1/x", r"me:\*\*\*@127.0.0.1:1/x: connection failed"),
+    ],
+)
+def test_bad_addresses_are_refused_without_the_password(tmp_path: Path, address: str, said: str) -> None:
+    (tmp_path / "broken").write_bytes(b"no database" * 1000)
+    with pytest.raises((InputError, OSError), match=said) as error:
+        connect(address.format(tmp_path), study())
+    assert "secret" not in str(error.value)
+
+
+def test_a_file_to_import_from_must_exist_and_hold_a_study(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        connect(f"sqlite:///{tmp_path}/none.db", study(), create=False)
+    sqlite3.connect(tmp_path / "other.db").close()
+    with pytest.raises(InputError, match="no such table: study_head"):
+        connect(f"sqlite:///{tmp_path}/other.db", study(), create=False)
+
+
+def test_an_overlap_above_the_annotators_of_a_group_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--overlap 4: a group of the study has 3 annotators"):
+        connect(f"sqlite:///{tmp_path}/a.db", study(), overlap=4)
+
+
+def test_postgresql_without_its_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r'needs psycopg, .*pip install "pronmetric\[study\]"'):
+        connect("postgresql://localhost/x", study())
