@@ -20,6 +20,7 @@ from data_prep.settings import Settings
 from data_prep.splits import DEVELOPMENT
 from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import Survey, survey
+from data_prep.ties import Ties
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
 from pronmetric.suites import coreference_folder
@@ -37,6 +38,7 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
     keep = agreement_filter(
         settings.filter.agreement, min_agreement=settings.filter.min_agreement, language=settings.language
     )
+    ties = Ties(settings.filter.ties)
     testsets = _discover(settings, reporter)
     plain = English(settings)
     surveyed = _survey(settings, testsets, plain, reporter)
@@ -46,7 +48,7 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
     files = [stages.prepare_pairs(testset) for testset in shown]
     stages.remove_unused()
     with replace_folder(settings.folder) as folder:
-        return Result(settings, folder, surveyed, keep).write(files, plain, inputs, reporter)
+        return Result(settings, folder, surveyed, keep, ties).write(files, plain, inputs, reporter)
 
 
 def _discover(settings: Settings, reporter: Reporter) -> Sequence[TestSet]:
@@ -105,4 +107,7 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
     if settings.filter.agreement not in (GRAMMAR, NONE):
         table = Path(settings.filter.agreement)
         found["agreement"] = manifest.hashes(table, [table])
+    if settings.filter.ties is not None:
+        judged = Path(settings.filter.ties)
+        found["ties"] = manifest.hashes(judged, [judged])
     return found

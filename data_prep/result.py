@@ -21,6 +21,7 @@ from data_prep.settings import STAGES, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
 from data_prep.study import study_pair
 from data_prep.survey import SegmentId, Survey, output_documents, reference_documents
+from data_prep.ties import Ties, as_tie
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.data import arrow
@@ -58,11 +59,12 @@ def replace_folder(out: Path) -> Iterator[Path]:
 class Result:
     """Writes the prepared folder."""
 
-    def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter) -> None:
+    def __init__(self, settings: Settings, folder: Path, surveyed: Survey, keep: Filter, ties: Ties) -> None:
         self._settings = settings
         self._folder = folder
         self._survey = surveyed
         self._keep = keep
+        self._ties = ties
         self._seen: set[bytes] = set()
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._confusion: Counter[tuple[str, str]] = Counter()
@@ -79,6 +81,7 @@ class Result:
         """Write everything; returns the manifest."""
         rows = self._write_pairs(files, reporter)
         self._refuse_empty()
+        self._check_ties(reporter)
         for split in (TRAIN, DEVELOPMENT):
             if not rows[split]:
                 reporter.note(f"split {split} has no pair")
@@ -147,7 +150,8 @@ class Result:
         if segment in self._survey.barred:
             counts[f"dropped.{pair.kind}.copy on another side"] += 1
             return
-        kept = filter_pair(pair, self._keep)
+        tied = self._ties.has(pair)
+        kept = pair if tied else filter_pair(pair, self._keep)
         if kept is None:
             counts[f"dropped.{pair.kind}.agreement filter"] += 1
             return
@@ -155,6 +159,13 @@ class Result:
             counts[f"dropped.{pair.kind}.repeated"] += 1
             return
         split = self._survey.splits[segment]
+        if tied:
+            if split == TRAIN:
+                counts["kept.tie"] += 1
+                yield split, as_tie(pair)
+            else:
+                counts["dropped.noisy.tie"] += 1
+            return
         if split == TRAIN and judged is not None:
             kept = source_filter.clean_pair(kept, judged, counts)
             if kept is None:
@@ -201,6 +212,18 @@ class Result:
                 "mismatches; choose another table, grammar or none"
             )
         raise InputError(f"splits: each of {total['found.noisy']:,} pronoun mismatches has a copy in another split")
+
+    def _check_ties(self, reporter: Reporter) -> None:
+        """Report ties of the file that are no pair of this data; refuse a file without any other."""
+        missing = len(self._ties) - len(self._ties.found)
+        if not missing:
+            return
+        if not self._ties.found:
+            raise InputError(
+                "no tie is a noisy reference of this data; prepare the data that the study was drawn from",
+                file=self._settings.filter.ties,
+            )
+        reporter.note(f"filter.ties: {missing} of {len(self._ties)} ties are no noisy references of this data")
 
     def _write_passages(self, plain: English, testsets: list[TestSet], reporter: Reporter) -> dict[str, int]:
         rows = {}

@@ -73,6 +73,7 @@ class Filter(Record):
 
     agreement: Text
     min_agreement: Share
+    ties: Text | None
     source: Literal["none", "drop"]
 
 
@@ -173,6 +174,7 @@ class Settings(settings.Settings):
             "align_lines": self.align.lines,
             "agreement": self.filter.agreement,
             "min_agreement": self.filter.min_agreement,
+            "ties": self.filter.ties,
             "source_filter": self.filter.source,
             "rule": dataclasses.asdict(self.rule),
             "english_share": self.splits.english_share,

@@ -70,11 +70,12 @@ class Mismatch:
 class Pair:
     """Two texts of one segment, the first of which has the better pronouns.
 
-    kind: "system" (reference and system output, R vs S) or "noisy" (reference and the
-    reference with one pronoun replaced by the system's, R vs R').
+    kind: "system" (reference and system output, R vs S), "noisy" (reference and the
+    reference with one pronoun replaced by the system's, R vs R') or "tie" (as "noisy", but people found both texts
+    equally good; in training data only).
     better, worse: the two texts. context: the previous reference sentences, oldest first (common
     context). system_context: the system's own previous sentences (respective context of `worse`).
-    mismatches: offsets are into `better` and the *system output*; for kind "noisy" there is exactly one,
+    mismatches: offsets are into `better` and the *system output*; for kinds "noisy" and "tie" there is exactly one,
     and its hyp offsets are into `worse`.
     agrees: False if the verb next to the replaced pronoun does not agree with it ("they is").
     """

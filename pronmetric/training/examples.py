@@ -200,16 +200,17 @@ def pair(
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
-    For kind "noisy" the replaced pronoun is labelled wrong and all others right. The single pronouns of a system output
-    have no known labels, so that only the reference is labelled.
+    For kind "noisy" the replaced pronoun is labelled wrong and all others right; for kind "tie" all are right. The
+    single pronouns of a system output have no known labels, so that only the reference is labelled.
 
     fresh: chance that the worse text is replaced by a new noisy reference: one pronoun of the better text, drawn
     uniformly, replaced by one drawn from its counts in `table`. tie: chance of a pair in which
-    neither text is better instead (`_make_tie`).
+    neither text is better instead (`_make_tie`). A prepared tie is not replaced.
     """
-    if tie and rng.random() < tie:
+    judged = row["kind"] == TIE
+    if not judged and tie and rng.random() < tie:
         row = _make_tie(row, rng, language)
-    elif table is not None and rng.random() < fresh:
+    elif not judged and table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table, language)
     common = join(row["context"])
     own = join(row["system_context"])

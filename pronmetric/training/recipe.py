@@ -27,6 +27,7 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "context_size": "context.size",
     "agreement": "filter.agreement",
     "min_agreement": "filter.min_agreement",
+    "ties": "filter.ties",
     "source_filter": "filter.source",
     "development": "splits.development",
     "test": "splits.test",

@@ -226,7 +226,7 @@ class Data(Record):
     pieces: Count
     batch: Count | None
     development: CountOrNone
-    kinds: Annotated[list[Literal["system", "noisy"]], Field(min_length=1)] | None
+    kinds: Annotated[list[Literal["system", "noisy", "tie"]], Field(min_length=1)] | None
     testsets: Annotated[list[Text], Field(min_length=1)] | None
     agreeing: bool
 

@@ -226,3 +226,14 @@ def test_ties_are_another_demonstrative_or_a_longer_text() -> None:
     alone = {**row, "better": "She left.", "context": []}
     kept = examples.pair(alone, rng(0), context="common", plain=0.0, fresh=0.0, table=None, tie=1.0)
     assert [each.example.text for each in kept] == ["She left.", "He saw."] and kept[0].kind == "system"
+
+
+def test_a_tie_of_people_is_kept_and_both_texts_are_right() -> None:
+    row = {"kind": "tie", "better": "She saw this.", "worse": "She saw that.", "context": ["One."]}
+    row |= {"system_context": ["One."], "mismatches": [{"hyp_start": 8, "ref_form": "this"}]}
+    table = ConfusionTable({"she": {"he": 1}, "this": {"it": 1}})
+    for context, before in (("common", "One."), ("respective", "One."), ("none", "")):
+        pair = examples.pair(row, rng(0), context=context, plain=0.0, fresh=1.0, table=table, tie=1.0)
+        assert [each.example[:2] for each in pair] == [(before, "She saw this."), (before, "She saw that.")]
+        assert [each.kind for each in pair] == ["tie", "tie"] and all(each.labelled for each in pair)
+        assert [each.right for each in pair] == [(1.0, 1.0), (1.0, 1.0)]
