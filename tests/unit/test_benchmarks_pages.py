@@ -17,6 +17,7 @@ from benchmarks import (
     source_page,
     source_suite,
     study_simulation,
+    study_ties,
     suggest_threshold,
 )
 
@@ -28,6 +29,7 @@ WRITERS = {
     "source.md": source_page.page,
     "source-suite.md": source_suite.page,
     "study-simulation.md": study_simulation.page,
+    "study-ties.md": study_ties.page,
     "suggest-threshold.md": suggest_threshold.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
