@@ -178,22 +178,26 @@ def page(content: Mapping[str, Any]) -> str:
         for one in content["runs"]
     )
     busy = content["load"] > 0.5
+    people, seconds = content["annotators"], content["seconds"]
+    before = f"load average {content['load']:.1f} before the measurement"
     other = (
-        f"Other work kept the machine busy: its load average was {content['load']:.1f} before the measurement, "
-        f"which ran at nice {content['nice']}. The times include the waiting for a core."
+        f"Other work kept the machine busy ({before},\nwhich ran at nice {content['nice']}): times include the waiting "
+        "for a core."
         if busy
-        else f"The machine had no other work (load average {content['load']:.1f} before the measurement)."
+        else f"The machine had no other work\n({before})."
     )
     return f"""# Load of `study serve`
 
 Weights: none, no checkpoint is used. JSON: `study-load.json`. Written by `python -m benchmarks.study_load --page`.
 
-{content["annotators"]} simulated annotators answer at once, each over a connection of its own, for
-{content["seconds"]:g} seconds in each row: at their own pace (an answer every {THINK[0]:g} to {THINK[1]:g} seconds, at
-random), or all at the same moment, with {PAUSE:g} seconds between. An answer is stored when the reply has come, after
-the commit to the disk (SQLite: WAL, synchronous FULL; PostgreSQL: synchronous commit).
+{people} simulated annotators answer at once, each over a connection of its own, for {seconds:g} seconds in each row:
 
-Server, database and annotators share {content["cores"]} cores. {other}
+- at their own pace: each thinks for {THINK[0]:g} to {THINK[1]:g} seconds, at random;
+- all at the same moment: {people} answers are sent together, again {PAUSE:g} seconds after the last reply.
+
+An answer is stored when the reply has come, after the commit to the disk (SQLite: WAL, synchronous FULL; PostgreSQL:
+synchronous commit). Server, database and annotators share {content["cores"]} cores. {other}
+
 The aim is 95 % of the answers within 200 ms. {content["date"]}.
 
 | | answers | within 200 ms (%) | median (ms) | 95 % (ms) | slowest (ms) |

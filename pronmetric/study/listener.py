@@ -51,6 +51,7 @@ def server(app: Any) -> uvicorn.Server:
         proxy_headers=False,
         lifespan="off",
         limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=75,  # seconds; people think about an answer
         timeout_graceful_shutdown=5,
     )
     return uvicorn.Server(config)

@@ -24,5 +24,5 @@ def test_the_page_says_whether_the_machine_was_busy() -> None:
     run = {"database": "SQLite", "pattern": "at their own pace", **figures([Stored("1", 0, 0.01)])}
     assert "had no other work" in page({**content, "runs": [run]})
     busy = page({**content, "load": 7.5, "nice": -5, "runs": [run]})
-    assert "its load average was 7.5" in busy and "at nice -5" in busy
+    assert "load average 7.5 before" in busy and "at nice -5" in busy
     assert "| SQLite, at their own pace | 1 | 100.0 | 10.0 | 10.0 | 10.0 |" in busy
