@@ -53,7 +53,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
     from rich.table import Table
     from rich.text import Text
 
-    terminal = Console(file=sys.stdout, force_jupyter=False)
+    terminal = Console(file=sys.stdout)  # a notebook is no terminal
     made = Table(
         box=box.SIMPLE_HEAD if terminal.is_terminal else None,
         pad_edge=False,

@@ -55,3 +55,10 @@ def test_a_terminal_gets_a_bold_header_and_nothing_is_cut(monkeypatch: pytest.Mo
     assert "\x1b[1m" in text.split("\n")[0]
     assert text.count("x") == 100
     assert "91.2" in text and "…" not in text
+
+
+def test_a_notebook_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    wide = "word " * 40
+    assert table(("name", "text"), [("A", wide.strip())]) == f"name{' ' * 197}text\nA     {wide.strip()}"
