@@ -128,8 +128,8 @@ class Database:
 
     def position(self, annotator: str) -> Position:
         """Where the annotator is; gives the next task if none is open."""
-        with self._locked(annotator) as db:
-            return self._position(db, annotator)
+        with self._locked(annotator) as (db, start):
+            return self._position(db, annotator, start)
 
     def answer(self, annotator: str, task: int, answer: str, seconds: float | None) -> Position:
         """Store an answer to an open task; the same answer again changes nothing.
@@ -139,21 +139,22 @@ class Database:
         """
         own = _own(annotator, task)
         new = {"answer": answer, "seconds": seconds, "stored": self._now()}
-        with self._locked(annotator) as db:
+        with self._locked(annotator) as (db, start):
             changed = db.execute(sql.update(_given).where(own, _given.c.answer.is_(None)).values(new)).rowcount
             same = changed or db.execute(sql.select(_given.c.answer).where(own)).scalar() == answer
-            found = self._position(db, annotator)
+            found = self._position(db, annotator, start)
         if not same:
             raise Conflict(found)
         return found
 
     def undo(self, annotator: str, task: int) -> Position:
         """Open the task that the annotator answered last; any other task changes nothing."""
-        with self._locked(annotator) as db:
-            if task == self._last(db, annotator):
+        last = _last(annotator)
+        with self._locked(annotator) as (db, start):
+            if task == db.execute(last).scalar():
                 opened = {"answer": None, "seconds": None, "stored": None, "since": self._now()}
                 db.execute(sql.update(_given).where(_own(annotator, task)).values(opened))
-            return self._position(db, annotator)
+            return self._position(db, annotator, start)
 
     def answers(self) -> dict[str, tuple[Answer, ...]]:
         """All answers, in the order of the tasks; annotators without an answer are left out."""
@@ -172,37 +173,32 @@ class Database:
             return {name: stored for name, stored in db.execute(wanted) if stored is not None}
 
     @contextmanager
-    def _locked(self, annotator: str) -> Iterator[Connection]:
-        """A transaction that no other one of the same annotator overlaps."""
+    def _locked(self, annotator: str) -> Iterator[tuple[Connection, int]]:
+        """A transaction that no other one of the same annotator overlaps, and the annotator's place in the list."""
         with self.engine.begin() as db:
-            db.execute(sql.select(_annotator.c.name).where(_annotator.c.name == annotator).with_for_update())
-            yield db
+            wanted = sql.select(_annotator.c.position).where(_annotator.c.name == annotator)
+            yield db, db.execute(wanted.with_for_update()).scalar_one()
 
-    def _position(self, db: Connection, annotator: str) -> Position:
-        mine = _given.c.annotator == annotator
-        done = db.execute(sql.select(sql.func.count()).where(mine, _given.c.answer.is_not(None))).scalar_one()
+    def _position(self, db: Connection, annotator: str, start: int) -> Position:
+        answered = (_given.c.annotator == annotator) & _given.c.answer.is_not(None)
+        done = sql.select(sql.func.count()).select_from(_given).where(answered).scalar_subquery()
+        found, last = db.execute(sql.select(done, _last(annotator).scalar_subquery())).one()
         total = len(self.study.assignments[annotator]) if self.overlap is None else None
-        return Position(done, total, self._open(db, annotator), self._last(db, annotator))
+        return Position(found, total, self._open(db, annotator, start), last)
 
-    def _last(self, db: Connection, annotator: str) -> int | None:
-        wanted = sql.select(_given.c.task).where(_given.c.annotator == annotator, _given.c.answer.is_not(None))
-        return db.execute(wanted.order_by(_given.c.turn.desc()).limit(1)).scalar()
-
-    def _open(self, db: Connection, annotator: str) -> int | None:
+    def _open(self, db: Connection, annotator: str, start: int) -> int | None:
         """The first task that was given and has no answer, else a new one."""
         wanted = sql.select(_given.c.task).where(_given.c.annotator == annotator, _given.c.answer.is_(None))
         task = db.execute(wanted.order_by(_given.c.turn).limit(1)).scalar()
         if task is None:
-            task = self._next(db, annotator)
+            task = self._next(db, annotator, start)
             return self._release(db, annotator) if task is None else task
         if self.overlap is not None:
             db.execute(sql.update(_given).where(_own(annotator, task)).values(since=self._now()))
         return task
 
-    def _next(self, db: Connection, annotator: str) -> int | None:
-        """Give the next task of the annotator's list whose item has room."""
-        at = _annotator.c.name == annotator
-        start = db.execute(sql.select(_annotator.c.position).where(at)).scalar_one()
+    def _next(self, db: Connection, annotator: str, start: int) -> int | None:
+        """Give the next task of the annotator's list, from `start` on, whose item has room."""
         tasks = self.study.assignments[annotator]
         if start == len(tasks):
             return None
@@ -215,7 +211,7 @@ class Database:
                 self._give(db, annotator, number)
                 break
         position = len(tasks) if found is None else found + 1
-        db.execute(sql.update(_annotator).where(at).values(position=position))
+        db.execute(sql.update(_annotator).where(_annotator.c.name == annotator).values(position=position))
         return found
 
     def _rooms(self, db: Connection, annotator: str) -> tuple[set[str], set[str]]:
@@ -296,6 +292,12 @@ def connect(
         engine.dispose()
         raise
     return Database(engine, study, overlap=int(head["overlap"]) if head["overlap"] else None, now=now)
+
+
+def _last(annotator: str) -> sql.Select[int]:
+    """The task that the annotator answered last."""
+    answered = sql.select(_given.c.task).where(_given.c.annotator == annotator, _given.c.answer.is_not(None))
+    return answered.order_by(_given.c.turn.desc()).limit(1)
 
 
 def _shown(url: URL) -> str:
