@@ -8,7 +8,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,35 @@ VARIABLE = "PRONMETRIC_BROWSER"
 _SECONDS = 60
 
 
+def until(check: Callable[[], Any]) -> Any:
+    """What `check` gives, as soon as it gives something.
+
+    Raises:
+        RuntimeError: nothing came in a minute.
+    """
+    for _ in range(20 * _SECONDS):  # on a busy machine too
+        if found := check():
+            return found
+        time.sleep(0.05)
+    raise RuntimeError(f"nothing came in {_SECONDS} seconds")
+
+
 def find() -> str | None:
     """The program, named by PRONMETRIC_BROWSER or on the path; None where there is none."""
     return os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+_CONTRAST = """[...document.querySelectorAll(SELECTOR)]
+  .filter((e) => e.offsetParent !== null && !e.disabled && e.textContent.trim()).map((e) => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const read = (...colours) => { for (const c of colours) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+  const grounds = []; for (let n = e; n; n = n.parentElement) grounds.unshift(getComputedStyle(n).backgroundColor);
+  const light = (rgb) => { const [r, g, b] = rgb.map((v) => v / 255)
+    .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const [a, b] = [light(read(...grounds)), light(read(...grounds, getComputedStyle(e).color))];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); })"""
 
 
 class Browser:
@@ -142,6 +169,10 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             more = {"text": text} if text and kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def contrasts(self, selector: str) -> list[float]:
+        """The contrast (WCAG 2) of the text of each visible element with what is behind it."""
+        return self.run(_CONTRAST.replace("SELECTOR", json.dumps(selector)))
 
     def picture(self) -> bytes:
         """What the window shows, as a WebP file."""

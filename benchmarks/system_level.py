@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,8 @@ from pronmetric.eval.correlation import Correlation
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.output.targets import AtomicFile
-from pronmetric.suites.wmt_scores import is_human, read_ranking
+from pronmetric.suites import wmt_rankings
+from pronmetric.suites.wmt_rankings import Ranking
 
 PRONMETRIC = "pronmetric"
 OWN = {by: PRONMETRIC if by == SCORE else f"{PRONMETRIC} {by}" for by in DECISIONS}
@@ -62,23 +63,13 @@ HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
 """The test sets that the shipped checkpoint was neither trained nor tuned on."""
 
 _AGAINST = ("kendall", "pairwise")  # figures reported with their difference from BLEU's
-_RANKING = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-en-z-names\.csv")
 _HASH = re.compile(r"\|(?:hash|weights):([0-9a-f]{8})")
 _OWN = re.compile(r"\|(learned|lines):[^|]*")  # the fields of a signature that name a test set's own lines
-_SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
 
 Scores = dict[str, float]
 Measure = Callable[[Outputs], tuple[str, Scores]]
 Figure = Callable[[ArrayLike, ArrayLike], "_Array"]
 _Array = NDArray[np.float64]
-
-
-class Ranked(NamedTuple):
-    """A test set and the human z score of each of its systems; humans: the human translations that were also ranked."""
-
-    dataset: str
-    scores: dict[str, float]
-    humans: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +81,13 @@ class Average:
     above_bleu: Correlation | None
 
 
-def rankings(folder: Path) -> tuple[list[Ranked], list[str]]:
+def rankings(folder: Path) -> tuple[list[Ranking], list[str]]:
     """The rankings into English below `wmtNN-da`, and notes on other files.
 
     Raises:
         InputError: there is none.
     """
-    found, notes = [], []
-    for path in sorted(folder.glob("wmt*-da/ad-sys-ranking-*-en-z-names.csv")):
-        name = path.relative_to(folder).as_posix()
-        match = _RANKING.fullmatch(name)
-        if match is None or not path.stat().st_size:
-            notes.append(f"{name}: {'empty' if match else 'no ranking of a pair into English'}, left out")
-            continue
-        ranked = {one.system: one.z for one in read_ranking(path)}
-        humans = tuple(filter(is_human, ranked))
-        dataset = f"wmt{match['year']}:{_SOURCE.get(match['source'], match['source'])}-en"
-        found.append(Ranked(dataset, {s: z for s, z in ranked.items() if s not in humans}, humans))
+    found, notes = wmt_rankings.find(folder)
     if not found:
         raise InputError("expected wmtNN-da/ad-sys-ranking-SL-en-z-names.csv in it, found none", file=folder)
     return found, notes
@@ -181,7 +162,7 @@ def _all_scored(scores: Mapping[str, float | None]) -> Scores:
 
 
 def measure(
-    ranked: Ranked,
+    ranked: Ranking,
     read: Callable[[str], tuple[Outputs, list[str]]],
     measures: Mapping[str, tuple[str | None, Measure]],
     file: Path,
@@ -215,7 +196,7 @@ def measure(
 
 
 def average(
-    sets: Sequence[Ranked], scores: Mapping[str, Mapping[str, Scores]], metric: str, *, seed: int
+    sets: Sequence[Ranking], scores: Mapping[str, Mapping[str, Scores]], metric: str, *, seed: int
 ) -> dict[str, Average]:
     """Each figure of a metric averaged over the test sets that have it; empty where none has.
 
@@ -225,33 +206,22 @@ def average(
     having = [ranked for ranked in sets if metric in scores[ranked.dataset]]
     beside = [ranked for ranked in having if BLEU in scores[ranked.dataset]]
 
-    def drawn(ranked: Ranked, name: str, figure: Figure) -> _Array:
+    def drawn(ranked: Ranking, name: str, figure: Figure) -> _Array:
         """A metric's figure of all systems, then of each draw."""
-        rng = np.random.default_rng([seed, sets.index(ranked)])
-        count = len(ranked.scores)
-        places = np.concatenate([np.arange(count)[None], rng.integers(count, size=(correlation.RESAMPLES, count))])
         own = scores[ranked.dataset][name]
-        x = np.array([own[system] for system in ranked.scores], dtype=float)
-        return figure(x[places], np.array(list(ranked.scores.values()))[places])
+        x, y = [own[system] for system in ranked.scores], list(ranked.scores.values())
+        return correlation.draw_figure(x, y, figure, seed=[seed, sets.index(ranked)])
 
     averages = {}
     for name, (_, figure) in FIGURES.items() if having else ():
-        value = _interval([drawn(ranked, metric, figure) for ranked in having])
+        value = correlation.average_draws([drawn(ranked, metric, figure) for ranked in having])
         above = [drawn(ranked, metric, figure) - drawn(ranked, BLEU, figure) for ranked in beside]
-        averages[name] = Average(len(having), value, _interval(above) if above else None)
+        averages[name] = Average(len(having), value, correlation.average_draws(above) if above else None)
     return averages
 
 
-def _interval(values: Sequence[_Array]) -> Correlation:
-    """The mean over test sets of their first numbers, and the interval of that of the others."""
-    table = np.array(values)
-    means = np.nanmean(table[:, ~np.isnan(table).all(axis=0)], axis=0)
-    low, high = np.quantile(means[1:], [0.025, 0.975])
-    return Correlation(float(means[0]), float(low), float(high))
-
-
 def markdown(
-    sets: Sequence[Ranked], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int, command: str
+    sets: Sequence[Ranking], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int, command: str
 ) -> str:
     """The tables, with what they mean."""
     scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
@@ -292,7 +262,7 @@ def markdown(
 
 
 def figures(
-    sets: Sequence[Ranked], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int
+    sets: Sequence[Ranking], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int
 ) -> dict[str, Any]:
     """The content of the JSON: the averages of all test sets and of those held out, and the scores of each."""
     scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
@@ -332,7 +302,7 @@ reference and these very outputs, the reference being better, and has seen no sc
 
 
 def _averages(
-    sets: Sequence[Ranked], scores: Mapping[str, Mapping[str, Scores]], metrics: Sequence[str], seed: int
+    sets: Sequence[Ranking], scores: Mapping[str, Mapping[str, Scores]], metrics: Sequence[str], seed: int
 ) -> str:
     rows = []
     for metric in metrics:
@@ -345,7 +315,7 @@ def _averages(
     return _table(["", "test sets", *labels], rows)
 
 
-def _cell(ranked: Ranked, metric: Scores, name: str, seed: int) -> str:
+def _cell(ranked: Ranking, metric: Scores, name: str, seed: int) -> str:
     found = correlation.correlate(metric, ranked.scores, seed=seed)
     return _number(getattr(found, name))
 

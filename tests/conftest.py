@@ -8,13 +8,15 @@ import os
 import re
 import signal
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from jaxtyping import install_import_hook
+
+from benchmarks.browser import NAMES, VARIABLE, Browser, find
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -67,6 +69,25 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip(f"{SHARED} is not there")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; the test is skipped where there is none."""
+    program = find()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
+    with Browser(program) as made:
+        made.size(1000, 900)
+        yield made
+
+
+@pytest.fixture
+def no_faults(browser: Browser) -> Iterator[None]:
+    """After the test: the page complained of nothing and asked for nothing but local files."""
+    yield
+    assert browser.faults() == []
+    assert all(url.startswith(("file:", "blob:")) for url in browser.requests())
 
 
 @pytest.fixture(scope="session")

@@ -63,8 +63,8 @@ def test_the_contracts_name_only_what_exists() -> None:
 # What design.md lets the preparation import, and the rooms without torch.
 PREPARATION_IMPORTS = set("alignment data.arrow suites pronouns text output settings schema errors".split())
 TORCHLESS = (
-    "alignment baselines bulk checkpoint.config checkpoint.locate eval output pronouns report results scoring settings "
-    "study suites text"
+    "alignment baselines board bulk checkpoint.config checkpoint.locate eval output pronouns report results scoring "
+    "settings study suites text"
 ).split()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
@@ -46,8 +47,24 @@ def read(
     Without `references` each segment has its first reference; otherwise each of the given ones, empty if the segment
     does not have it.
     """
+    testset = find(dataset, folder, target=target)
+    return read_testset(testset, systems, note, references=references, called=dataset, folder=folder)
+
+
+def read_testset(
+    testset: TestSet,
+    systems: Sequence[str] | None,
+    note: Callable[[str], None],
+    *,
+    references: Sequence[str] | None = None,
+    called: str | None = None,
+    folder: str | Path | None = None,
+) -> Corpus:
+    """The corpus of a test set that was found; `called` and `folder` name it in notes and errors. See `read`."""
+    dataset = testset.id if called is None else called
+    folder = testset.paths[0] if folder is None else folder
     tally: Counter[str] = Counter()
-    documents = list(discovery.read(find(dataset, folder, target=target), tally=tally))
+    documents = list(discovery.read(testset, tally=tally))
     if empty := tally[jsonl.EMPTY]:
         note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
     segments = [segment for document in documents for segment in document.segments]

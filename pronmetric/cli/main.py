@@ -39,6 +39,7 @@ VERBS = {
     "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
     "suite": "run published test suites of pronouns and discourse on scores, translations or models",
     "study": "plan, run and evaluate a study in which people choose between two pronouns",
+    "board": "build a static site that shows the pronoun scores of all systems of test sets",
     "completion": "print a shell script that completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

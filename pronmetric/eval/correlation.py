@@ -188,6 +188,31 @@ def correlate_segments(
     return Correlations(r, rho, tau, pairs, systems, left_out, resampled="segments", units=segments)
 
 
+def draw_figure(
+    metric: ArrayLike,
+    human: ArrayLike,
+    figure: Callable[[ArrayLike, ArrayLike], _Array],
+    *,
+    seed: int | Sequence[int],
+    resamples: int = RESAMPLES,
+) -> _Array:
+    """A figure of all systems of a test set, then of each draw of as many systems; NaN if undefined.
+
+    With the same seed the draws are the same for all metrics.
+    """
+    x, y = np.array(metric, dtype=float), np.array(human, dtype=float)
+    drawn = draw_units(np.random.default_rng(seed), resamples, len(x))
+    places = np.concatenate([np.arange(len(x))[None], drawn])
+    return figure(x[places], y[places])
+
+
+def average_draws(values: Sequence[_Array], *, level: float = LEVEL) -> Correlation:
+    """The mean over test sets of what `draw_figure` gives; a draw that leaves a figure undefined leaves it out."""
+    table = np.array(values)
+    means = np.nanmean(table[:, ~np.isnan(table).all(axis=0)], axis=0)
+    return Correlation(float(means[0]), *percentile_interval(means[1:], level))
+
+
 class _Side:
     """The scores of all systems on one side, given the number of times each segment was drawn."""
 

@@ -102,10 +102,14 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("export data --to appraise", "data", folders=["-o"]),
         Call("import data a --from appraise", "data a", folders=["-o"]),
     ],
+    "board": [
+        Call("build --wmt tests --human data", "tests data", folders=["-o"]),
+        Call("build --wmt tests -o site", "tests", folders=["--scores"]),
+    ],
     "bulk": [Call("score a --model model", "a", folders=["-o"])],
     "completion": [Call("bash", "")],
 }
-GROUPS = ("bulk", "clpp", "study", "suite")  # their help lists commands, not flags
+GROUPS = ("board", "bulk", "clpp", "study", "suite")  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from benchmarks.browser import Browser, until
 from benchmarks.report import made_up, opening
 from pronmetric.cli.main import main
 from pronmetric.output.display import visible
@@ -19,28 +16,11 @@ from pronmetric.report.content import Content
 from pronmetric.report.page import page
 from pronmetric.results import Output, Pronoun, Result, Segment, System
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 
 RESULT = Path(__file__).parents[1] / "fixtures" / "report" / "score.json"
 SHOWN = "[...document.querySelectorAll('article')].map((a) => Number(a.id.slice(1)))"
 FOUND = "document.getElementById('found').textContent"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = find()
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
-    with Browser(program) as made:
-        made.size(1000, 900)
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def no_faults(browser: Browser) -> Iterator[None]:
-    yield
-    assert browser.faults() == []
-    assert all(url.startswith("file:") for url in browser.requests())
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +35,6 @@ def attention_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "attention.html"
     path.write_text(page(made_up(120), title="made up"), encoding="utf-8")
     return path
-
-
-def until(check: Callable[[], Any]) -> Any:
-    """What `check` gives, as soon as it gives something."""
-    for _ in range(1200):  # on a busy machine too
-        if found := check():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("nothing came in a minute")
 
 
 MOST_WORK = 1.0  # seconds of the main thread's own processor time, about half of the two that a page may take to open

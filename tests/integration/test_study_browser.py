@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from benchmarks.browser import Browser, until
 from pronmetric.cli.main import main
 from pronmetric.study import folder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 
 COUNT = "document.getElementById('count').textContent"
 HIDDEN = "[...document.querySelectorAll('main > section')].filter((e) => !e.hidden).map((e) => e.id)"
 WIDER = (
     "[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).length"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = find()
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
-    with Browser(program) as made:
-        made.size(1000, 900)
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def no_faults(browser: Browser) -> Iterator[None]:
-    yield
-    assert browser.faults() == []
-    assert all(url.startswith(("file:", "blob:")) for url in browser.requests())
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +41,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["study", "sample", str(data), "-o", str(place / "study"), *flags]) == 0
     assert main(["study", "page", str(place / "study"), "-o", str(place / "page.html"), "--title", "A study"]) == 0
     return place
-
-
-def until(check: Callable[[], Any]) -> Any:
-    """What `check` gives, as soon as it gives something."""
-    for _ in range(1200):  # on a busy machine too
-        if found := check():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("nothing came in a minute")
 
 
 def fresh(browser: Browser, study: Path) -> None:
@@ -162,19 +133,6 @@ def test_a_held_key_answers_once(browser: Browser, study: Path) -> None:
     assert browser.run(COUNT) == "1 of 20"
 
 
-CONTRAST = """[...document.querySelectorAll('p, h1, h2, button, kbd, mark, #count, #who, .words')]
-  .filter((e) => e.offsetParent !== null && !e.disabled && e.textContent.trim()).map((e) => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const read = (...colours) => { for (const c of colours) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); }
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
-  const grounds = []; for (let n = e; n; n = n.parentElement) grounds.unshift(getComputedStyle(n).backgroundColor);
-  const light = (rgb) => { const [r, g, b] = rgb.map((v) => v / 255)
-    .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const [a, b] = [light(read(...grounds)), light(read(...grounds, getComputedStyle(e).color))];
-  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); })"""
-
-
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("phone", [False, True])
 def test_letters_contrast_and_fit_on_a_desk_and_on_a_phone(
@@ -185,7 +143,7 @@ def test_letters_contrast_and_fit_on_a_desk_and_on_a_phone(
     try:
         fresh(browser, study)
         enter(browser, "1")
-        ratios = browser.run(CONTRAST)
+        ratios = browser.contrasts("p, h1, h2, button, kbd, mark, #count, #who, .words")
         assert len(ratios) > 10 and min(ratios) >= 4.5  # WCAG AA
         ground = browser.run("getComputedStyle(document.body).backgroundColor")
         assert ground == ("rgb(21, 24, 28)" if dark else "rgb(255, 255, 255)")

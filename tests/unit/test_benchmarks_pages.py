@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import (
+    board,
     people_page,
     prepare,
     scoring,
@@ -23,6 +24,7 @@ from benchmarks import (
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
+    "board.md": board.page,
     "people.md": people_page.page,
     "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,

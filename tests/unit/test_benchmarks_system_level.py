@@ -12,10 +12,11 @@ import pytest
 
 from benchmarks import system_level
 from benchmarks.corpora import Outputs
-from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, Ranked, average, markdown, measure, rankings
+from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, average, markdown, measure, rankings
 from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall
+from pronmetric.suites.wmt_rankings import Ranking
 
 REFERENCE = [
     "Anna fed the cat and she left.",
@@ -60,7 +61,7 @@ def shared(place: Path) -> Path:
 
 def test_rankings_without_their_traps(tmp_path: Path) -> None:
     found, notes = rankings(shared(tmp_path) / "data" / "human")
-    assert found == [Ranked("wmt22:cs-en", Z, ("HUMAN-B",)), Ranked("wmt22:liv-en", Z, ("HUMAN-B",))]
+    assert found == [Ranking("wmt22:cs-en", Z, ("HUMAN-B",)), Ranking("wmt22:liv-en", Z, ("HUMAN-B",))]
     assert notes == ["wmt22-da/ad-sys-ranking-js-en-z-names.csv: empty, left out"]
     with pytest.raises(InputError, match=r"expected wmtNN-da/ad-sys-ranking-SL-en-z-names\.csv in it, found none"):
         rankings(tmp_path / "data" / "wmt")
@@ -100,7 +101,7 @@ def scoring(value: float, sign: str) -> Callable[[Outputs], tuple[str, dict[str,
 
 def test_what_is_measured_stays_and_the_rest_is_added(tmp_path: Path) -> None:
     file, read, told = tmp_path / "set.json", Reader(), list[str]()
-    ranked = Ranked("wmt22:cs-en", Z, ())
+    ranked = Ranking("wmt22:cs-en", Z, ())
     measure(ranked, read, {BLEU: (None, scoring(1, "b1"))}, file, told.append)
     first = json.loads(file.read_text())
     assert first["metrics"][BLEU]["scores"]["Fir"] == 1 + len("Fed the cat and he left.")
@@ -124,7 +125,7 @@ def test_what_was_measured_before_a_fault_stays(tmp_path: Path) -> None:
     file = tmp_path / "set.json"
     with pytest.raises(PronmetricError, match="stopped"):
         measure(
-            Ranked("wmt22:cs-en", Z, ()),
+            Ranking("wmt22:cs-en", Z, ()),
             Reader(),
             {BLEU: (None, scoring(1, "b")), CHRF: (None, broken)},
             file,
@@ -134,7 +135,7 @@ def test_what_was_measured_before_a_fault_stays(tmp_path: Path) -> None:
 
 
 def test_a_ranked_system_without_output_is_an_error(tmp_path: Path) -> None:
-    ranked = Ranked("wmt22:cs-en", {**Z, "Gone": 0.0}, ())
+    ranked = Ranking("wmt22:cs-en", {**Z, "Gone": 0.0}, ())
     with pytest.raises(InputError, match="wmt22:cs-en: no output of Gone, which people ranked"):
         measure(ranked, Reader(), {BLEU: (None, scoring(1, "b"))}, tmp_path / "set.json", lambda line: None)
 
@@ -143,7 +144,7 @@ def test_averages_are_over_the_test_sets_that_have_the_metric() -> None:
     rng = np.random.default_rng(0)
     names = [f"s{i}" for i in range(8)]
     sets = [
-        Ranked(f"wmt22:{lp}-en", dict(zip(names, rng.normal(size=8), strict=True)), ()) for lp in ("cs", "de", "ja")
+        Ranking(f"wmt22:{lp}-en", dict(zip(names, rng.normal(size=8), strict=True)), ()) for lp in ("cs", "de", "ja")
     ]
     noisy = {r.dataset: {s: z + rng.normal() for s, z in r.scores.items()} for r in sets}
     scores = {r.dataset: {BLEU: noisy[r.dataset], EXACT: dict(r.scores)} for r in sets}
@@ -163,13 +164,13 @@ def test_averages_are_over_the_test_sets_that_have_the_metric() -> None:
 
 
 def test_draws_of_one_system_alone_are_left_out() -> None:
-    ranked = Ranked("wmt22:cs-en", {"A": 0.1, "B": 0.3}, ())  # half of the draws are twice the same
+    ranked = Ranking("wmt22:cs-en", {"A": 0.1, "B": 0.3}, ())  # half of the draws are twice the same
     found = average([ranked], {"wmt22:cs-en": {EXACT: {"A": 1.0, "B": 2.0}}}, EXACT, seed=0)["pearson"]
     assert (found.value.value, found.value.low, found.value.high) == (1, 1, 1)
 
 
 def test_the_table_marks_what_was_kept_from_training() -> None:
-    sets = [Ranked("wmt22:cs-en", Z, ("HUMAN-C",)), Ranked("wmt22:de-en", Z, ())]
+    sets = [Ranking("wmt22:cs-en", Z, ("HUMAN-C",)), Ranking("wmt22:de-en", Z, ())]
     one = {"signature": "sig:1", "seconds": 1.0, "scores": dict(Z)}
     files = {
         "wmt22:cs-en": {"notes": ["wmt22:cs-en: the reference is B (C unused)"], "metrics": {BLEU: one, EXACT: one}},

@@ -1,0 +1,116 @@
+"""`pronmetric board build`: scores all systems of test sets and writes the site."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from data_prep.wmt import corpus as wmt
+from data_prep.wmt import discovery
+from pronmetric.board import human, limits
+from pronmetric.board.pages import TITLE
+from pronmetric.board.scored import BoardSet, reference_of
+from pronmetric.board.site import INDEX, Settings, Site
+from pronmetric.board.store import Store
+from pronmetric.cli import context_flag, load, numbers, options, output
+from pronmetric.cli.verb_parser import add_command
+from pronmetric.errors import PronmetricError
+from pronmetric.output import targets
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE
+
+WORST = 30
+DESCRIPTION = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
+static site: scores and errors with intervals, significance clusters, by language pair, year and class of pronoun; each
+system's worst pronouns; comparisons of any two systems of a test set; all figures as TSV and JSON. It opens from disk.
+
+The scores of a finished test set are kept in a folder. A stopped run goes on with the test set in which it was
+stopped; nothing is scored again while the texts, the checkpoint and the context stay the same."""
+EPILOG = f"""DIR holds wmtNN-news-systems checkouts or any layout of `prepare`, such as a folder NAME.SL-TL with
+ref.txt, one file a system, and maybe src.txt and docids.txt.
+
+Human scores of systems, for the correlation at the top of the page: wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's
+direct assessment), or TESTSET.SL-TL.sys.score for any test set.
+
+context:
+  common      the previous sentences of the first reference (default); a test set without a reference: respective
+  respective  the previous sentences of the output itself
+  none        no context
+{context_flag.SIZE_HELP}
+
+The site holds texts of the test sets. Whether it may be published depends on their licence.
+
+examples:
+  pronmetric board build --wmt wmt -o site
+  pronmetric board build --wmt wmt mine --human da --pairs de-en zh-en -o site"""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to `board`."""
+    made = add_command(
+        commands, "build", help="score all systems and write the site", description=DESCRIPTION, epilog=EPILOG
+    )
+    made.add_argument("--wmt", required=True, nargs="+", metavar="DIR", help="folders with test sets")
+    made.add_argument("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
+    made.add_argument("--scores", metavar="FOLDER", help="folder of finished test sets (default: SITE.scores)")
+    made.add_argument("--human", nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)")
+    made.add_argument("--years", nargs="+", type=numbers.count, metavar="YEAR", help="only these years (default: all)")
+    made.add_argument("--pairs", nargs="+", metavar="LP", help="only these language pairs (default: all)")
+    made.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    made.add_argument(
+        "--worst",
+        type=numbers.count,
+        default=WORST,
+        metavar="N",
+        help="worst pronouns of a system (default: %(default)s)",
+    )
+    made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
+    options.add_model(made)
+    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    made.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score what is not yet scored, and write the site; the exit code."""
+    scores = args.scores or f"{args.output.rstrip('/')}.scores"
+    targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
+    note = output.Notes(quiet=args.quiet)
+    config, target = load.config(args), load.language(args).code
+    found = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
+    for skipped in found.skipped:
+        note(f"skipped {skipped.id}: {skipped.reason}")
+    people, told = human.find([Path(folder) for folder in args.human or args.wmt], found.testsets, target=target)
+    for line in told:
+        note(line)
+    context = context_flag.choose(args, config, COMMON, note)
+    metric = load.metric(args, note)
+    if not metric.probability:
+        raise PronmetricError(
+            f"the head of {metric.name} gives no probabilities, which a board needs: give another model"
+        )
+    store = Store(
+        folder=Path(scores),
+        stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),
+        size=metric.context_size,
+        language=metric.language,
+        signature=lambda kind: metric.signature(context=kind, context_size=metric.context_size),
+        bar=lambda name, total: output.bar(args, total=total, label=name),
+    )
+    uses = limits.uses(config)
+    settings = Settings(title=args.title, worst=args.worst, context_size=metric.context_size, uses=uses, seed=args.seed)
+    site = Site(Path(args.output), settings)
+    for testset in found.testsets:
+        corpus = wmt.read_testset(testset, None, note)
+        kind = context if corpus.references else RESPECTIVE if context == COMMON else context
+        named = BoardSet(testset.id, testset.name, testset.year, testset.lp, kind, reference_of(corpus, kind))
+        stored = store.get(named, corpus)
+        if stored.reused:
+            note(f"{testset.id}: scores are those of {scores}")
+        with output.bar(args, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
+            site.add(stored.scored, corpus, advance=bar.update)
+    held_out = [board.testset.id for board in site.boards if board.testset.id not in uses]
+    size = site.finish(people, human.agree(site.boards, people, held_out=held_out, seed=args.seed))
+    systems = sum(len(board.systems) for board in site.boards)
+    sets = f"{len(site.boards)} test set{'s' if len(site.boards) > 1 else ''}"
+    print(f"{systems} systems of {sets}, {size.files} files, {size.bytes / 1e6:.1f} MB")
+    print(Path(args.output) / INDEX)
+    return 0

@@ -1,0 +1,113 @@
+"""The figures of the board: by hand, and those of `score` and `compare`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pronmetric.board import figures
+from pronmetric.board.figures import ALL
+from pronmetric.board.scored import BoardSet, Pronouns, Scored
+from pronmetric.eval.resampling import SEED
+from pronmetric.scoring.comparison import TIE_THRESHOLD, PairwiseComparison
+from pronmetric.scoring.score import PronounScore, SegmentScore, tally_segments
+
+HE, IT = 0, 1
+TESTSET = BoardSet("tiny.de-en", "tiny", 2022, "de-en", "common", "ref")
+
+
+def pronouns(*rows: tuple[int, int, float]) -> Pronouns:
+    """A system's pronouns from their segments, classes and probabilities."""
+    segment, kind, probability = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
+    start = np.arange(len(rows))
+    return Pronouns(np.array(segment, int), start, start + 1, np.array(kind, int), np.array(probability, float))
+
+
+def scored(*, docs: tuple[str, ...] | None = None, segments: int = 3, **systems: Pronouns) -> Scored:
+    return Scored(
+        testset=TESTSET,
+        segments=segments,
+        docs=docs,
+        classes=("he", "it", "they"),
+        systems=systems,
+        signature="model:tiny",
+        texts="",
+    )
+
+
+A = pronouns((0, HE, 0.9), (0, IT, 0.5), (1, IT, 0.7))
+B = pronouns((0, HE, 0.6), (2, IT, 0.2))
+
+
+def test_scores_errors_and_segments_by_hand() -> None:
+    found = figures.compute(scored(a=A, b=B), seed=1)
+    assert list(found.groups) == [ALL, "he", "it"]  # no "they"
+    a, b = found.groups[ALL].systems
+    assert (a.pronouns, a.score, a.errors) == (3, pytest.approx(70), pytest.approx(30))  # (90 + 50 + 70) / 3
+    assert (b.pronouns, b.score) == (2, pytest.approx(40))
+    assert found.groups["it"].systems[0].score == pytest.approx(60)
+    pair = found.groups[ALL].pairs[0, 1]
+    assert pair.difference == pytest.approx(30)
+    assert (pair.wins, pair.ties, pair.losses) == (1, 0, 0)  # 0.7 against 0.6; only one side has the other segments
+    assert pair.p is None and pair.interval is None  # three units are too few
+    assert found.resampled == "segments"
+
+
+def test_a_class_that_one_system_lacks() -> None:
+    found = figures.compute(scored(a=pronouns((0, HE, 0.9), (1, HE, 0.8)), b=pronouns((0, IT, 0.3))), seed=1)
+    he = found.groups["he"]
+    assert he.systems[1] == (0, None, None, None) and he.systems[1].errors is None
+    assert he.pairs[0, 1] == (None, None, None, 0, 0, 0)
+
+
+def test_documents_are_resampled_where_they_are_known() -> None:
+    assert figures.compute(scored(a=A, b=B, docs=("x", "x", "y")), seed=1).resampled == "documents"
+    assert figures.compute(scored(a=A, b=B, docs=("x", "x", "x")), seed=1).resampled == "segments"
+
+
+def drawn(seed: int, segments: int) -> Pronouns:
+    rng = np.random.default_rng(seed)
+    where = np.sort(rng.integers(segments, size=2 * segments))
+    return pronouns(
+        *zip(where.tolist(), rng.integers(2, size=len(where)).tolist(), rng.random(len(where)), strict=True)
+    )
+
+
+@pytest.mark.parametrize("documents", [False, True])
+def test_the_figures_are_those_of_score_and_compare(documents: bool) -> None:
+    segments = 40
+    systems = {"a": drawn(1, segments), "b": drawn(2, segments)}
+    docs = tuple(str(number // 4) for number in range(segments)) if documents else None
+    board = figures.compute(scored(segments=segments, docs=docs, **systems), seed=SEED).groups[ALL]
+
+    def texts(found: Pronouns) -> list[SegmentScore]:
+        rows = [[p for s, p in zip(found.segment, found.probability, strict=True) if s == k] for k in range(segments)]
+        return [
+            SegmentScore(float(np.mean(row)) if row else None, tuple(PronounScore("it", 0, 2, p, p) for p in row))
+            for row in rows
+        ]
+
+    sides = [texts(found) for found in systems.values()]
+    for own, side in zip(board.systems, sides, strict=True):
+        tally = tally_segments(side, docs).score(seed=SEED)
+        assert own.score == pytest.approx(tally.score)
+        assert own.interval == pytest.approx(tally.interval)
+        assert tally.errors is not None
+        assert (own.errors, own.errors_interval) == (
+            pytest.approx(tally.errors.value),
+            pytest.approx(tally.errors.interval),
+        )
+    compared = PairwiseComparison(tie=TIE_THRESHOLD)
+    for number, (a, b) in enumerate(zip(*sides, strict=True)):
+        compared.add(a, b, docs[number] if docs else None)
+    outcome, pair = compared.outcome(seed=SEED), board.pairs[0, 1]
+    assert pair.difference == pytest.approx(outcome.difference)
+    assert pair.interval == pytest.approx(outcome.interval)
+    assert pair.p == outcome.p_bootstrap
+    assert (pair.wins, pair.ties, pair.losses) == (outcome.wins, outcome.ties, outcome.losses)
+
+
+def test_progress_counts_the_pairs_of_each_group() -> None:
+    told: list[int] = []
+    figures.compute(scored(a=A, b=B, c=A), seed=1, advance=told.append)
+    assert sum(told) == 3 * 3  # three pairs; all, he, it

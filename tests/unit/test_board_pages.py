@@ -1,0 +1,166 @@
+"""The pages of the board: hostile names and texts, the policy, file names, tables for download."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pronmetric.board import classes, figures, human, pages, scored, site, tables
+from pronmetric.board.pages import Names
+from pronmetric.board.scored import BoardSet, Pronouns, Scored
+from pronmetric.eval.resampling import SEED
+from pronmetric.pronouns import languages
+from pronmetric.report import embed
+from pronmetric.text.corpus import Corpus, Row
+
+EVIL = "</script><img src=x onerror=alert(1)>\u202e=1"
+TEXT = "<b>She</b> {{title}} left & \u202eran."
+NAMES = ("Alder", EVIL)
+SET = BoardSet(f"{EVIL}.de-en", EVIL, 2022, "de-en", "common", EVIL)
+
+
+def pronouns(probability: float) -> Pronouns:
+    rows = np.arange(6)
+    return Pronouns(rows, np.full(6, 3), np.full(6, 6), rows % 2, np.full(6, probability) - rows / 100)
+
+
+def rows() -> Any:
+    return (Row((f"{TEXT}{n}",) * 2, f"{EVIL}{n}", EVIL, (f"{n} {EVIL}",)) for n in range(6))
+
+
+SCORED = Scored(
+    testset=SET,
+    segments=6,
+    docs=tuple(f"{EVIL}{n}" for n in range(6)),
+    classes=("she", EVIL),
+    systems=dict(zip(NAMES, (pronouns(0.9), pronouns(0.3)), strict=True)),
+    signature=EVIL,
+    texts="",
+)
+CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
+
+
+def build(folder: Path) -> site.Site:
+    settings = site.Settings(title=EVIL, worst=3, context_size=2, uses={SET.id: "training"}, seed=SEED)
+    made = site.Site(folder, settings)
+    made.add(SCORED, CORPUS, advance=lambda _: None)
+    people = {SET.id: {"Alder": 0.5, EVIL: 0.1}}
+    made.finish(people, human.agree(made.boards, people, held_out=[], seed=SEED))
+    return made
+
+
+class Reader(HTMLParser):
+    """The elements of a page and the text of its scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in ("script", "style"):
+            self.scripts.append(data)
+
+
+def test_no_name_or_text_becomes_an_element(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    found = [path for path in made.written if path.suffix == ".html"]
+    assert len(found) == 4  # the first page, a comparison, two systems
+    for path in found:
+        text = path.read_text(encoding="utf-8")
+        reader = Reader()
+        reader.feed(text)
+        assert not {tag for tag, _ in reader.tags} & {"img", "iframe", "object", "base", "form"}
+        assert not [name for _, attributes in reader.tags for name in attributes if name.startswith("on")]
+        assert "\u202e" not in text
+        assert "{{" not in text.replace("{{title}} left", "")
+        assert path.name == path.name.encode("ascii", "ignore").decode() and "<" not in path.name
+
+
+def test_the_policy_allows_the_own_style_and_script_only(tmp_path: Path) -> None:
+    for path in build(tmp_path).written:
+        if path.suffix == ".html":
+            text = path.read_text(encoding="utf-8")
+            css = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+            js = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+            assert len(css) == len(js) == 1
+            assert f'content="{embed.policy(css=css[0], js=js[0])}"' in text
+            assert not re.findall(r'(?:src|href)="(?:https?:)?//', text)
+
+
+def test_the_tables_hold_all_figures(tmp_path: Path) -> None:
+    build(tmp_path)
+    lines = (tmp_path / "board.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].split("\t") == list(tables.SYSTEM_COLUMNS)
+    assert len(lines) == 1 + 2 * 3  # systems; all pronouns and two classes
+    first = dict(zip(tables.SYSTEM_COLUMNS, lines[1].split("\t"), strict=True))
+    assert (first["system"], first["class"], first["pronouns"]) == ("Alder", "all", "6")
+    assert float(first["score"]) == 87.5 and float(first["errors_per_100_pronouns"]) == 12.5  # mean of 90, 89 .. 85
+    assert (first["cluster"], first["human"]) == ("1", "0.50000")
+    pair = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
+    assert float(dict(zip(tables.PAIR_COLUMNS, pair, strict=True))["difference"]) == 60
+    content = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))
+    (testset,) = content["testsets"]
+    assert testset["signature"] == EVIL and testset["human"] == {"Alder": 0.5, EVIL: 0.1}
+    assert [entry["cluster"] for entry in testset["classes"]["all"]["systems"]] == [1, 2]
+    assert content["human_correlation"]["testsets"][SET.id]["systems"] == 2
+
+
+def test_a_system_page_is_bounded(tmp_path: Path) -> None:
+    build(tmp_path)
+    (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
+    assert page.read_text(encoding="utf-8").count("<mark>") == 3
+
+
+def test_file_names_are_distinct_whatever_the_case() -> None:
+    name = Names()
+    assert [name("a.de-en", "Online-A"), name("a.de-en", "online-a"), name("a.de-en", "../x y")] == [
+        "a_de-en.Online-A.html",
+        "a_de-en.online-a.2.html",
+        "a_de-en._x_y.html",
+    ]
+    assert len(name("x" * 999)) < 80
+
+
+def test_a_human_translation_is_marked() -> None:
+    board = figures.compute(
+        Scored(
+            testset=SET._replace(id="t.de-en"),
+            segments=6,
+            docs=None,
+            classes=("she", "it"),
+            systems={"refB": pronouns(0.9)},
+            signature="",
+            texts="",
+        ),
+        seed=SEED,
+    )
+    assert "A human translation, not a system." in pages.system(board, 0, [], compare="c.html")
+
+
+def test_scores_are_kept_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    scored.write(SCORED, path)
+    found = scored.read(path)
+    assert (found.testset, found.docs, found.classes, found.signature) == (SET, SCORED.docs, SCORED.classes, EVIL)
+    for name in NAMES:
+        for one, other in zip(found.systems[name], SCORED.systems[name], strict=True):
+            assert one.tolist() == other.tolist()
+
+
+def test_classes_of_english_and_of_a_table() -> None:
+    text = "He knows himself that these belong to those who left; what is hers?"
+    starts = [text.index(word) for word in ("He", "himself", "these", "those", "who", "what", "hers")]
+    found = classes.classify(languages.ENGLISH, text, starts)
+    assert found == ["he", "he", classes.DEMONSTRATIVE, classes.DEMONSTRATIVE, classes.WH, classes.WH, "she"]
+    assert set(found) <= set(classes.names(languages.ENGLISH))
+    german = languages.language("de")
+    assert classes.classify(german, "Sie kam.", [0])[0] in classes.names(german)
