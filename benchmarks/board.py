@@ -17,7 +17,8 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,12 @@ def score(testsets: Sequence[TestSet], folder: Path, done: dict[str, Any], *, ou
     return metric.hash
 
 
-def build(options: argparse.Namespace) -> dict[str, float]:
-    """Build the site from the scores: CPU seconds, seconds, files, bytes, bytes of the largest file."""
+def build(options: argparse.Namespace, testsets: Iterable[str]) -> dict[str, float]:
+    """Build the site of these test sets from their scores: CPU and wall seconds, files, bytes, the largest file."""
     human = [] if options.human is None else ["--human", str(options.human)]
+    chosen = ["--testsets", *testsets]
     cpu, wall = time.process_time(), time.perf_counter()
-    code = pronmetric(["board", "build", "--wmt", str(options.wmt), "-o", str(options.site), *human])
+    code = pronmetric(["board", "build", "--wmt", str(options.wmt), "-o", str(options.site), *human, *chosen])
     if code:
         raise PronmetricError(f"board build ended with {code}")
     sizes = [path.stat().st_size for path in options.site.rglob("*") if path.is_file()]
@@ -103,31 +105,31 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 def page(content: Mapping[str, Any]) -> str:
     """The page of figures."""
-    sets, site = content["sets"], content.get("site")
-    texts, systems = (sum(one[key] for one in sets.values()) for key in ("texts", "systems"))
+    sets, site, whole = content["sets"], content["site"], content["all"]
+    texts, systems, read = (sum(one[key] for one in sets.values()) for key in ("texts", "systems", "bytes"))
     cpu = sum(one["cpu_seconds"] for one in sets.values())
-    whole = content["all"]
-    estimate = cpu / texts * whole["texts"]
+    compared = sum(comb(one["systems"], 2) for one in sets.values())
+    estimate = cpu / read * whole["bytes"] + site["cpu_seconds"] / compared * whole["pairs"]
     rows = "\n".join(
         f"| {name} | {one['systems']} | {one['texts']:,} | {one['pronouns']:,} | {one['cpu_seconds']:.1f} | "
         f"{one['seconds']:.1f} |"
         for name, one in sets.items()
     )
-    built = "The site was not built yet."
-    if site:
-        built = (
-            f"Building the site from these scores took {site['cpu_seconds']:.1f} CPU seconds "
-            f"({site['seconds']:.1f} s): {site['files']} files, {site['bytes'] / 1e6:.1f} MB, the largest "
-            f"{site['largest'] / 1e6:.2f} MB. Bar for all test sets: {MEGABYTES} MB."
-        )
     everything = f"{whole['texts']:,} texts of {whole['systems']} systems"
     free = f"{estimate / CORES / 60:.0f} minutes on {CORES} free cores"
+    megabytes = site["bytes"] / 1e6
     rest = f"These are all {everything}: {free}."
     if missing := whole["testsets"] - len(sets):
         rest = (
-            f"{missing} of {whole['testsets']} test sets are not measured yet. At the same rate by texts, all "
-            f"{everything} take {estimate:.0f} CPU seconds: {free}."
+            f"{missing} of {whole['testsets']} test sets are not measured yet. At the same rates (scores by bytes of "
+            f"outputs, the site by pairs of systems) all {everything} take {estimate:.0f} CPU seconds: {free}; and the "
+            f"site has about {megabytes / systems * whole['systems']:.0f} MB."
         )
+    built = (
+        f"Building the site from these scores took {site['cpu_seconds']:.1f} CPU seconds ({site['seconds']:.1f} s): "
+        f"{site['files']} files, {megabytes:.1f} MB, the largest {site['largest'] / 1e6:.2f} MB. "
+        f"Bar for all test sets: {MEGABYTES} MB."
+    )
     return f"""# The board: time and size
 
 Weights `{content["weights"]}`, fp32; JSON: `board.json`. {content["date"]}, `{content["command"]}`.
@@ -145,12 +147,14 @@ Weights `{content["weights"]}`, fp32; JSON: `board.json`. {content["date"]}, `{c
 
 
 def totals(testsets: Sequence[TestSet]) -> dict[str, int]:
-    """The numbers of test sets, systems and texts of the whole folder."""
+    """The numbers of test sets, systems, texts, pairs of systems and bytes of outputs of the whole folder."""
     corpora = [wmt.read_testset(testset, None, lambda _: None) for testset in testsets]
     return {
         "testsets": len(corpora),
         "systems": sum(len(corpus.systems) for corpus in corpora),
         "texts": sum(len(corpus.systems) * corpus.segments for corpus in corpora),
+        "pairs": sum(comb(len(corpus.systems), 2) for corpus in corpora),
+        "bytes": sum(map(size, testsets)),
     }
 
 
@@ -195,7 +199,7 @@ def main() -> None:
     parser.add_argument("--wmt", type=Path, metavar="DIR", help="the WMT test sets")
     parser.add_argument("--human", type=Path, metavar="DIR", help="human scores of systems")
     parser.add_argument("--site", type=Path, metavar="SITE", help="the site to build")
-    parser.add_argument("--no-site", action="store_true", help="only score")
+    parser.add_argument("--finished", action="store_true", help="only test sets that are scored already")
     parser.add_argument("--out", type=Path, default=PAGE.with_suffix(".json"), metavar="FILE.json")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name}")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="where two pictures are put")
@@ -208,14 +212,18 @@ def main() -> None:
         parser.error("--wmt needs --site")
     done = json.loads(options.out.read_text(encoding="utf-8"))["sets"] if options.out.exists() else {}
     testsets = discovery.discover(options.wmt, exclude=()).testsets
-    weights = score(testsets, Path(f"{options.site}.scores"), done, out=options.out)
+    chosen = [testset for testset in testsets if testset.id in done or not options.finished]
+    weights = score(chosen, Path(f"{options.site}.scores"), done, out=options.out)
+    for testset in testsets:
+        if testset.id in done:
+            done[testset.id]["bytes"] = size(testset)
     content = {
         **scoring.origin("board"),
         "weights": weights,
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, torch {torch.__version__}",
         "all": totals(testsets),
         "sets": done,
-        **({} if options.no_site else {"site": build(options)}),
+        "site": build(options, done),
     }
     write(options.out, content)
     if options.page:

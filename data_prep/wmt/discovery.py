@@ -133,6 +133,18 @@ def select(
     return found
 
 
+def choose(testsets: Sequence[TestSet], ids: Sequence[str] | None) -> tuple[TestSet, ...]:
+    """The test sets of these ids ("newstest2021.de-en"), in their order; None: all.
+
+    Raises:
+        InputError: there is no such test set.
+    """
+    there = [testset.id for testset in testsets]
+    if unknown := [name for name in ids or () if name not in there]:
+        raise InputError(f"no test set {', '.join(unknown)}; there are: {', '.join(there)}")
+    return tuple(testset for testset in testsets if ids is None or testset.id in ids)
+
+
 def name_of(code: str) -> str:
     """The English name of a language, or its code."""
     return next((name.capitalize() for name, other in LANGUAGES.items() if other == code), code)

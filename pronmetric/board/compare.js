@@ -86,7 +86,7 @@ function examples(id, segments) {
     const [doc, source] = data.segments[number];
     const article = el("article", { className: "example" },
       el("p", { className: "where" }, `segment ${number}`, ...(doc === null ? [] : [" of ", named(doc)])));
-    if (source) article.append(el("p", { className: "text source", dir: "auto" }, source));
+    if (source) article.append(labelled("source", source));
     const sides = [["A", state.a], ["B", state.b]].map(([label, system]) => [label, system, data.texts[`${number}.${system}`]]);
     const shared = sides[0][2][0] === sides[1][2][0];
     if (shared) article.append(context(sides[0][2][0]));
@@ -101,7 +101,11 @@ function examples(id, segments) {
   }));
 }
 
-const context = (number) => el("p", { className: "text context", dir: "auto" }, data.contexts[number]);
+const context = (number) => (data.contexts[number] ? labelled("context", data.contexts[number]) : "");
+
+function labelled(name, text) {
+  return el("p", { className: `text ${name}`, dir: "auto" }, el("span", { className: "tag" }, `${name}: `), el("bdi", {}, text));
+}
 
 function piece(part) {
   if (typeof part === "string") return part;

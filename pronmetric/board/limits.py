@@ -79,7 +79,7 @@ def _human(agreement: Agreement) -> list[str]:
         "chance is 0.5 for pairwise accuracy and 0 for the others."
     ]
     if agreement.held_out and agreement.held_out != agreement.mean:
-        said.append(f"On the test sets that the checkpoint was not trained or tuned on: {_listed(agreement.held_out)}.")
+        said.append(f"On those that the checkpoint was neither trained nor tuned on: {_listed(agreement.held_out)}.")
     return said
 
 

@@ -55,6 +55,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--human", nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)")
     made.add_argument("--years", nargs="+", type=numbers.count, metavar="YEAR", help="only these years (default: all)")
     made.add_argument("--pairs", nargs="+", metavar="LP", help="only these language pairs (default: all)")
+    made.add_argument("--testsets", nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)")
     made.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     made.add_argument(
         "--worst",
@@ -78,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
     found = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
     for skipped in found.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
-    people, told = human.find([Path(folder) for folder in args.human or args.wmt], found.testsets, target=target)
+    testsets = discovery.choose(found.testsets, args.testsets)
+    people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
     for line in told:
         note(line)
     context = context_flag.choose(args, config, COMMON, note)
@@ -98,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     uses = limits.uses(config)
     settings = Settings(title=args.title, worst=args.worst, context_size=metric.context_size, uses=uses, seed=args.seed)
     site = Site(Path(args.output), settings)
-    for testset in found.testsets:
+    for testset in testsets:
         corpus = wmt.read_testset(testset, None, note)
         kind = context if corpus.references else RESPECTIVE if context == COMMON else context
         named = BoardSet(testset.id, testset.name, testset.year, testset.lp, kind, reference_of(corpus, kind))

@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on(
     changed.write_text(changed.read_text(encoding="utf-8").replace("she", "he"), encoding="utf-8")
     run_tiny("board", "build", "--wmt", wmt, "-o", site, "--years", "2022")
     assert len(scored) == 4  # other texts
-    run_tiny("board", "build", "--wmt", wmt, "-o", site, "--pairs", "de-en", "--context", "respective")
+    run_tiny("board", "build", "--wmt", wmt, "-o", site, "--testsets", "kites2022.de-en", "--context", "respective")
     assert len(scored) == 5  # another context
     assert content(site)["testsets"][0]["reference"] is None
 
@@ -113,5 +113,7 @@ def test_broken_scores_are_refused_with_a_cure(
         (kept / "kites2022.de-en.json").write_text(broken)
         assert main([*argv, "--model", str(tiny_checkpoint())]) == 1
         assert "remove the file; the test set is then scored again" in capsys.readouterr().err
+    assert main([*argv, "--model", str(tiny_checkpoint()), "--testsets", "lamps.fr-en"]) == 1
+    assert "no test set lamps.fr-en; there are: kites2022.de-en, lamps2023.fr-en" in capsys.readouterr().err
     assert main([*argv, "--model", str(tiny_checkpoint(head="paper"))]) == 1
     assert "gives no probabilities, which a board needs" in capsys.readouterr().err

@@ -42,11 +42,16 @@ def site(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoint: Callable[...
     return place / "site"
 
 
-@pytest.fixture
-def board(browser: Browser, site: Path) -> Iterator[Browser]:
+@pytest.fixture(params=["light on a desk", "dark on a phone"])
+def board(request: pytest.FixtureRequest, browser: Browser, site: Path) -> Iterator[Browser]:
     """The first page, freshly opened."""
+    phone = request.param.endswith("phone")
+    browser.dark(phone)
+    browser.size(*((360, 740) if phone else (1000, 900)), phone=phone)
     browser.open(site / "index.html")
     yield browser
+    browser.dark(False)
+    browser.size(1000, 900)
 
 
 def choose(browser: Browser, id: str, value: str) -> None:

@@ -71,6 +71,7 @@ def test_the_limits_give_the_correlation_with_its_interval_and_what_the_checkpoi
     found = human.agree(boards, people, held_out=["two.liv-en"], seed=SEED)
     shown = limits.section(boards, found, uses={"one.liv-en": limits.TRAINED}, context_size=2)
     assert "mean of 2 test sets: Pearson's r 1.00 [1.00, 1.00]" in shown
+    assert "neither trained nor tuned on" not in shown  # the same figures
     assert "was trained on references and outputs of these test sets: one.liv-en." in shown
     assert "the previous 2 sentences of the reference, not of the output" in shown
     assert shown.count("<tr>") == 3
