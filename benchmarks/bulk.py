@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import random
@@ -140,12 +141,13 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _steady(finished: Sequence[float], workers: int) -> float:
-    """Seconds for a shard, from the moment at which each worker has finished one.
+    """Seconds for a shard, from the moment at which each worker has finished one; NaN with too few shards.
 
     >>> _steady([10.0, 10.0, 12.0, 12.0, 14.0, 14.0], 2)
     1.0
     """
-    return (finished[-1] - finished[workers - 1]) / (len(finished) - workers)
+    left = len(finished) - workers
+    return (finished[-1] - finished[workers - 1]) / left if left > 0 else math.nan
 
 
 def page(found: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Ray: a local one that is started and shut down here, or a cluster by its address; shards mapped over its workers."""
+"""Ray: a local one that is started and shut down here, or a cluster by its address; work mapped over its workers."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from pronmetric.bulk.job import Job
-from pronmetric.bulk.plan import Shard
+from pronmetric.bulk.job import BUCKET, SCORE, Job, Step
 from pronmetric.errors import MissingExtra, PronmetricError
 
-# Read by Ray when it is imported: no telemetry, no progress bars or notices of its own; a busy machine starts slowly.
+# Read by Ray when it is imported: no telemetry, no progress bars or notices of its own.
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
-    "RAY_raylet_start_wait_time_s": "300",
 }
 _OBJECT_STORE = 100 * 2**20  # bytes; only the plan and short results pass through it
-_AHEAD = 2  # shards that a worker holds: one that it scores, one that waits
+_FOLDER = "pm-ray-"  # of Ray's sockets and logs
+_LONGEST = 40  # characters of that folder's path: those of a socket are limited to 107
+_TRIES = 4  # to start Ray, which waits only 30 seconds for its processes on a busy machine
+_AHEAD = 2  # shards that a worker holds: one that it works on, one that waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,8 @@ class _Size:
 
 
 @contextmanager
-def connect(pool: Pool) -> Iterator[Callable[[Job, Sequence[Shard]], Iterator[int]]]:
-    """Start or join a Ray; gives a function that scores shards and yields the number of each finished one.
+def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
+    """Start or join a Ray; gives a function that does a step and yields the number of each finished shard or bucket.
 
     A local Ray is shut down at the end, whatever happens.
 
@@ -59,17 +62,13 @@ def connect(pool: Pool) -> Iterator[Callable[[Job, Sequence[Shard]], Iterator[in
         PronmetricError: Ray is not installed, or cannot be started or reached.
     """
     ray = _import()
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with TemporaryDirectory(prefix=_FOLDER, ignore_cleanup_errors=True) as folder:
         try:
-            with _no_stderr():
-                size = _start(ray, pool)
+            with _no_stderr(), _same_handlers():
+                size = _start(ray, pool, folder)
+            yield lambda job, step: _work(ray, job, step, pool, size)
         finally:
-            for number, handler in handlers.items():  # Ray puts a handler of its own in their place
-                signal.signal(number, handler)
-        yield lambda job, shards: _score(ray, job, shards, pool, size)
-    finally:
-        ray.shutdown()
+            ray.shutdown()
 
 
 def require() -> None:
@@ -87,29 +86,54 @@ def _import() -> Any:
     return ray
 
 
-def _start(ray: Any, pool: Pool) -> _Size:
+def _start(ray: Any, pool: Pool, folder: str) -> _Size:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     if pool.address is not None:
         try:
             ray.init(address=pool.address, **quiet)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            why = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise PronmetricError(f"no Ray cluster at {pool.address}: {why}") from None
+            raise PronmetricError(f"no Ray cluster at {pool.address}: {_first_line(error)}") from None
         return _Size(1 if pool.workers is None else pool.workers, pool.workers or 0, 1)
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = pool.workers or (1 if pool.gpus else cores)
     each = max(1, cores // workers)
-    ray.init(
-        address="local",
-        num_cpus=workers * each,
-        include_dashboard=False,
-        object_store_memory=_OBJECT_STORE,
-        _node_ip_address="127.0.0.1",
-        **quiet,
-    )
+    for left in reversed(range(_TRIES)):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=workers * each,
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE,
+                _node_ip_address="127.0.0.1",
+                _temp_dir=folder if len(folder) <= _LONGEST else None,
+                **quiet,
+            )
+            break
+        except Exception as error:  # Ray raises plain exceptions
+            ray.shutdown()
+            if not left:
+                raise PronmetricError(f"a local Ray cannot be started: {_first_line(error)}") from error
     if pool.workers is None and pool.gpus:
         workers = max(1, int(ray.cluster_resources().get("GPU", 0) / pool.gpus))
     return _Size(workers, workers, each)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+@contextmanager
+def _same_handlers() -> Iterator[None]:
+    """Put back the handlers of signals that Ray replaces by its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -129,44 +153,41 @@ def _no_stderr() -> Iterator[None]:
 class _Worker:
     """The worker as Ray Data calls it; errors of the input come back as rows, so that they reach the user whole."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, step: str) -> None:
         from pronmetric.bulk.worker import ShardScorer
 
-        self._error: str | None = None
-        try:
-            self._scorer = ShardScorer(job)
-        except PronmetricError as error:
-            self._error = str(error)
+        self._scorer, self._step = ShardScorer(job), step
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        shard = Shard(**{name: int(values[0]) for name, values in batch.items()})
-        error = self._error
-        if error is None:
-            try:
-                self._scorer.score(shard)
-            except (PronmetricError, OSError) as failed:
-                error = str(failed)
-        return {"number": [shard.number], "error": [error or ""]}
+        (number,), error = batch["item"].tolist(), ""
+        try:
+            self._scorer.work(self._step, number)
+        except (PronmetricError, OSError) as failed:
+            error = str(failed)
+        return {"number": [number], "error": [error]}
 
 
-def _score(ray: Any, job: Job, shards: Sequence[Shard], pool: Pool, size: _Size) -> Iterator[int]:
-    """Score shards on Ray's workers; their numbers as they are finished, in any order.
+def _work(ray: Any, job: Job, step: Step, pool: Pool, size: _Size) -> Iterator[int]:
+    """Do a step on Ray's workers; the numbers of the shards or buckets as they are finished, in any order.
 
-    A worker or node that dies is replaced, and its shards are given to others.
+    A worker or node that dies is replaced, and its work is given to others.
     """
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    most = min(size.most or len(shards), len(shards))
+    context.execution_no_progress_timeout_s = -1  # a shard may take hours, and so may a cluster until it has room
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are raised
+    number = len(step.numbers)
+    most = min(size.most or number, number)
     workers = ray.data.ActorPoolStrategy(
         min_size=min(size.least, most), max_size=most, max_tasks_in_flight_per_actor=_AHEAD
     )
-    todo = ray.data.from_items([shard._asdict() for shard in shards], override_num_blocks=len(shards))
-    resources = {"num_cpus": size.cores, **({"num_gpus": pool.gpus} if pool.gpus else {})}
-    arguments = {"fn_constructor_kwargs": {"job": job}, "batch_size": 1, "compute": workers, **resources}
+    gpus = pool.gpus if step.name in (SCORE, BUCKET) else 0
+    resources = {"num_cpus": size.cores, **({"num_gpus": gpus} if gpus else {})}
+    todo = ray.data.from_items(list(step.numbers), override_num_blocks=number)
+    worker = {"fn_constructor_kwargs": {"job": job, "step": step.name}, "batch_size": 1, "compute": workers}
     try:
-        for row in todo.map_batches(_Worker, **arguments).iter_rows():
+        for row in todo.map_batches(_Worker, **worker, **resources).iter_rows():
             if row["error"]:
                 raise PronmetricError(row["error"])
             yield int(row["number"])

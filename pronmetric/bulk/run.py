@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pronmetric import __version__
-from pronmetric.bulk import inputs, plan, shards, storage
+from pronmetric.bulk import dedupe, inputs, plan, shards, storage
 from pronmetric.bulk.inputs import Surveyed
-from pronmetric.bulk.job import Job
+from pronmetric.bulk.job import BUCKET, COLLECT, SCORE, SPREAD, Job, Step
 from pronmetric.bulk.plan import Shard
-from pronmetric.bulk.statistics import ShardStatistics
+from pronmetric.bulk.statistics import ShardStatistics, merge_counts
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.results.write import counts_entry, system
@@ -22,7 +22,8 @@ MANIFEST = "manifest.json"
 NO_SYSTEM = "all"
 """The name of rows without a system."""
 
-Score = Callable[[Job, Sequence[Shard]], Iterator[int]]
+Work = Callable[[Job, Step], Iterator[int]]
+Track = Callable[[Step], AbstractContextManager[Callable[[int], object]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +58,50 @@ def prepare(folder: Place, surveyed: Sequence[Surveyed], signature: Signature, *
 
 
 def score(
-    planned: Planned,
-    job: Job,
-    connect: Callable[[], AbstractContextManager[Score]],
-    *,
-    advance: Callable[[Shard], object],
+    planned: Planned, job: Job, connect: Callable[[], AbstractContextManager[Work]], *, track: Track
 ) -> ShardStatistics:
-    """Score the unfinished shards, and write errors and manifest; `advance` is called with each finished shard.
+    """Score the unfinished shards, and write errors and manifest.
 
-    connect: gives the function that scores shards; not called if all are finished.
+    connect: gives the function that does a step; not called if all shards are finished. track: shows the progress of a
+    step; its function is called with the number of each finished shard or bucket.
 
     Raises:
         InputError: a bad row, unless bad rows are skipped; or rows were skipped by an earlier run.
     """
-    if unfinished := planned.unfinished:
-        with connect() as score_shards:
-            for number in score_shards(job, unfinished):
-                advance(planned.shards[number])
+    if planned.unfinished:
+        with connect() as work:
+            for step in _steps(planned, job):
+                with track(step) as advance:
+                    for number in work(job, step):
+                        advance(number)
     found = shards.statistics(planned.folder, planned.shards)
     if found.skipped and not job.skip:
         message = f"an earlier run skipped {found.skipped} bad rows here; give --on-error skip, or a new folder"
         raise InputError(message, file=planned.folder.url)
-    shards.write_errors(planned.folder, planned.shards)
-    storage.write_json(planned.folder / MANIFEST, _manifest(planned, found))
+    if planned.unfinished or not storage.exists(planned.folder / MANIFEST):
+        found = replace(found, counts=merge_counts(found.counts, dedupe.counts(planned.folder)))
+        shards.write_errors(planned.folder, planned.shards)
+        storage.write_json(planned.folder / MANIFEST, _manifest(planned, found))
     shards.clean(planned.folder)
     return found
+
+
+def _steps(planned: Planned, job: Job) -> Iterator[Step]:
+    """The steps that are not finished."""
+    numbers = [shard.number for shard in planned.unfinished]
+    if not job.buckets:
+        yield Step(SCORE, numbers)
+        return
+    spread, scored = (dedupe.finished(planned.folder, step) for step in (dedupe.TEXTS, dedupe.SCORED))
+    yield from (
+        step
+        for step in (
+            Step(SPREAD, [number for number in numbers if number not in spread]),
+            Step(BUCKET, [number for number in range(job.buckets) if number not in scored]),
+            Step(COLLECT, numbers),
+        )
+        if step.numbers
+    )
 
 
 def _manifest(planned: Planned, found: ShardStatistics) -> dict[str, Any]:

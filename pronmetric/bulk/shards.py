@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.bulk import storage
+from pronmetric.bulk import dedupe, storage
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow, Row
 from pronmetric.bulk.statistics import ShardStatistics
@@ -190,8 +190,9 @@ def _write_errors(target: Place, parts: Iterable[list[dict[str, Any]]]) -> None:
 
 
 def clean(folder: Place) -> None:
-    """Remove partial files, and the files that `write_errors` merged."""
+    """Remove partial files, the files that `write_errors` merged, and those of the steps of `dedupe`."""
     for part in (folder, folder / SCORES, folder / ERRORS):
         storage.remove_partial(part)
-    if folder.system.exists((folder / ERRORS).path):
-        folder.system.rm((folder / ERRORS).path, recursive=True)
+    for part in (folder / ERRORS, folder / dedupe.FOLDER):
+        if storage.exists(part):
+            part.system.rm(part.path, recursive=True)

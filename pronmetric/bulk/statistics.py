@@ -109,8 +109,7 @@ class ShardStatistics:
         systems = dict(self.systems)
         for name, sums in other.systems.items():
             systems[name] = systems[name].merge(sums) if name in systems else sums
-        pairs = ((field.name, getattr(self.counts, field.name), getattr(other.counts, field.name)) for field in _COUNTS)
-        counts = Counts(**{name: mine + theirs for name, mine, theirs in pairs})
+        counts = merge_counts(self.counts, other.counts)
         return ShardStatistics(self.rows + other.rows, self.skipped + other.skipped, systems, counts)
 
     def record(self) -> dict[str, Any]:
@@ -125,7 +124,9 @@ class ShardStatistics:
         return cls(record["rows"], record["skipped"], systems, Counts(**record["counts"]))
 
 
-_COUNTS = fields(Counts)
+def merge_counts(one: Counts, other: Counts) -> Counts:
+    """What was encoded in both."""
+    return Counts(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Counts)})
 
 
 def _rate(sums: RatioSums, scale: float) -> Rate | None:

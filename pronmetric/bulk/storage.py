@@ -73,6 +73,12 @@ def is_local(where: Place) -> bool:
     return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
 
 
+def exists(where: Place) -> bool:
+    """Whether there is such a file now."""
+    where.system.invalidate_cache()
+    return bool(where.system.exists(where.path))
+
+
 def files(folder: Place) -> list[str]:
     """The names of the files in a folder, sorted; none if there is no such folder."""
     folder.system.invalidate_cache()

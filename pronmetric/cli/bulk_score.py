@@ -7,13 +7,12 @@ import math
 from functools import partial
 from pathlib import Path
 
-from pronmetric.bulk import cluster, inputs, run, storage
+from pronmetric.bulk import cluster, dedupe, inputs, run, storage
 from pronmetric.bulk.job import Job, Model
-from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.worker import signature
 from pronmetric.checkpoint import locate
-from pronmetric.cli import context_flag, load, numbers, options, output
+from pronmetric.cli import bulk_progress, context_flag, load, numbers, options, output
 from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
@@ -35,6 +34,9 @@ A shard is a range of rows of one file, and is written completely or not at all.
 first unfinished shard if the same command is given again. A folder of other inputs, or of another signature, is
 refused.
 
+--dedupe first cuts the texts of all rows into buckets by their hash, and scores each distinct text of a bucket once.
+OUT then holds the texts until the end.
+
 The interval of a system is the normal interval of a ratio over segments.
 
 examples:
@@ -51,6 +53,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
     options.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
     options.both(made, "shard-rows", type=numbers.positive, metavar="N", help="rows of a shard (default: by all rows)")
+    made.add_argument(
+        "--dedupe", action="store_true", help="encode each distinct text once for all shards, not once for each shard"
+    )
     made.add_argument("--context", choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
     options.add_source_lang(made)
     workers = made.add_argument_group("workers")
@@ -83,28 +88,30 @@ def run_score(args: argparse.Namespace) -> int:
     with output.bar(args, total=len(sources), label="read", unit="files", short=True) as bar:
         surveyed = inputs.survey(sources, required=columns, advance=bar.update)
     planned = run.prepare(folder, surveyed, signed, rows=args.shard_rows)
-    job = Job(folder.url, sources, _model(args), context, args.batch_size, args.on_error == "skip", str(signed))
+    job = Job(
+        output=folder.url,
+        sources=sources,
+        shards=planned.shards,
+        buckets=dedupe.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0,
+        model=_model(args),
+        context=context,
+        batch_size=args.batch_size,
+        skip=args.on_error == "skip",
+        signature=str(signed),
+    )
     _report(_score(args, planned, job, note), note)
     note(f"signature: {signed}")
     return 0
 
 
 def _score(args: argparse.Namespace, planned: run.Planned, job: Job, note: output.Notes) -> ShardStatistics:
-    number, total = len(planned.shards), inputs.rows_of(planned.surveyed)
-    done = number - len(planned.unfinished)
-    if done:
-        note(f"{done} of {number} shards are finished")
-    rows = total - sum(shard.stop - shard.start for shard in planned.unfinished)
     pool = cluster.Pool(args.address, args.workers, args.gpus_per_worker or 0.0)
-    with output.bar(args, total=total, unit="rows", done=rows) as bar:
-
-        def advance(shard: Shard) -> None:
-            nonlocal done
-            done += 1
-            bar.set_postfix_str(f"{done}/{number} shards", refresh=False)
-            bar.update(shard.stop - shard.start)
-
-        return run.score(planned, job, partial(cluster.connect, pool), advance=advance)
+    if done := len(planned.shards) - len(planned.unfinished):
+        note(f"{done} of {len(planned.shards)} shards are finished")
+    if args.address is not None and planned.unfinished:
+        note(f"Ray cluster: {args.address}")
+    track = partial(bulk_progress.track, args, planned.shards)
+    return run.score(planned, job, partial(cluster.connect, pool), track=track)
 
 
 def _model(args: argparse.Namespace) -> Model:

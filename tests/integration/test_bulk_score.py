@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.bulk import cluster, run
+from pronmetric.bulk import cluster, dedupe, run, shards
 from pronmetric.bulk.cluster import Pool
-from pronmetric.bulk.job import Job
-from pronmetric.bulk.plan import Shard
+from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.worker import ShardScorer
 from pronmetric.cli.main import main
 
@@ -24,28 +24,28 @@ Bulk = Callable[..., int]
 
 
 @pytest.fixture
-def serial(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Scores in this process, in place of Ray; gives the numbers of the shards that were scored."""
-    scored: list[int] = []
+def serial(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Works in this process, in place of Ray; gives the steps and numbers of the shards or buckets that were done."""
+    done: list[tuple[str, int]] = []
 
     @contextmanager
-    def connect(pool: Pool) -> Iterator[Callable[[Job, Sequence[Shard]], Iterator[int]]]:
-        def score(job: Job, shards: Sequence[Shard]) -> Iterator[int]:
+    def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
+        def work(job: Job, step: Step) -> Iterator[int]:
             scorer = ShardScorer(job)
-            for shard in shards:
-                scorer.score(shard)
-                scored.append(shard.number)
-                yield shard.number
+            for number in step.numbers:
+                scorer.work(step.name, number)
+                done.append((step.name, number))
+                yield number
 
-        yield score
+        yield work
 
     monkeypatch.setattr(cluster, "connect", connect)
     monkeypatch.setattr(cluster, "require", lambda: None)
-    return scored
+    return done
 
 
 @pytest.fixture
-def bulk(serial: list[int], tiny_checkpoint: Callable[..., Path]) -> Bulk:
+def bulk(serial: list[tuple[str, int]], tiny_checkpoint: Callable[..., Path]) -> Bulk:
     """Runs `bulk score` with the tiny checkpoint; gives the exit code."""
 
     def call(*argv: str | Path) -> int:
@@ -143,7 +143,11 @@ def test_each_distinct_text_of_a_shard_is_encoded_once(
 
 
 def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
-    bulk: Bulk, serial: list[int], tmp_path: Path, records: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    bulk: Bulk,
+    serial: list[tuple[str, int]],
+    tmp_path: Path,
+    records: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = write(tmp_path / "in.jsonl", records)
     call = [source, "-o", tmp_path / "out", "--shard-rows", "11"]
@@ -156,13 +160,72 @@ def test_a_stopped_run_goes_on_at_the_first_unfinished_shard(
         path.rename(path.with_name(f".{path.name}.01234567.part"))
     serial.clear()
     assert bulk(*call) == 0
-    assert serial == [1, 3]
+    assert serial == [("score", 1), ("score", 3)]
     printed = capsys.readouterr()
     assert printed.out == first and "3 of 5 shards are finished" in printed.err
     assert rows(tmp_path / "out") == whole
     assert len(list((tmp_path / "out" / "scores").iterdir())) == 5
     serial.clear()
     assert bulk(*call) == 0 and serial == []
+
+
+@pytest.mark.parametrize("flags", [[], ["--source-lang", "de"]])
+def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
+    bulk: Bulk,
+    serial: list[tuple[str, int]],
+    tmp_path: Path,
+    records: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: list[str],
+) -> None:
+    monkeypatch.setattr(dedupe, "BUCKET", 20)  # three buckets
+    rows_in = [{**one, "source": "Sie sah ihn.", "source_context": ["Er kam."]} for one in records]
+    source = write(tmp_path / "in.jsonl", [*rows_in[:40], {"id": "bad"}, *rows_in[:15]])
+    call = [source, "--shard-rows", "12", "--on-error", "skip", *flags]
+    assert bulk(*call, "-o", tmp_path / "plain") == 0
+    serial.clear()
+    assert bulk(*call, "-o", tmp_path / "out", "--dedupe") == 0
+    steps = {"spread": 5, "bucket": 3, "collect": 5}
+    assert serial == [(step, number) for step, count in steps.items() for number in range(count)]
+    plain, found = rows(tmp_path / "plain"), rows(tmp_path / "out")
+    for one, other in zip(found, plain, strict=True):
+        assert one["score"] == pytest.approx(other["score"], abs=1e-5)
+        same = ("row", "id", "system", "words", *(["missing", "surplus"] if flags else []))
+        assert [one[name] for name in same] == [other[name] for name in same]
+        assert [p["start"] for p in one["pronouns"]] == [p["start"] for p in other["pronouns"]]
+    told, before = manifest(tmp_path / "out"), manifest(tmp_path / "plain")
+    texts = {json.dumps([one["context"], one["text"]]) for one in rows_in[:40]}
+    assert told["counts"]["encoded"] <= len(texts) < before["counts"]["encoded"]
+    assert (told["rows"], told["skipped"]) == (56, 1)
+    assert not (tmp_path / "out" / "dedupe").exists() and (tmp_path / "out" / "errors.parquet").exists()
+    assert bulk(*call, "-o", tmp_path / "out") == 0  # nothing is left to do; the manifest stays
+    assert manifest(tmp_path / "out") == told
+
+
+def test_dedupe_goes_on_where_it_was_stopped(
+    bulk: Bulk,
+    serial: list[tuple[str, int]],
+    tmp_path: Path,
+    records: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(dedupe, "BUCKET", 20)
+    source = write(tmp_path / "in.jsonl", [*records[:40], {"id": "bad"}])
+    call = [source, "-o", tmp_path / "out", "--shard-rows", "12", "--dedupe"]
+    assert bulk(*call) == 1
+    assert capsys.readouterr().err.count(":41: the key") == 1 and serial == [("spread", k) for k in range(3)]
+    serial.clear()
+    monkeypatch.setattr(shards, "clean", lambda folder: None)
+    assert bulk(*call, "--on-error", "skip") == 0
+    assert serial[0] == ("spread", 3) and [step for step, _ in serial].count("bucket") == 3
+    before = rows(tmp_path / "out")
+    (tmp_path / "out" / "dedupe" / "scored" / "000001.arrow").unlink()
+    (tmp_path / "out" / "scores" / "part-000002.parquet").unlink()
+    serial.clear()
+    assert bulk(*call, "--on-error", "skip") == 0
+    assert serial == [("bucket", 1), ("collect", 2)]
+    assert rows(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("change", ["--context none", "--shard-rows 9", "input"])
@@ -179,13 +242,17 @@ def test_a_folder_of_another_run_is_refused(
 
 
 def test_a_bad_row_is_an_error_or_is_skipped(
-    bulk: Bulk, serial: list[int], tmp_path: Path, records: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    bulk: Bulk,
+    serial: list[tuple[str, int]],
+    tmp_path: Path,
+    records: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = write(tmp_path / "in.jsonl", [*records[:9], {"id": "bad", "text": None}, *records[9:12]])
     call = [source, "-o", tmp_path / "out", "--shard-rows", "4"]
     assert bulk(*call) == 1
     assert capsys.readouterr().err.endswith(f'pronmetric: error: {source}:10: "text" must be a string, got null\n')
-    assert serial == [0, 1] and not (tmp_path / "out" / "manifest.json").exists()
+    assert serial == [("score", 0), ("score", 1)] and not (tmp_path / "out" / "manifest.json").exists()
     assert bulk(*call, "--on-error", "skip") == 0
     assert "bad rows skipped, see errors.parquet: 1 of 13" in capsys.readouterr().err
     (bad,) = pq.read_table(tmp_path / "out" / "errors.parquet").to_pylist()
@@ -233,7 +300,7 @@ def test_sources_count(bulk: Bulk, tmp_path: Path, sample: Path, run_tiny: Calla
 
 
 def test_other_weights_on_a_worker_are_refused(
-    serial: list[int],
+    serial: list[tuple[str, int]],
     tmp_path: Path,
     records: list[dict[str, Any]],
     tiny_checkpoint: Callable[..., Path],
@@ -268,3 +335,12 @@ def test_an_empty_input_is_refused(bulk: Bulk, tmp_path: Path, capsys: pytest.Ca
     source = write(tmp_path / "in.jsonl", [])
     assert bulk(source, "-o", tmp_path / "out") == 1
     assert capsys.readouterr().err == f"pronmetric: error: {source}: has no rows\n"
+
+
+def test_a_missing_extra_is_named(
+    tmp_path: Path, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["bulk", "score", str(write(tmp_path / "in.jsonl", records)), "-o", str(tmp_path / "out")]) == 1
+    assert 'bulk needs ray, which is not installed: pip install "pronmetric[ray]"\n' in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
