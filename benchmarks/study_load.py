@@ -181,10 +181,10 @@ def page(content: Mapping[str, Any]) -> str:
     people, seconds = content["annotators"], content["seconds"]
     before = f"load average {content['load']:.1f} before the measurement"
     other = (
-        f"Other work kept the machine busy ({before},\nwhich ran at nice {content['nice']}): times include the waiting "
-        "for a core."
+        f"Other work kept the machine busy ({before}, which ran at nice {content['nice']}): times include the waiting\n"
+        "for a core and for the disk. To be measured again on a free machine."
         if busy
-        else f"The machine had no other work\n({before})."
+        else f"The machine had no other work ({before})."
     )
     return f"""# Load of `study serve`
 
@@ -196,7 +196,8 @@ Weights: none, no checkpoint is used. JSON: `study-load.json`. Written by `pytho
 - all at the same moment: {people} answers are sent together, again {PAUSE:g} seconds after the last reply.
 
 An answer is stored when the reply has come, after the commit to the disk (SQLite: WAL, synchronous FULL; PostgreSQL:
-synchronous commit). Server, database and annotators share {content["cores"]} cores. {other}
+synchronous commit). Server, database and annotators share {content["cores"]} cores.
+{other}
 
 The aim is 95 % of the answers within 200 ms. {content["date"]}.
 
