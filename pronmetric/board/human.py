@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pronmetric.board.figures import ALL, Figures
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation, Correlations
+from pronmetric.eval.resampling import MINIMUM
 from pronmetric.suites import wmt_rankings
 from pronmetric.suites.wmt_scores import is_human, read_human
 
@@ -20,6 +25,7 @@ FIGURES = {
 }
 """Each figure's label and function."""
 _SUFFIX = ".sys.score"
+_Draws = Mapping[str, NDArray[np.float64]]
 
 Human = Mapping[str, Mapping[str, float]]
 """By the id of a test set, the human score of each system, higher is better."""
@@ -82,9 +88,12 @@ def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> 
 def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], seed: int) -> Agreement:
     """The correlation of each test set with two or more systems that have both scores, and the means.
 
-    Intervals resample the systems of each test set; those of the means resample them in all test sets.
+    Intervals resample the systems of each test set; those of the means resample them in all test sets. There is none
+    with fewer than `MINIMUM` systems in each test set.
     """
-    kept, sets, draws = set(held_out), {}, {}
+    kept = set(held_out)
+    sets: dict[str, Correlations] = {}
+    draws: dict[str, _Draws] = {}
     for number, board in enumerate(boards):
         people = human.get(board.testset.id, {})
         own = zip(board.systems, board.groups[ALL].systems, strict=True)
@@ -97,9 +106,13 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
         draws[board.testset.id] = {
             name: correlation.draw_figure(x, y, figure, seed=[seed, number]) for name, (_, figure) in FIGURES.items()
         }
-    return Agreement(sets, _mean(draws.values()), _mean(draw for name, draw in draws.items() if name in kept))
+    return Agreement(sets, _mean(sets, draws), _mean({name: sets[name] for name in sets if name in kept}, draws))
 
 
-def _mean(draws: Iterable[Mapping[str, correlation._Array]]) -> dict[str, Correlation]:
-    listed = list(draws)
-    return {name: correlation.average_draws([draw[name] for draw in listed]) for name in FIGURES} if listed else {}
+def _mean(sets: Mapping[str, Correlations], draws: Mapping[str, _Draws]) -> dict[str, Correlation]:
+    if not sets:
+        return {}
+    means = {name: correlation.average_draws([draws[testset][name] for testset in sets]) for name in FIGURES}
+    if all(len(found.systems) < MINIMUM for found in sets.values()):
+        return {name: replace(found, low=None, high=None) for name, found in means.items()}
+    return means

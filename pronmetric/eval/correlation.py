@@ -207,10 +207,13 @@ def draw_figure(
 
 
 def average_draws(values: Sequence[_Array], *, level: float = LEVEL) -> Correlation:
-    """The mean over test sets of what `draw_figure` gives; a draw that leaves a figure undefined leaves it out."""
+    """The mean over test sets of what `draw_figure` gives; undefined figures are left out, None if all are."""
     table = np.array(values)
-    means = np.nanmean(table[:, ~np.isnan(table).all(axis=0)], axis=0)
-    return Correlation(float(means[0]), *percentile_interval(means[1:], level))
+    known = np.asarray(~np.isnan(table).all(axis=0))
+    if not known[0]:
+        return Correlation(None, None, None)
+    means = np.nanmean(table[:, known], axis=0)
+    return _correlation(float(means[0]), means[1:], level)
 
 
 class _Side:

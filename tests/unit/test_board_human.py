@@ -9,7 +9,7 @@ import pytest
 from pronmetric.board import human, limits
 from pronmetric.board.figures import ALL, Figures, Group, SystemFigures
 from pronmetric.board.scored import BoardSet
-from pronmetric.eval.correlation import correlate
+from pronmetric.eval.correlation import Correlation, correlate
 from pronmetric.eval.resampling import SEED
 
 SCORES = {"Alder": 90.0, "Birch": 80.0, "Cedar": 70.0, "Elm": 60.0, "Fir": 50.0}
@@ -57,6 +57,17 @@ def test_correlations_of_each_test_set_and_their_mean() -> None:
     assert found.held_out["kendall"].value == pytest.approx(-1)
     low, high = found.mean["kendall"].low, found.mean["kendall"].high
     assert low is not None and high is not None and -1 <= low <= 0 <= high <= 1
+
+
+def test_equal_human_scores_have_no_correlation_and_few_systems_no_interval() -> None:
+    few = dict(list(SCORES.items())[:3])
+    people = {"one.liv-en": dict.fromkeys(SCORES, 1.0), "two.liv-en": few}
+    none = human.agree([board("one", SCORES)], people, held_out=[], seed=SEED).mean
+    assert set(none.values()) == {Correlation(None, None, None)}
+    found = human.agree([board("one", SCORES), board("two", few)], {"two.liv-en": few}, held_out=[], seed=SEED)
+    assert found.mean["kendall"] == Correlation(pytest.approx(1), None, None)
+    shown = limits.section([board("one", SCORES)], found, uses={}, context_size=2)
+    assert "Kendall's tau-b 1.00, pairwise accuracy 1.00." in shown
 
 
 def test_no_human_scores() -> None:
