@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
+from benchmarks import postgresql
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
 
 if TYPE_CHECKING:
@@ -88,6 +89,16 @@ def no_faults(browser: Browser) -> Iterator[None]:
     yield
     assert browser.faults() == []
     assert all(url.startswith(("file:", "blob:")) for url in browser.requests())
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server; the test is skipped where it is not installed."""
+    programs = postgresql.find()
+    if programs is None:
+        pytest.skip("no PostgreSQL: initdb is not installed")
+    with postgresql.running(programs) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

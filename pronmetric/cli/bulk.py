@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import bulk_score, output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import bulk_score
+from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Work on many files in many processes, on this machine or on a Ray cluster
 (pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""
@@ -16,17 +16,10 @@ COMMANDS = (bulk_score,)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its subcommands."""
-    made = verb_parser("bulk", DESCRIPTION, EPILOG)
-    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return made
+    """The flags of the verb and of its commands."""
+    return group_parser("bulk", DESCRIPTION, EPILOG, commands=COMMANDS)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    made = parser()
-    args = made.parse_args(argv)
-    output.open_stdout()
-    return args.run(args)
+    return run_command(parser(), argv)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import clpp_baseline, clpp_predict, clpp_prepare, clpp_score, clpp_train, output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import clpp_baseline, clpp_predict, clpp_prepare, clpp_score, clpp_train
+from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 and DiscoMT 2017): predict the class of
 each pronoun that was removed from a lemmatised translation, given the source.
@@ -18,17 +18,11 @@ only its first column, the classes, is read."""
 COMMANDS = (clpp_score, clpp_prepare, clpp_baseline, clpp_train, clpp_predict)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run one command of the group; the exit code."""
-    args = parser().parse_args(argv)
-    output.open_stdout()
-    return args.run(args)
-
-
 def parser() -> argparse.ArgumentParser:
-    """The commands of the group and their flags."""
-    made = verb_parser("clpp", DESCRIPTION)
-    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return made
+    """The flags of the verb and of its commands."""
+    return group_parser("clpp", DESCRIPTION, commands=COMMANDS)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    return run_command(parser(), argv)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import output, study_exchange, study_page, study_report, study_sample, study_serve, study_simulate
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import study_exchange, study_page, study_report, study_sample, study_serve, study_simulate
+from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Plan, run and evaluate an annotation study: people see a sentence in two versions that
 differ in a pronoun, and choose. Pronoun pairs on which they agree become training data (Jwalapuram et al. 2019)."""
@@ -18,16 +18,10 @@ COMMANDS = (study_sample, study_page, study_serve, study_simulate, study_report,
 
 
 def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its subcommands."""
-    made = verb_parser("study", DESCRIPTION, EPILOG)
-    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return made
+    """The flags of the verb and of its commands."""
+    return group_parser("study", DESCRIPTION, EPILOG, commands=COMMANDS)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    output.open_stdout()
-    return args.run(args)
+    return run_command(parser(), argv)

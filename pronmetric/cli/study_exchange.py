@@ -6,6 +6,7 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.study import answers, appraise, folder, label_studio
@@ -32,13 +33,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _add(commands: argparse._SubParsersAction, name: str, line: str, description: str) -> argparse.ArgumentParser:
-    made = commands.add_parser(
-        name,
-        help=line,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = add_command(commands, name, help=line, description=description)
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the files, new or empty")
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.output import targets
 from pronmetric.study import folder
 from pronmetric.study.page import QUESTION, TITLE, page
@@ -21,13 +22,8 @@ examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `study`."""
-    made = commands.add_parser(
-        "page",
-        help="write the page on which annotators answer",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "page", help="write the page on which annotators answer", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("-o", "--output", required=True, metavar="FILE.html", help="the page")

@@ -6,6 +6,7 @@ import argparse
 
 from pronmetric.cli import numbers, options, output, tables
 from pronmetric.cli.study_figures import text
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.study import agreement_table, answers, folder, votes
@@ -30,13 +31,12 @@ example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `study`."""
-    made = commands.add_parser(
+    made = add_command(
+        commands,
         "report",
         help="agreement, preference and consistency; the table for `prepare`",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("answers", nargs="+", metavar="ANSWERS.json", help="answers, one file for each annotator")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pronmetric.cli import numbers, options, output
 from pronmetric.cli.tables import table
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.study import candidates, folder
@@ -38,13 +39,8 @@ examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `study`."""
-    made = commands.add_parser(
-        "sample",
-        help="draw the items and the tasks of a study",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "sample", help="draw the items and the tasks of a study", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("data", metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, or judged pairs")
     made.add_argument("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")

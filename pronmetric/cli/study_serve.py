@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pronmetric.cli import numbers, output
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.study import folder
 from pronmetric.study.page import QUESTION, TITLE
@@ -32,13 +33,8 @@ examples:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `study`."""
-    made = commands.add_parser(
-        "serve",
-        help="serve the page to many annotators at once",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "serve", help="serve the page to many annotators at once", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument(

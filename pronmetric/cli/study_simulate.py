@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from pronmetric.cli import numbers
+from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.study import answers, folder, simulation
@@ -20,13 +21,8 @@ EPILOG = """example:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to `study`."""
-    made = commands.add_parser(
-        "simulate",
-        help="answer a study by simulated annotators",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = add_command(
+        commands, "simulate", help="answer a study by simulated annotators", description=DESCRIPTION, epilog=EPILOG
     )
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the answers, new or empty")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import output, suite_build, suite_compare, suite_export, suite_list, suite_score_flags
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import suite_build, suite_compare, suite_export, suite_list, suite_score_flags
+from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -20,16 +20,10 @@ COMMANDS = (suite_list, suite_export, suite_score_flags, suite_compare, suite_bu
 
 
 def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its subcommands."""
-    made = verb_parser("suite", DESCRIPTION, EPILOG)
-    commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return made
+    """The flags of the verb and of its commands."""
+    return group_parser("suite", DESCRIPTION, EPILOG, commands=COMMANDS)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    output.open_stdout()
-    return args.run(args)
+    return run_command(parser(), argv)

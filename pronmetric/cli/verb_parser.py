@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Protocol
+
+from pronmetric.cli import output
+
+
+class Command(Protocol):
+    """The module of one command of a verb."""
+
+    def add(self, commands: argparse._SubParsersAction, /) -> None:
+        """Add the command with its flags; they set `run`, which takes the arguments and gives the exit code."""
+        ...
 
 
 def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
@@ -14,6 +26,24 @@ def verb_parser(verb: str, description: str, epilog: str | None = None) -> argpa
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def group_parser(
+    verb: str, description: str, epilog: str | None = None, *, commands: Sequence[Command]
+) -> argparse.ArgumentParser:
+    """A parser for `pronmetric VERB COMMAND`."""
+    made = verb_parser(verb, description, epilog)
+    added = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in commands:
+        command.add(added)
+    return made
+
+
+def run_command(made: argparse.ArgumentParser, argv: Sequence[str]) -> int:
+    """Run the command of `group_parser` that the arguments name; the exit code."""
+    args = made.parse_args(argv)
+    output.open_stdout()
+    return args.run(args)
 
 
 def add_command(

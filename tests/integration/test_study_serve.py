@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks import postgresql
-from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from benchmarks.browser import Browser
 from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
 from pronmetric.study import answers, folder, listener, server
@@ -128,15 +127,6 @@ def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(
         assert [one.task for one in found[name]] == list(range(len(STUDY.assignments[name])))
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    programs = postgresql.find()
-    if programs is None:
-        pytest.skip("no PostgreSQL: initdb is not installed")
-    with postgresql.running(programs) as address:
-        yield address
-
-
 def test_the_server_stops_when_it_is_told_to(place: Path, tmp_path: Path) -> None:
     with served(place, f"sqlite:///{tmp_path / 'a.db'}") as at:
         ask(at.links["1"], "position")
@@ -175,12 +165,9 @@ def until(check: Callable[[], bool]) -> None:
 
 
 @pytest.mark.browser
-def test_an_annotator_answers_in_the_browser(tmp_path: Path) -> None:
-    program = find()
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
+def test_an_annotator_answers_in_the_browser(tmp_path: Path, browser: Browser) -> None:
     total = len(STUDY.assignments["3"])
-    with in_thread(STUDY, f"sqlite:///{tmp_path / 'a.db'}") as (data, base), Browser(program) as browser:
+    with in_thread(STUDY, f"sqlite:///{tmp_path / 'a.db'}") as (data, base):
         link = f"{base}/a/{data.tokens()['3']}"
 
         def shows(text: str) -> None:
@@ -219,16 +206,12 @@ def test_an_annotator_answers_in_the_browser(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_page_says_when_an_answer_is_not_stored(tmp_path: Path) -> None:
-    program = find()
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
-    with Browser(program) as browser:
-        with in_thread(STUDY, f"sqlite:///{tmp_path / 'a.db'}", overlap=2) as (data, base):
-            browser.open(f"{base}/a/{data.tokens()['1']}")
-            until(lambda: browser.run(COUNT) == "0 answered")
-            browser.press("1")
-            until(lambda: browser.run(COUNT) == "1 answered")
+def test_the_page_says_when_an_answer_is_not_stored(tmp_path: Path, browser: Browser) -> None:
+    with in_thread(STUDY, f"sqlite:///{tmp_path / 'a.db'}", overlap=2) as (data, base):
+        browser.open(f"{base}/a/{data.tokens()['1']}")
+        until(lambda: browser.run(COUNT) == "0 answered")
         browser.press("1")
-        until(lambda: "nothing was stored" in browser.run(WARNING))
-        assert browser.run(COUNT) == "1 answered"
+        until(lambda: browser.run(COUNT) == "1 answered")
+    browser.press("1")
+    until(lambda: "nothing was stored" in browser.run(WARNING))
+    assert browser.run(COUNT) == "1 answered"

@@ -30,24 +30,11 @@ def study(*, annotators: int = 3, items: int = 8, repeated: float = 0.25, seed: 
     return sample([item for item in made_up(items) if item.language == "de"], design)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str | None]:
-    programs = postgresql.find()
-    if programs is None:
-        yield None
-        return
-    with postgresql.running(programs) as address:
-        yield address
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'answers.db'}"
-    server = request.getfixturevalue("server")
-    if server is None:
-        pytest.skip("no PostgreSQL: initdb is not installed")
-    return postgresql.new_database(server, f"study{next(_NUMBERS)}")
+    return postgresql.new_database(request.getfixturevalue("postgres"), f"study{next(_NUMBERS)}")
 
 
 @pytest.fixture
