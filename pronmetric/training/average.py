@@ -79,13 +79,14 @@ def average(
             language=language,
             rate=rate,
             seed=seed,
+            progress=True,
         )
     figures: dict[str, float] = {}
     for name, split in FIGURES.items():
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
         rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
         if len(rows):
-            for by, columns in score_pairs(scorer, labeller, rows, context=context)[0].items():
+            for by, columns in score_pairs(scorer, labeller, rows, context=context, label=split)[0].items():
                 if by != ERRORS:  # with one pronoun replaced they decide as the score does
                     found = accuracies(columns)
                     figures |= {f"development/{name}{SUFFIX[by]}{part}": value for part, value in found.items()}
@@ -98,7 +99,7 @@ def average(
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
-    choice = decision.choose(scorer, labeller, data, context=context)
+    choice = decision.choose(scorer, labeller, data, context=context, progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)
     confusion = ConfusionTable.load(data / "confusion.json", forms=language.forms)
     config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)

@@ -19,6 +19,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
 from pronmetric.nn.scorer import PronounScorer
+from pronmetric.output.progress import progress as report
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import join
@@ -84,16 +85,20 @@ def on_references(
     seed: int,
     forms: Collection[str] | None = None,
     language: Language = ENGLISH,
+    progress: bool = False,
 ) -> Fit | None:
-    """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced."""
+    """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced.
+
+    progress: show it on stderr.
+    """
     table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
     rows = arrow.read_pairs(folder, "development")
     items = list(add_noise(rows, context=context, table=table, rate=rate, seed=seed, forms=forms, language=language))
-    return calibrate(scorer, collator, items, rate=rate)
+    return calibrate(scorer, collator, items, rate=rate, progress=progress)
 
 
 def calibrate(
-    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float
+    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float, progress: bool = False
 ) -> Fit | None:
     """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`.
 
@@ -103,7 +108,7 @@ def calibrate(
     head = _head(scorer)
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
         return None
-    return _fold(head, *_logits(scorer, collator, items), rate=rate)
+    return _fold(head, *_logits(scorer, collator, items, progress=progress), rate=rate)
 
 
 def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
@@ -147,11 +152,12 @@ def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: floa
 
 @torch.inference_mode()
 def _logits(
-    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample]
+    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, progress: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     scorer.eval()
     logits, labels = [], []
-    for part in cut_batches(collator.encode([item.example for item in items]), pieces=PIECES):
+    parts = list(cut_batches(collator.encode([item.example for item in items]), pieces=PIECES))
+    for part in report(parts, label="calibration", total=len(parts), unit="batches") if progress else parts:
         scores = scorer(collator.pad(part)).scores.numpy()
         for row, line in zip(part, scores, strict=True):
             logits.append(line[: len(row.pronouns)])

@@ -22,6 +22,7 @@ from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import accuracies, score_pairs
 from pronmetric.training.tie_threshold import TieThreshold
 
+LABEL = "development pairs"  # of the progress
 KINDS = ("noisy", "system")
 MOST = 4000  # pairs of a kind, drawn by seed 0
 
@@ -34,10 +35,13 @@ class Choice(NamedTuple):
     ties: dict[str, TieThreshold]
 
 
-def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> Choice | None:
+def choose(
+    scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str, progress: bool = False
+) -> Choice | None:
     """The choice on the development pairs of the prepared `folder`, `MOST` of a kind; None where it has none.
 
     The scorer is on the CPU and its head calibrated. Tie thresholds are those of `pronmetric.training.tie_threshold`.
+    progress: show it on stderr.
     """
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
     if not len(rows):
@@ -45,7 +49,7 @@ def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: 
     rng, known = np.random.default_rng(0), np.array(rows["kind"])
     drawn = [rng.permutation(np.flatnonzero(known == kind))[:MOST] for kind in KINDS]
     rows = rows.select(np.sort(np.concatenate(drawn)))
-    columns, numbers = score_pairs(scorer.eval(), labeller, rows, context=context)
+    columns, numbers = score_pairs(scorer.eval(), labeller, rows, context=context, label=LABEL if progress else None)
     kinds = np.array(rows["kind"])[numbers]
     there = [kind for kind in KINDS if (kinds == kind).any()]
     accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in there} for by, found in columns.items()}

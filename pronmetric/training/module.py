@@ -20,6 +20,7 @@ from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
+from pronmetric.output.progress import progress
 from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 
@@ -280,18 +281,23 @@ def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]
 
 @torch.inference_mode()
 def score_pairs(
-    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str
+    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, label: str | None = None
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """`pair_columns` of all pair rows, each (4, pairs), and the index of each pair's row (pairs,), in order.
 
     Pairs are batched by length and scored on the scorer's device. Pairs with a text that is split into windows are
-    left out.
+    left out. label: of the progress shown on stderr; None: none is shown.
     """
     device = next(scorer.parameters()).device
     batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
     columns: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     numbers: list[int] = []
-    for number, step in enumerate(batches.steps):
+    shown = (
+        batches.steps
+        if label is None
+        else progress(batches.steps, label=label, total=len(batches.steps), unit="batches")
+    )
+    for number, step in enumerate(shown):
         item = batches[number].to(device)
         for name, found in pair_columns(scorer, item).items():
             columns[name].append(found)

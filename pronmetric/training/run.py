@@ -181,8 +181,10 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
             language=data.labeller.language,
             rate=rate,
             seed=settings.seed,
+            progress=settings.trainer.progress,
         )
-    return calibration, decision.choose(scorer, data.labeller, folder, context=context)
+    choice = decision.choose(scorer, data.labeller, folder, context=context, progress=settings.trainer.progress)
+    return calibration, choice
 
 
 def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:

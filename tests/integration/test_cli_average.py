@@ -55,7 +55,10 @@ def test_the_weights_are_the_mean_and_the_figures_are_printed(
     parts = [(part["weights"], part["share"]) for part in training["average"]]
     assert [share for _, share in parts] == ([3.0, 1.0] if shares else [1.0, 1.0])
     assert [weights for weights, _ in parts] == [files.load(folder).hash for folder in two]
-    printed = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    told = capsys.readouterr()
+    for work in ("development", "development_study", "development pairs"):
+        assert f"{work}: " in told.err
+    printed = dict(line.split("\t") for line in told.out.splitlines())
     assert printed["development/noisy"] == f"{training['figures']['development/noisy']:.4f}"
     assert PronounMetric.from_pretrained(out).predict([{"text": "She left."}]).scores[0] is not None
 

@@ -140,6 +140,7 @@ def test_stdout_holds_the_figures_and_stderr_the_rest(command: tuple[Path, str, 
     assert set(lines) == {f"development/{name}" for name in ("accuracy", *by_head)}
     assert (
         "train: 20/20 steps (100 %), " in notes
+        and "development pairs: " in notes
         and "v_num" not in notes
         and f"checkpoint {out / 'checkpoint'} (" in notes
     )

@@ -94,14 +94,18 @@ def straight(loaded: Checkpoint, items: list[LabelledExample]) -> None:
 
 
 def test_the_fit_is_folded_into_the_head(
-    loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    loaded: Checkpoint,
+    rows: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(module, "PIECES", 300)  # several batches
     monkeypatch.setattr(module, "FEWEST", 10)
     items = items_of(rows)
     straight(loaded, items)
     before, labels = logits(loaded, items)
-    fit = calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    fit = calibrate(loaded.model, loaded.collator, items, rate=0.6, progress=True)
+    assert "calibration: " in capsys.readouterr().err
     assert fit is not None and fit.rate == 0.6 and fit.pronouns == len(labels)
     expected = fit_platt(before, labels)
     assert (fit.scale, fit.bias) == pytest.approx((expected.scale, expected.bias), rel=1e-3)
@@ -109,6 +113,7 @@ def test_the_fit_is_folded_into_the_head(
     np.testing.assert_allclose(after, fit.scale * before + fit.bias, atol=1e-4)
     assert (1 / (1 + np.exp(-after))).mean() == pytest.approx(labels.mean(), abs=1e-3)  # of a fit with a bias
     again = calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    assert capsys.readouterr().err == ""
     assert again is not None and (again.scale, again.bias) == pytest.approx((1.0, 0.0), abs=1e-2)
 
 
