@@ -113,21 +113,25 @@ def plan_epoch(
         pair_weights: the same for the pairs.
         passage_turns: maximum number of draws of each passage in all epochs; None: no limit.
         batch: pairs per step, whatever their length; None: as many as fit into `pieces`.
-        parts: number of parts that an epoch is planned in; `epoch` is then the number of the part.
+        parts: number of parts that the epoch is planned in, one after the other; each is as even as the epoch.
     """
-    rng = np.random.default_rng([seed, epoch])
     lengths = np.minimum(np.asarray(passages, dtype=np.int64), max_pieces)
     pair_lengths = np.minimum(np.asarray(pairs, dtype=np.int64), 2 * max_pieces)
-    plans = []
+    numbers = range(epoch * parts, (epoch + 1) * parts)
+    drawn: list[tuple[str, list[np.ndarray], np.ndarray, int | None]] = []
     if len(lengths) and pair_share < 1:
         rates = _rates(lengths, passage_weights, lengths.sum() / parts)
-        draws = _draw(rates, seed, epoch, rng, most=passage_turns)
-        plans.append(_steps("passages", draws, lengths, pieces))
+        drawn.append(("passages", _draw(rates, seed, numbers, most=passage_turns), lengths, None))
     if len(pair_lengths) and pair_share > 0:
         wanted = lengths.sum() * pair_share / (1 - pair_share) if pair_share < 1 else pair_lengths.sum()
         rates = _rates(pair_lengths, pair_weights, wanted / parts)
-        plans.append(_steps("pairs", _draw(rates, seed, epoch, rng), pair_lengths, pieces, batch))
-    return Plan.join(plans).shuffled(rng)
+        drawn.append(("pairs", _draw(rates, seed, numbers), pair_lengths, batch))
+    plans = []
+    for part, number in enumerate(numbers):
+        rng = np.random.default_rng([seed, number])
+        steps = [_steps(kind, rng.permutation(draws[part]), known, pieces, of) for kind, draws, known, of in drawn]
+        plans.append(Plan.join(steps).shuffled(rng))
+    return Plan.join(plans)
 
 
 def _rates(lengths: np.ndarray, weights: ArrayLike | None, pieces: float) -> np.ndarray:
@@ -136,18 +140,33 @@ def _rates(lengths: np.ndarray, weights: ArrayLike | None, pieces: float) -> np.
     return shares * (pieces / max(1.0, float((shares * lengths).sum())))
 
 
-def _draw(
-    rates: np.ndarray, seed: int, epoch: int, rng: np.random.Generator, *, most: ArrayLike | None = None
-) -> np.ndarray:
-    """Row and turn (draws, 2) of an epoch, shuffled; each row is drawn evenly over the epochs, at most `most` times."""
+def _draw(rates: np.ndarray, seed: int, parts: range, *, most: ArrayLike | None = None) -> list[np.ndarray]:
+    """Row and turn (draws, 2) of each of some parts, ordered by row.
+
+    Each row is drawn evenly over all parts, at most `most` times: in part t as often as floor(rate * t + start) grows.
+    The time is that of the draws, not of rows times parts.
+    """
     start = np.random.default_rng([seed, 7919]).random(len(rates)) + 1e-9  # a rate of 1 means exactly once
-    before, after = (np.floor(rates * turn + start).astype(np.int64) for turn in (epoch, epoch + 1))
+    before, after = (np.floor(rates * part + start).astype(np.int64) for part in (parts.start, parts.stop))
     if most is not None:
         before, after = np.minimum(before, most), np.minimum(after, most)
     counts = after - before
     rows = np.repeat(np.arange(len(rates)), counts)
     turns = np.arange(len(rows)) + np.repeat(before - (np.cumsum(counts) - counts), counts)
-    return rng.permutation(np.stack([rows, turns], axis=1))
+    part = _part_of(turns, rates[rows], start[rows])
+    order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.array(parts[1:], dtype=np.int64))
+    return np.split(np.stack([rows, turns], axis=1)[order], ends)
+
+
+def _part_of(turns: np.ndarray, rates: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The part of each draw: the last one at whose begin the row was drawn at most `turns` times (draws,)."""
+    part = np.floor((turns + 1 - start) / rates).astype(np.int64)
+    while (late := np.floor(rates * part + start) > turns).any():  # by the same rounding as the counts
+        part -= late
+    while (early := np.floor(rates * (part + 1) + start) <= turns).any():
+        part += early
+    return part
 
 
 def _steps(kind: str, draws: np.ndarray, lengths: np.ndarray, pieces: int, batch: int | None = None) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -361,24 +361,27 @@ class PronounData(pl.LightningDataModule):
         pairs, data = arrow.read_pairs(self.folder, "train", kinds=("pronoun",)), self.settings.data
         chosen = np.ones(len(pairs), dtype=bool)
         if data.agreeing:
-            chosen &= np.array(pairs["agrees"], dtype=bool)
+            chosen &= _where(pairs, bool, "agrees")
         if data.kinds is not None:
-            chosen &= np.isin(pairs["kind"], data.kinds)
+            kinds = frozenset(data.kinds)
+            chosen &= _where(pairs, lambda kind: kind in kinds, "kind")
         if data.testsets is not None:
             chosen &= self._of_testsets(pairs, data.testsets)
         return pairs if chosen.all() else pairs.select(np.flatnonzero(chosen))
 
     def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
         """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
-        names = np.array(pairs["testset"])
-        both = np.array([f"{name}.{lp}" for name, lp in zip(names, pairs["lp"], strict=True)])
+        columns = "testset", "lp"
+        parts = arrow.read_columns(pairs, *columns)
+        known = sorted({each for part in parts for each in zip(*(part[name] for name in columns), strict=True)})
+        both = [f"{name}.{lp}" for name, lp in known]
         for name in wanted:
-            if not ((names == name) | (both == name)).any():
+            if name not in both and all(name != testset for testset, _ in known):
                 raise InputError(
-                    f"data.testsets: no pair to train on is of {name}, expected some of {', '.join(sorted(set(both)))}",
+                    f"data.testsets: no pair to train on is of {name}, expected some of {', '.join(both)}",
                     file=self.folder,
                 )
-        return np.isin(names, wanted) | np.isin(both, wanted)
+        return _where(pairs, lambda name, lp: name in wanted or f"{name}.{lp}" in wanted, *columns)
 
     def _read_passages(self) -> tuple[Any, Passages]:
         """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
@@ -483,10 +486,6 @@ class PronounData(pl.LightningDataModule):
         """The steps of an epoch, in parts of about `PART` steps, so that a run of less than an epoch is as even."""
         share = self.pair_share
         pieces = self._known.lengths.sum() / (1 - share) if share < 1 else self._pair_lengths.sum()
-        parts = max(1, round(float(pieces) / (PART * self.settings.data.pieces)))
-        return Plan.join(self._part(number * parts + part, parts) for part in range(parts))
-
-    def _part(self, number: int, parts: int) -> Plan:
         return plan_epoch(
             passages=self._known.lengths,
             pairs=self._pair_lengths,
@@ -495,7 +494,7 @@ class PronounData(pl.LightningDataModule):
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
-            parts=parts,
+            parts=max(1, round(float(pieces) / (PART * self.settings.data.pieces))),
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
             passage_turns=self._limits(),
@@ -507,7 +506,7 @@ class PronounData(pl.LightningDataModule):
         share = self.settings.objective.system_share
         if share is None:
             return None
-        system = _is(self._pairs, "kind", "system")
+        system = _where(self._pairs, lambda kind: kind == "system", "kind")
         pieces = self._pair_lengths.astype(float)
         if system.all() or not system.any():
             return None
@@ -576,7 +575,7 @@ class PronounData(pl.LightningDataModule):
     def _sample(self, split: str, kind: str | None) -> Any:
         rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
         if kind is not None:
-            rows = rows.select(np.flatnonzero(_is(rows, "kind", kind)))
+            rows = rows.select(np.flatnonzero(_where(rows, lambda found: found == kind, "kind")))
         most = self.settings.data.development
         if most and len(rows) > most:
             chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
@@ -599,7 +598,10 @@ def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
     return lengths
 
 
-def _is(rows: Any, column: str, value: str) -> np.ndarray:
-    """Which rows have this value in a column of texts (rows,)."""
-    parts = (np.array(part[column]) == value for part in arrow.read_columns(rows, column))
+def _where(rows: Any, fits: Callable[..., bool], *columns: str) -> np.ndarray:
+    """Which rows have values in some columns that fit (rows,), a part of the rows in memory at a time."""
+    parts = (
+        np.array([fits(*values) for values in zip(*(part[name] for name in columns), strict=True)], dtype=bool)
+        for part in arrow.read_columns(rows, *columns)
+    )
     return np.concatenate([np.zeros(0, dtype=bool), *parts])

@@ -10,6 +10,7 @@ from pronmetric.training.batching import Plan, Step, plan_epoch
 RNG = np.random.default_rng(0)
 PASSAGES = RNG.integers(20, 130, 500).tolist()
 PAIRS = RNG.integers(30, 300, 400).tolist()
+ALL = 10**9  # pieces, so that a step holds all of a part
 
 
 def steps(**changes: object) -> list[Step]:
@@ -139,8 +140,26 @@ def test_a_plan_is_a_sequence_of_its_steps() -> None:
 def test_an_epoch_in_parts_is_as_even_in_each() -> None:
     weights = [3.0 if i % 5 == 0 else 0.5 for i in range(len(PASSAGES))]
     given = {"pairs": [], "passage_weights": weights}
-    parts = [Counter(rows(steps(epoch=part, parts=4, **given), "passages")) for part in range(8)]
+    in_parts = {**given, "parts": 4, "pieces": ALL}
+    parts = [Counter(step.rows) for epoch in range(2) for step in steps(epoch=epoch, **in_parts)]
     whole = [Counter(rows(steps(epoch=epoch, **given), "passages")) for epoch in range(2)]
     assert [sum(parts[:4], Counter()), sum(parts[4:], Counter())] == whole
     for row in range(len(PASSAGES)):
         assert max(part[row] for part in parts) - min(part[row] for part in parts) <= 1
+
+
+def test_a_part_draws_each_row_as_often_as_its_count_grows() -> None:
+    weights, parts, limit = np.exp(np.random.default_rng(4).normal(0, 2, len(PAIRS))), 7, 3
+    rates = weights * (sum(PAIRS) / parts / (weights * PAIRS).sum())
+    start = np.random.default_rng([1, 7919]).random(len(PAIRS)) + 1e-9
+
+    def count(row: int, part: int) -> int:
+        return min(limit, int(np.floor(rates[row] * part + start[row])))
+
+    given = {"passages": PAIRS, "pairs": [], "max_pieces": 300, "passage_weights": weights, "pair_share": 0.0}
+    for epoch in range(3):
+        found = steps(**given, passage_turns=[limit] * len(PAIRS), epoch=epoch, parts=parts, pieces=ALL)
+        for part, step in enumerate(found, start=epoch * parts):
+            drawn = [(row, turn) for row in range(len(PAIRS)) for turn in range(count(row, part), count(row, part + 1))]
+            assert sorted(zip(step.rows, step.turns, strict=True)) == drawn
+        assert len(found) == parts

@@ -21,6 +21,7 @@ from benchmarks import (
     study_simulation,
     study_ties,
     suggest_threshold,
+    training_memory,
 )
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
@@ -35,6 +36,7 @@ WRITERS = {
     "study-simulation.md": study_simulation.page,
     "study-ties.md": study_ties.page,
     "suggest-threshold.md": suggest_threshold.page,
+    "training-memory.md": training_memory.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines
 _HASH = re.compile(r"`([0-9a-f]{8})`")
