@@ -4,6 +4,7 @@
     python -m benchmarks.source human --model FOLDER [--shared DIR] --out FILE.json [--cache FILE.json]
     python -m benchmarks.source test --only NAME --model FOLDER --data PREPARED [--shared DIR] --out FILE.json
     python -m benchmarks.source missing --model FOLDER [--shared DIR] --out FILE.json
+    python -m benchmarks.source reference --model FOLDER [--shared DIR] --out FILE.json
     python -m benchmarks.source dropped --model FOLDER --data PREPARED --out FILE.json
     python -m benchmarks.source page --model FOLDER --figures FILE.json FILE.json ...
 
@@ -13,7 +14,7 @@ form. `human` measures the order of outputs that people rated, with tables learn
 scores pairs of WMT22 de-en or zh-en (`--only de`, `--only zh`), or TED MQM (`--only mqm`). All samples are random, of
 short texts. `--cache` keeps the scores of the model between runs. `dropped` reads what `prepare filter.source=drop`
 left out. `missing` counts missing pronouns in references and outputs of WMT23, and in references from which one
-personal pronoun (but "it") was deleted.
+personal pronoun (but "it") was deleted; `reference` counts them in outputs, by the reference.
 """
 
 from __future__ import annotations
@@ -43,10 +44,14 @@ from pronmetric.eval.resampling import cluster_bootstrap
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import THIRD_PERSON, find
-from pronmetric.schema import Document, Pair
+from pronmetric.pronouns.languages import ENGLISH
+from pronmetric.schema import Document, Pair, Segment
+from pronmetric.scoring.bulk import ScoredRow
+from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.suites import mqm, pair_accuracy, wmt_scores
 from pronmetric.text.context import Source, SourceHistory, Text, join
+from pronmetric.text.corpus import Row
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 from pronmetric.training.calibrate import add_noise
@@ -442,7 +447,7 @@ def test(options: Any, metric: Model) -> dict[str, Any]:
         texts = [Text(join(p.context), side, given[_key(p)]) for p in pairs for side in (p.better, p.worse)]
         judged = judge(metric, table, texts)
         sides = list(zip(judged[::2], judged[1::2], strict=True))
-        docs = _units(pairs)
+        docs = units(pairs)
         figures[f"{language}-en {kind}"] = _figures(sides, table.combination, docs)
         if kind == "R vs R'":
             forms = ({p.mismatches[0].ref_form, p.mismatches[0].hyp_form} for p in pairs)
@@ -460,15 +465,7 @@ def missing(data: Path, most: int) -> dict[str, Any]:
     for language in DEVELOPMENT:
         table = source_files.of_language(language)
         rng = random.Random(1)
-        segments = [
-            segment
-            for testset in discovery.discover(str(data / "wmt"), pairs=[f"{language}-en"]).testsets
-            if "2023" in testset.name
-            for document in discovery.read(testset)
-            for segment in document.segments
-            if segment.src and segment.src.strip() and segment.refs and segment.hyps
-        ]
-        chosen = drawn(segments, most, 1)
+        chosen = _segments(data, language, most)
         references = [(s.src or "", next(iter(s.refs.values()))) for s in chosen]
         outputs = [(s.src or "", s.hyps[rng.choice(sorted(s.hyps))]) for s in chosen]
         deleted = [(source, *both) for source, text in references if (both := _delete(text, rng)) is not None]
@@ -483,9 +480,68 @@ def missing(data: Path, most: int) -> dict[str, Any]:
                 if key != "each"
             },
             "deletions": len(deleted),
-            "found": sum(b > a for a, b in zip(before, after, strict=True)) / max(1, len(deleted)),
+            "found": _more(before, after),
         }
     return {"missing": figures}
+
+
+def _segments(data: Path, language: str, most: int) -> list[Segment]:
+    """Segments of WMT23 with source, reference and outputs, drawn at random."""
+    found = [
+        segment
+        for testset in discovery.discover(str(data / "wmt"), pairs=[f"{language}-en"]).testsets
+        if "2023" in testset.name
+        for document in discovery.read(testset)
+        for segment in document.segments
+        if segment.src and segment.src.strip() and segment.refs and segment.hyps
+    ]
+    return drawn(found, most, 1)
+
+
+def missing_by_reference(data: Path, most: int) -> dict[str, Any]:
+    """The same of one output of each segment, by its reference."""
+    figures = {}
+    for language in DEVELOPMENT:
+        rng = random.Random(1)
+        chosen = _segments(data, language, most)
+        pairs = [(next(iter(s.refs.values())), s.hyps[rng.choice(sorted(s.hyps))]) for s in chosen]
+        figures[language] = _by_reference(pairs, rng)
+    return {"missing by reference": figures}
+
+
+def _more(before: Sequence[int], after: Sequence[int]) -> float:
+    """The share of texts with more missing pronouns after the deletion."""
+    return sum(b > a for a, b in zip(before, after, strict=True)) / max(1, len(before))
+
+
+def _by_reference(pairs: Sequence[tuple[str, str]], rng: random.Random) -> dict[str, Any]:
+    """Of outputs by their reference, and of outputs from which one pronoun was deleted; seconds for 1,000 outputs."""
+    start = time.process_time()
+    of_outputs = _compared(pairs)
+    seconds = time.process_time() - start
+    deleted = [(ref, *both) for ref, text in pairs if (both := _delete(text, rng)) is not None]
+    before, after = (_compared([(row[0], row[k]) for row in deleted]) for k in (1, 2))
+    expected, own = (sum(len(find(text)) for text in side) for side in zip(*pairs, strict=True))
+    return {
+        "segments": len(pairs),
+        "pronouns": expected,
+        "missing": 100 * sum(missing for missing, _ in of_outputs) / max(1, expected),
+        "surplus": 100 * sum(surplus for _, surplus in of_outputs) / max(1, own),
+        "deletions": len(deleted),
+        "found": _more([missing for missing, _ in before], [missing for missing, _ in after]),
+        "seconds": 1000 * seconds / max(1, len(pairs)),
+    }
+
+
+def _compared(pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
+    """The numbers of missing and surplus pronouns of each output by its reference."""
+    rows = []
+    for reference, text in pairs:
+        pronouns = tuple(PronounScore(p.text, p.start, p.end, 1.0, 1.0) for p in find(text))
+        segment = SegmentScore(1.0 if pronouns else None, pronouns)
+        rows.append(ScoredRow(Row((text,), None, None, (reference,)), (("",),), [(segment,)]))
+    found = (row.segments[0][0].unmatched for row in count_by_reference(rows, ENGLISH))
+    return [(0, 0) if one is None else (len(one.missing), len(one.surplus)) for one in found]
 
 
 def _delete(text: str, rng: random.Random) -> tuple[str, str] | None:
@@ -518,18 +574,17 @@ def _unmatched(table: SourceTable, pairs: Sequence[tuple[str, str]]) -> dict[str
 
 
 def dropped(data: Path) -> dict[str, Any]:
-    """By source language, the pairs that `prepare filter.source=drop` dropped from training, and those kept."""
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for testset, counts in arrow.read_manifest(data)["counts"]["testsets"].items():
-        language = testset.rpartition(".")[2].partition("-")[0]
-        reasons = counts["dropped"].get("noisy mismatch")
-        if reasons is not None:
-            found[language].update(reasons)
-            found[language]["kept"] += counts["kept"]["noisy"]
-    return {"dropped": {language: dict(counts) for language, counts in sorted(found.items())}}
+    """By source language, the mismatches of each kind of pair that `prepare filter.source=drop` dropped, and kept."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for language, counts in arrow.read_manifest(data)["counts"]["source"].items():
+        for kind in ("noisy", "system"):
+            name = f"{kind} mismatch"
+            reasons = {**counts.get("dropped", {}).get(name, {}), "kept": counts.get("kept", {}).get(name, 0)}
+            found.setdefault(kind, {})[language] = reasons
+    return {"dropped": found}
 
 
-def _units(pairs: Sequence[Pair]) -> list[str]:
+def units(pairs: Sequence[Pair]) -> list[str]:
     """What intervals resample: documents, or blocks of 20 segments where documents are unknown."""
     docs = [pair.doc for pair in pairs]
     return docs if len(set(docs)) > 1 else [str(pair.seg // BLOCK) for pair in pairs]
@@ -634,7 +689,7 @@ def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
     scoring.add_shared(parser)
-    parser.add_argument("what", choices=("fit", "human", "test", "missing", "dropped", "page"))
+    parser.add_argument("what", choices=("fit", "human", "test", "missing", "reference", "dropped", "page"))
     parser.add_argument("--data", type=Path, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--most", type=int, default=250, help="texts or pairs of a language")
     parser.add_argument("--only", choices=(*TESTS, "mqm"), help="of `test`")
@@ -649,6 +704,8 @@ def main() -> None:
         figures = dropped(options.data)
     elif options.what == "missing":
         figures = missing(options.shared / "data", 4 * options.most)
+    elif options.what == "reference":
+        figures = missing_by_reference(options.shared / "data", options.most)
     else:
         model = Model(PronounMetric.from_pretrained(options.model), options.cache)
         figures = {"fit": fits, "human": human, "test": test}[options.what](options, model)

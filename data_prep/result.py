@@ -102,6 +102,7 @@ class Result:
                     for kind in ("passages", "coreference")
                     if f"{kind}_{TRAIN}" in rows
                 },
+                **self._source_counts([testset for testset, _ in files]),
             },
             splits={split: {"rows": count, "testsets": self._used.get(split, [])} for split, count in rows.items()},
             notes=self._notes(),
@@ -136,6 +137,14 @@ class Result:
             arrow.save_split(self._folder / split, waiting / split, features)
         shutil.rmtree(waiting)
         return {split: file.rows for split, file in rows.items()}
+
+    def _source_counts(self, testsets: Iterable[TestSet]) -> dict[str, Any]:
+        """What the source filter kept and dropped, by source language; nothing if it is off."""
+        if self._settings.filter.source == "none":
+            return {}
+        languages = {testset.id: testset.source for testset in testsets}
+        found = source_filter.by_language({name: self._counts[name] for name in languages}, languages)
+        return {"source": {language: _nested(counts) for language, counts in found.items()}}
 
     def _judge(self, testset: TestSet) -> source_filter.Judge | None:
         """The judge of training pairs by their source; None if they are not filtered by it."""

@@ -6,6 +6,7 @@ system is wrong" is then no label. Judged are noisy pairs: one place, two forms.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from pronmetric.text.words import words
 
 CONTRADICTS, ALIKE = "source contradicts", "source supports both"
 EVIDENT = 1.0  # log-odds from which the source supports a form, and their difference from which it prefers one
+_JUDGED = re.compile(r"(kept|dropped)\.\w+ mismatch(\.|$)")
 Judge = Callable[[Pair], str | None]
 """Why a noisy pair has no clean label; None if it has."""
 
@@ -69,13 +71,30 @@ def _log_odds(table: SourceTable, source: Source, text: str, start: int) -> floa
 
 
 def clean_pair(pair: Pair, judged: Judge, counts: Counter[str]) -> Pair | None:
-    """The pair without the pronoun mismatches that have no clean label; None if no mismatch is left; counted."""
+    """The pair without the pronoun mismatches that have no clean label; None if no mismatch is left.
+
+    Counted are the pronoun mismatches: "kept.KIND mismatch", "dropped.KIND mismatch.REASON".
+    """
     kept = []
     noisy = noisy_references(pair) if pair.kind == "system" else iter([pair])
     for mismatch in pair.mismatches:
         reason = judged(next(noisy)) if mismatch.kind == "pronoun" else None
         if reason is None:
             kept.append(mismatch)
+            counts[f"kept.{pair.kind} mismatch"] += mismatch.kind == "pronoun"
         else:
             counts[f"dropped.{pair.kind} mismatch.{reason}"] += 1
     return replace(pair, mismatches=tuple(kept)) if kept else None
+
+
+def by_language(counts: Mapping[str, Mapping[str, int]], languages: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """The pronoun mismatches kept and dropped, by source language, of the test sets that were judged.
+
+    counts: of each test set, named as in `clean_pair`. languages: the source language of each test set.
+    """
+    found: dict[str, Counter[str]] = {}
+    for testset, each in counts.items():
+        judged = {name: count for name, count in each.items() if _JUDGED.match(name)}
+        if judged:
+            found.setdefault(languages[testset], Counter()).update(judged)
+    return {language: dict(found[language]) for language in sorted(found)}

@@ -196,6 +196,7 @@ class PronounMetric:
             word=self.config["word_state"],
             precision=self.precision,
             **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
+            **({} if self.source is None or not has_pair_head(self.config) else {"preference": "without_source"}),
             version=__version__,
             seed=seed,
         )

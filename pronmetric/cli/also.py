@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 
-from pronmetric.baselines.corpus_scores import SystemBaselines
+from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.baselines.reference_based import NAMES, OF_PRONOUNS
 from pronmetric.cli.tables import percent, table
 from pronmetric.errors import PronmetricError
@@ -13,6 +14,7 @@ from pronmetric.eval.accuracy import Accuracy
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import SystemScore
 from pronmetric.suites.pair_accuracy import MetricComparison
+from pronmetric.text.corpus import Corpus
 
 OURS = "pronmetric"
 
@@ -45,6 +47,25 @@ def check_language(names: Sequence[str], language: Language) -> None:
             f"--also {','.join(wrong)}: they count English pronouns, and the checkpoint scores {language.code}; "
             f"expected some of {rest}"
         )
+
+
+def scorer(args: argparse.Namespace, corpus: Corpus) -> SystemBaselines:
+    """The baselines of --also, with their word alignment learned from the corpus."""
+    if not corpus.references:
+        raise PronmetricError(f"--also needs a reference, and {args.dataset} has none")
+    made = BaselineScorer(args.also)
+    made.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
+    return SystemBaselines(made, corpus.systems)
+
+
+def score_rows(also: SystemBaselines | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
+    """The baseline scores of each row, system by system; None without --also."""
+    return repeat((None,) * len(corpus.systems)) if also is None else also.score_rows(_lines(corpus))
+
+
+def _lines(corpus: Corpus) -> Iterator[Line]:
+    """Each text with its reference, row by row."""
+    return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
 def system_table(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:

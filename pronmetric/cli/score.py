@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import repeat
 
-from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.cli import also as also_flag
 from pronmetric.cli import context_flag, flag_checks, load, options, output, score_records
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.score_text import format_score, note_system
-from pronmetric.errors import PronmetricError
 from pronmetric.output.display import visible
 from pronmetric.results import scores
 from pronmetric.results.write import Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally, score_rows
+from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, RESPECTIVE
-from pronmetric.text.corpus import Corpus
 
 DESCRIPTION = """Score the pronouns of translations into English, or the language of --model, in their context.
 
 The score of a pronoun is the probability, from 0 to 1, that it is correct in this context. The score of a segment is
 the mean over its pronouns (null if it has none). The score of a system is 100 x the mean over all its pronouns.
 Higher is better. Files (--to_json, --to_tsv, --jsonl) also have the errors of a segment, the expected number of wrong
-pronouns, and its preference, the number by which a checkpoint with a pair head compares texts."""
+pronouns, and its preference, the number by which a checkpoint with a pair head compares texts. With a reference or
+--source-lang they have missing and surplus pronouns, those of one side without a counterpart; they are no errors."""
 EPILOG = f"""context:
   common      the previous sentences of the reference; the default with -r and -d. With several references, each
               text is scored once per reference; the mean and each reference's score are printed and exported
@@ -82,7 +80,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     also_flag.check_language(args.also or (), load.language(args))
     kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
     context_flag.announce(kind, corpus, args, note, size=config["context_size"])
-    also = None if args.also is None else _also(args, corpus)
+    also = None if args.also is None else also_flag.scorer(args, corpus)
     metric = load.metric(args, note)
 
     references, counts = corpus.averaged_references(kind), Counts()
@@ -96,7 +94,9 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     ):
         stream = partial(load.stream, metric, args=args, counts=counts, advance=bar.update)
         rows = score_rows(corpus, kind, size=metric.context_size, stream=stream)
-        for number, (scored_row, others) in enumerate(zip(rows, _baseline_rows(also, corpus), strict=False)):
+        if metric.source is None:
+            rows = count_by_reference(rows, metric.language)
+        for number, (scored_row, others) in enumerate(zip(rows, also_flag.score_rows(also, corpus), strict=False)):
             row = scored_row.row
             for tally, text, contexts, each, other in zip(
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
@@ -119,7 +119,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
         print(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
             print(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
-        note_system(result.name, result.score, note)
+        note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
     if also is not None:
         print(f"\n{also_flag.system_table(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
@@ -127,22 +127,3 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             note(f"--also uses only the first reference, {corpus.references[0]}")
     note.lengths(counts)
     note(f"signature: {signature}")
-
-
-def _also(args: argparse.Namespace, corpus: Corpus) -> SystemBaselines:
-    """The baselines of --also, with their word alignment learned from the corpus."""
-    if not corpus.references:
-        raise PronmetricError(f"--also needs a reference, and {args.dataset} has none")
-    scorer = BaselineScorer(args.also)
-    scorer.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
-    return SystemBaselines(scorer, corpus.systems)
-
-
-def _baseline_rows(also: SystemBaselines | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
-    """The baseline scores of each row, system by system; None without --also."""
-    return repeat((None,) * len(corpus.systems)) if also is None else also.score_rows(_lines(corpus))
-
-
-def _lines(corpus: Corpus) -> Iterator[Line]:
-    """Each text with its reference, row by row."""
-    return ((row.reference, text) for row in corpus.rows() for text in row.texts)

@@ -7,8 +7,11 @@ from pronmetric.results import FEW
 from pronmetric.scoring.score import Rate, SystemScore
 
 
-def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
-    """Note a system's score, its interval and the number of its pronouns."""
+def note_system(name: str, score: SystemScore, note: output.Notes, *, side: str = "source") -> None:
+    """Note a system's score, its interval and the number of its pronouns.
+
+    side: what its missing and surplus pronouns are counted by, "source" or "reference".
+    """
     interval = "" if score.interval is None else f" (95 % {score.interval[0]:.2f} to {score.interval[1]:.2f})"
     number = "null" if score.score is None else f"{score.score:.2f}"
     note(f"{name}: {number}{interval}; {score.pronouns} pronouns, in {score.with_pronoun} of {score.segments} segments")
@@ -16,9 +19,8 @@ def note_system(name: str, score: SystemScore, note: output.Notes) -> None:
         rates = f"{_rate(score.errors)} in 100 pronouns, {_rate(score.errors_in_words)} in 1,000 words"
         note(f"{name}: expected errors {rates}")
     if score.missing is not None:
-        note(
-            f"{name}: {score.missing} source pronouns without a counterpart, {score.surplus} pronouns without a source"
-        )
+        missing = f"{score.missing} {side} pronouns without a counterpart"
+        note(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
     if score.interval is not None and score.units < FEW:
         note(f"{name}: the interval is based on only {score.units} {score.resampled}")
 

@@ -6,7 +6,7 @@ from this package or from the user (`table_language`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -209,3 +209,14 @@ def referents(language: Language) -> Mapping[str, frozenset[str]]:
         }
         found[entry.form] = found.get(entry.form, frozenset()) | fitting
     return found
+
+
+def occurrences(
+    found: Iterable[tuple[str, int, int]], words: Sequence[Word], language: Language
+) -> tuple[Occurrence, ...]:
+    """The pronouns (text, start, end) of a scored text, with the indices of their words and their forms."""
+    places = {word.start: place for place, word in enumerate(words)}
+    return tuple(
+        Occurrence(place := places[start], start, end, text, language.form_of(words, place) or text.lower())
+        for text, start, end in found
+    )

@@ -8,7 +8,7 @@ from itertools import islice
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.counterparts import counterparts
 from pronmetric.pronouns.finder import Occurrence
-from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link
 from pronmetric.results import Output, Result
 from pronmetric.schema import Alignment
@@ -46,15 +46,6 @@ def link_pronouns(
     ]
 
 
-def _occurrences(output: Output, words: Sequence[Word], language: Language) -> tuple[Occurrence, ...]:
-    """The scored pronouns of an output, with the indices of their words."""
-    places = {word.start: place for place, word in enumerate(words)}
-    return tuple(
-        Occurrence(place := places[p.start], p.start, p.end, p.text, language.form_of(words, place) or p.text.lower())
-        for p in output.pronouns
-    )
-
-
 def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
@@ -63,7 +54,7 @@ def _links(reference: str | None, output: Output, alignment: Alignment, language
     if reference is None:
         return ()
     ref_words, words = language.words(reference), language.words(output.text)
-    found, there = language.find(reference, ref_words), _occurrences(output, words, language)
+    found, there = language.find(reference, ref_words), occurrences((p[:3] for p in output.pronouns), words, language)
     return tuple(_pair(ref_words, found, words, there, alignment, language))
 
 

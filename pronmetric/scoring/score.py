@@ -40,9 +40,9 @@ class PronounScore(NamedTuple):
 
 
 class Unmatched(NamedTuple):
-    """Pronouns of the source without a counterpart in the text, and pronouns of the text without a source.
+    """Pronouns of the source or reference without a counterpart in the text, and those of the text without one there.
 
-    Their spans are those of code points in the source and in the text.
+    Their spans are those of code points in the source or reference, and in the text.
     """
 
     missing: tuple[Word, ...]
@@ -54,7 +54,7 @@ class SegmentScore(NamedTuple):
 
     score: None where the text has no pronoun. preference: the unbounded score of the pair head, by which two texts of
     one segment are compared, higher is better; None without a pair head or a pronoun. words: of the text, between white
-    space. unmatched: missing and surplus pronouns; None where no source counts.
+    space. unmatched: missing and surplus pronouns; None where neither a source counts nor a reference is compared.
     """
 
     score: float | None
@@ -102,7 +102,7 @@ class SystemScore(NamedTuple):
     None with fewer than two. pronouns, segments: how many there are; with_pronoun: segments that have one.
     errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
     probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
-    missing, surplus: the numbers of missing and of surplus pronouns; None where no source counts.
+    missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
     """
 
     score: float | None

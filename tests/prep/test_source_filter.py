@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from data_prep.noise import noisy_references
-from data_prep.source_filter import ALIKE, CONTRADICTS, clean_pair, judge, sources
+from data_prep.source_filter import ALIKE, CONTRADICTS, by_language, clean_pair, judge, sources
 from pronmetric.schema import Document, Mismatch, Pair, Segment
 from pronmetric.text.context import Source
 
@@ -29,7 +29,7 @@ def test_a_reference_that_the_source_contradicts_is_dropped() -> None:
     judged = judge("de", {1: Source(SOURCE)})
     assert judged is not None
     counts: Counter[str] = Counter()
-    assert clean_pair(RIGHT, judged, counts) == RIGHT and not counts
+    assert clean_pair(RIGHT, judged, counts) == RIGHT and counts.pop("kept.system mismatch") == 1 and not counts
     (noisy,) = noisy_references(REPHRASED)
     assert judged(noisy) == CONTRADICTS
     assert clean_pair(noisy, judged, counts) is None and clean_pair(REPHRASED, judged, counts) is None
@@ -51,3 +51,18 @@ def test_sources_with_those_before_in_their_document() -> None:
     segments = tuple(Segment(k, src, {}, {}) for k, src in ((1, "A"), (2, None), (3, "B")))
     documents = [Document("t", "de-en", "d", segments), Document("t", "de-en", "e", (Segment(4, "C", {}, {}),))]
     assert sources(documents) == {1: Source("A"), 3: Source("B", ("A",)), 4: Source("C")}
+
+
+def test_counts_by_language() -> None:
+    one, other = f"dropped.noisy mismatch.{CONTRADICTS}", f"dropped.noisy mismatch.{ALIKE}"
+    counts = {
+        "a.de-en": {"kept.noisy": 9, "compared.no mismatch": 7, "kept.noisy mismatch": 5, one: 2},
+        "b.de-en": {"kept.noisy mismatch": 1, other: 3},
+        "a.ru-en": {"kept.system with a pronoun mismatch": 4},  # a development set, not judged
+        "a.cs-en": {one: 1},
+    }
+    languages = {name: name.split(".")[1][:2] for name in counts}
+    assert by_language(counts, languages) == {
+        "cs": {one: 1},
+        "de": {"kept.noisy mismatch": 6, one: 2, other: 3},
+    }
