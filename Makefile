@@ -6,18 +6,25 @@
 # make docs         build the documentation site into site/
 # make notebooks    run the notebooks and write docs/notebooks, their pages with output
 # make wheel        build the wheel into dist/
+# make lock         write requirements.lock anew: the hashes of all packages but torch
+# make audit        look up known vulnerabilities of the pinned packages (needs the network)
+# make sbom         write dist/pronmetric.cdx.json, the bill of materials of the wheel (CycloneDX)
 #
 # Each makes VENV first. On Linux without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu saves
-# gigabytes of CUDA libraries.
+# gigabytes of CUDA libraries. LOCKED=1 first installs requirements.lock, and refuses files with other hashes.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+LOCK_INSTALL := $(if $(LOCKED),$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock)
+TOOLS := .tools-venv
+UV_COMPILE := $(TOOLS)/bin/uv pip compile pyproject.toml --quiet -c constraints.txt --python-version 3.11.7 \
+	--python-platform x86_64-manylinux_2_28 --no-annotate --no-header
 SAMPLE := examples/sample
 SYSTEMS := $(SAMPLE)/system-a.txt $(SAMPLE)/system-b.txt $(SAMPLE)/system-c.txt
 
-.PHONY: demo test test-matrix lint bench docs notebooks wheel clean
+.PHONY: demo test test-matrix lint bench docs notebooks wheel lock audit sbom clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py $(SAMPLE)
@@ -48,6 +55,18 @@ notebooks: $(VENV)/.installed-dev
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
+lock: $(TOOLS)/.installed
+	$(UV_COMPILE) --extra dev --extra docs --no-emit-package torch --generate-hashes -o requirements.lock
+
+audit: $(TOOLS)/.installed
+	$(TOOLS)/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+
+sbom: $(TOOLS)/.installed
+	mkdir -p dist
+	$(UV_COMPILE) --extra train -o dist/requirements.txt
+	$(TOOLS)/bin/cyclonedx-py requirements dist/requirements.txt --pyproject pyproject.toml --output-reproducible \
+		-o dist/pronmetric.cdx.json
+
 clean:
 	rm -rf build dist site *.egg-info
 
@@ -57,14 +76,22 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing into $(VENV); this takes some minutes the first time."
+	$(LOCK_INSTALL)
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing the dev tools into $(VENV)."
+	$(LOCK_INSTALL)
 	$(PIP_INSTALL) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/.installed-dev
 	$(PIP_INSTALL) --editable ".[dev,docs]"
+	@touch $@
+
+# The tools of the supply chain have an environment of their own.
+$(TOOLS)/.installed:
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet uv pip-audit cyclonedx-bom
 	@touch $@

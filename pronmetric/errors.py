@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_OUT_OF_MEMORY = ("can't allocate memory", "out of memory", "could not create a primitive")
+
 
 class PronmetricError(Exception):
     """An error of the input or the set-up; the command line prints it in one line and exits with 1."""
@@ -25,6 +27,17 @@ class Terminated(BaseException):
     def __init__(self, number: int, message: str = "") -> None:
         super().__init__(message)
         self.number = number
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that no memory is left; torch and oneDNN raise a RuntimeError for it.
+
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("CUDA out of memory. Tried to")), \
+    ...     is_out_of_memory(RuntimeError("a bug"))
+    (True, True, False)
+    """
+    told = str(error) if isinstance(error, RuntimeError) else ""
+    return isinstance(error, MemoryError) or any(words in told for words in _OUT_OF_MEMORY)
 
 
 class MissingExtra(PronmetricError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,23 @@ def test_lower_bounds_only_and_each_pinned_in_the_constraints() -> None:
             name, bound, _ = line.partition(">=")
             assert bound and "==" not in line and "<" not in line
             assert name.partition("[")[0].lower() in pinned, "constraints.txt holds the version that was tested"
+
+
+def test_the_lock_has_a_hash_of_each_pinned_version_but_that_of_torch() -> None:
+    def names(line: str) -> str:
+        return line.strip(" \\").lower().replace("_", "-")
+
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {names(line) for line in constraints if line and not line.startswith("#")}
+    entries = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text(encoding="utf-8").strip())
+    locked = {names(entry.splitlines()[0]) for entry in entries}
+    assert locked <= pinned and all("--hash=sha256:" in entry for entry in entries)
+    known = {line.partition("==")[0] for line in locked}
+    extras = PROJECT["project"]["optional-dependencies"]
+    needed = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["docs"]]
+    for line in needed:
+        name = names(line.partition(">=")[0].partition("[")[0])
+        assert name in known or name in ("torch", "pronmetric")
 
 
 @pytest.fixture(scope="module")

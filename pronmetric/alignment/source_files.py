@@ -13,7 +13,7 @@ import numpy as np
 from pronmetric.alignment import tables
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.source import STEP, Combination, SourceTable
-from pronmetric.alignment.table import BROKEN, Table, from_bytes, is_consistent, to_bytes
+from pronmetric.alignment.table import BROKEN, Table, from_bytes, is_consistent, open_arrays, to_bytes
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.classes import CLASSES
@@ -89,7 +89,7 @@ def load(path: str | Path) -> SourceTable:
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
+            with open_arrays(file, path) as stored:
                 return _table(dict(stored), digest[:8])
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pronmetric.alignment.cells import KEY_BASE, Array
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.text import strict_json
+from pronmetric.text.lines import check_size
 
 FORMAT = 1
 # What reading a file that is no table may raise.
@@ -68,7 +69,7 @@ def load(path: str | Path) -> Table:
         InputError: a missing file, or one that `save` did not write.
     """
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+        with open(path, "rb") as file, open_arrays(file, path) as stored:
             settings, words = from_bytes(stored["settings"]), from_bytes(stored["words"])
             table = Table(settings, words, stored["occurrences"], stored["keys"], stored["counts"])
         if settings.pop("format") != FORMAT or not is_consistent(table):
@@ -78,6 +79,20 @@ def load(path: str | Path) -> Table:
     except BROKEN:
         raise broken(path) from None
     return table
+
+
+def open_arrays(file: BinaryIO, path: str | Path) -> Any:
+    """The arrays of an .npz file, none of which is unpickled.
+
+    Raises:
+        InputError: their unpacked size is above the limit of files.
+    """
+    if zipfile.is_zipfile(file):
+        file.seek(0)
+        with zipfile.ZipFile(file) as packed:
+            check_size(sum(entry.file_size for entry in packed.infolist()), file=path)
+    file.seek(0)
+    return np.load(file, allow_pickle=False)
 
 
 def broken(path: str | Path) -> InputError:

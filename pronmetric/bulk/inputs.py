@@ -16,6 +16,7 @@ import numpy as np
 from pronmetric.bulk import storage
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
+from pronmetric.text import lines as line_files
 
 PARQUET, JSONL = "parquet", "jsonl"
 SUFFIXES: dict[str, tuple[str, str | None]] = {
@@ -146,7 +147,7 @@ def _survey(source: Source, required: Sequence[str]) -> Surveyed:
         with where.system.open(where.path, "rb") as file:
             hashed = _Hashed(file)
             if source.format == JSONL:
-                rows, positions = _lines(unpack(hashed, source.compression))
+                rows, positions = _lines(unpack(hashed, source.compression), source)
             hashed.drain()
             if source.format == PARQUET:
                 file.seek(0)
@@ -194,14 +195,21 @@ class _Hashed(io.RawIOBase):
         return self._hash.hexdigest()
 
 
-def _lines(stream: IO[bytes]) -> tuple[int, list[int]]:
-    """The number of lines, and the position of lines 0, STEP, 2 * STEP ..."""
-    ends, size, last, positions = 0, 0, b"\n", [0]
+def _lines(stream: IO[bytes], source: Source) -> tuple[int, list[int]]:
+    """The number of lines, and the position of lines 0, STEP, 2 * STEP ...
+
+    Raises:
+        InputError: a line of a packed file that is above the limit of files, as in a decompression bomb.
+    """
+    ends, size, last, positions, begin = 0, 0, b"\n", [0], 0
     while chunk := stream.read(_CHUNK):
         at = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n"))
         first = (-ends - 1) % STEP  # the end before a line whose position is kept
         positions += [size + int(end) + 1 for end in at[first::STEP]]
+        begin = size + int(at[-1]) + 1 if len(at) else begin
         ends, size, last = ends + len(at), size + len(chunk), chunk[-1:]
+        if source.compression:
+            line_files.check_size(size - begin, file=source.name)
     return ends + (last != b"\n"), positions
 
 
@@ -210,6 +218,8 @@ def _parquet_rows(source: Source, file: Any, required: Sequence[str]) -> int:
     import pyarrow.parquet as pq
 
     parquet = pq.ParquetFile(file)
+    for group in range(parquet.metadata.num_row_groups):
+        line_files.check_size(parquet.metadata.row_group(group).total_byte_size, file=source.name)
     schema = parquet.schema_arrow
     for name in ("id", "text", *required):
         if name not in schema.names:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from pronmetric.cli.hydra_config import tree
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(
     """Run `job` on the settings of `VERB.yaml` in the package `module` with `overrides`.
 
     Raises:
-        PronmetricError, OSError: the first error of a job.
+        PronmetricError, OSError, MemoryError, RuntimeError (out of memory): the first error of a job.
     """
     import hydra
 
@@ -49,9 +49,12 @@ def run(
         try:
             with _arguments(command):  # Lightning starts its further processes with this command line
                 job(settings.read(tree(config, resolve=True)))
-        except (PronmetricError, OSError) as fault:  # Hydra would print a traceback
-            if os.getpid() != here:  # a launcher's process, which Hydra reports
+        except (PronmetricError, OSError, MemoryError, RuntimeError) as fault:  # Hydra would print a traceback
+            expected = isinstance(fault, PronmetricError | OSError) or is_out_of_memory(fault)
+            if not expected or os.getpid() != here:  # a launcher's process, which Hydra reports
                 raise
+            if isinstance(fault, OSError) and fault.filename is None and fault.errno:  # Arrow's, of a full disk
+                fault.filename = config.out
             faults.append(fault)
 
     with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pronmetric import __version__
-from pronmetric.errors import PronmetricError, Terminated
+from pronmetric.errors import PronmetricError, Terminated, is_out_of_memory
 from pronmetric.output.display import visible
 from pronmetric.text import streams
 
@@ -66,7 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.discard_stdout()
         return 141
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        return _fail("out of memory: end other programs, or process less at a time (smaller batches, fewer files)")
 
 
 def _run(argv: Sequence[str]) -> int:

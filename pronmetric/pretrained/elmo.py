@@ -21,6 +21,7 @@ from torch import Tensor
 from pronmetric.data.characters import PAD, WIDTH
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.nn.elmo import ACTIVATIONS, BiLM, Elmo, Shape
+from pronmetric.text.lines import check_size
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 _TABLE = "char_embed"
@@ -266,6 +267,7 @@ def _arrays(path: Path, name: str) -> dict[str, np.ndarray]:
 
     def take(key: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
+            check_size(item.nbytes + sum(array.nbytes for array in found.values()), file=name)
             found[key] = np.asarray(item[()])
 
     try:

@@ -34,7 +34,7 @@ PRONOUNS = ("你", "你们", "他们", "她们", "它们")
 CONNECTIVES = ("while", "as", "since", "though", "or")
 KIND, CLASS = "kind", "class"
 _RIVALS = {form: tuple(one for one in group if one != form) for group in (PRONOUNS[:2], PRONOUNS[2:]) for form in group}
-_LINK = re.compile(r"(\d+)-(\d+)")
+_LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 ABOUT = About(
     name="cai-xiong",

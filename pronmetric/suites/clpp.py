@@ -20,9 +20,9 @@ from pronmetric.text.lines import iter_lines
 
 OTHER, NONE = "OTHER", "NONE"
 COLUMNS = 5
-SLOT = re.compile(r"REPLACE_(\d+)")
+SLOT = re.compile(r"REPLACE_([0-9]{1,9})")
 _LABEL_END = re.compile(r"[\t\r]")
-_LINK = re.compile(r"(\d+)-(\d+)")
+_LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Guillou et al. 2016, section 3.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -26,6 +27,7 @@ SUBJECTS = ("nsubj", "nsubj:pass", "nsubjpass", "csubj", "expl", "sb", "sbj", "s
 """Dependency labels of subjects, lower-cased: Universal Dependencies (expl: "it rains"), TIGER, CoNLL 2009, French."""
 
 Link = tuple[int, int]
+_LINK = re.compile("[0-9]{1,9}-[0-9]{1,9}")
 
 
 class Aligned(NamedTuple):
@@ -72,8 +74,8 @@ def _factored(path: str | Path) -> Iterator[Sentence]:
 
 
 def _link(text: str, source: Sentence, target: Sentence, file: str | Path, line: int) -> Link:
-    s, dash, t = text.partition("-")
-    if not (dash and s.isdecimal() and t.isdecimal()):
+    s, _, t = text.partition("-")
+    if not _LINK.fullmatch(text):
         raise InputError(f"expected links s-t, got {text!r}", file=file, line=line)
     if int(s) >= len(source.tokens) or int(t) >= len(target.tokens):
         sizes = f"{len(source.tokens)} and {len(target.tokens)}"

@@ -35,6 +35,7 @@ JUDGE = "the raters' votes"
 REFERENCE = "ref"
 LONGEST = 4
 _MARK = re.compile(r"</?v>")
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ def read(path: str | Path) -> list[Judgement]:
         if len(fields) != len(header):
             raise InputError(f"{len(fields)} fields, but the header has {len(header)}", file=path, line=number)
         system, doc, seg, rater, _, target, category, severity = (fields[k].strip() for k in at)
-        if not seg.isdecimal():
-            raise InputError(f'"seg_id" must be a whole number, got {seg!r}', file=path, line=number)
+        if not _NUMBER.fullmatch(seg):
+            raise InputError(f'"seg_id" must be a whole number, got {seg[:40]!r}', file=path, line=number)
         if severity.lower() not in WEIGHTS:
             known = ", ".join(WEIGHTS)
             raise InputError(f"unknown severity {severity!r}; expected one of {known}", file=path, line=number)

@@ -19,7 +19,9 @@ from pronmetric.text.lines import iter_lines
 ENDINGS = (".conllu", ".conllu.gz")
 NOTHING = "_"
 _COLUMNS = 10
-_WHOLE, _RANGE, _EMPTY = re.compile(r"[1-9]\d*"), re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"\d+\.\d+")
+_NUMBER = "[1-9][0-9]{0,8}"
+_WHOLE, _RANGE, _EMPTY = re.compile(_NUMBER), re.compile(f"({_NUMBER})-({_NUMBER})"), re.compile(r"\d+\.\d+")
+_HEAD = re.compile(f"0|{_NUMBER}")
 _BRACKET = re.compile(r"\([^()]+\)?|[^()]+\)")
 
 
@@ -118,7 +120,7 @@ def _sentence(doc: str, rows: Sequence[tuple[int, list[str]]], path: str | Path)
         elif _WHOLE.fullmatch(cells[0]):
             if int(cells[0]) != len(tokens) + 1:
                 raise InputError(f"expected the ID {len(tokens) + 1}, got {cells[0]}", file=path, line=line)
-            if cells[6] != NOTHING and not (cells[6].isdecimal() and int(cells[6]) <= count):
+            if cells[6] != NOTHING and not (_HEAD.fullmatch(cells[6]) and int(cells[6]) <= count):
                 message = f"expected a head from 0 to {count}, got {cells[6]!r}"
                 raise InputError(message, file=path, line=line)
             head = int(cells[6]) - 1 if cells[6] != NOTHING else -1

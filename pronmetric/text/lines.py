@@ -131,7 +131,7 @@ def raw_lines(stream: BinaryIO, *, file: str | Path, kept: bool = True) -> Itera
     """
     most, left = limit(MAX_LINE), limit(MAX_FILE)
     if kept:
-        _check_size(stream, left, file)
+        _check_size(stream, file)
     number = 0
     try:
         while raw := stream.readline(most + 1):
@@ -149,7 +149,7 @@ def raw_lines(stream: BinaryIO, *, file: str | Path, kept: bool = True) -> Itera
 def chunks(stream: BinaryIO, *, file: str | Path) -> Iterator[bytes]:
     """The bytes of an open file, piece by piece, up to the limit of files; errors as in `raw_lines`."""
     left = limit(MAX_FILE)
-    _check_size(stream, left, file)
+    _check_size(stream, file)
     try:
         while chunk := stream.read(_CHUNK):
             left -= len(chunk)
@@ -160,14 +160,25 @@ def chunks(stream: BinaryIO, *, file: str | Path) -> Iterator[bytes]:
         raise broken_gzip(error, file) from None
 
 
-def _check_size(stream: BinaryIO, most: int, file: str | Path) -> None:
+def check_size(size: int, *, file: str | Path) -> None:
+    """Refuse what would take more bytes in memory than the limit of files.
+
+    Raises:
+        InputError: with both numbers, and how the limit is raised.
+    """
+    most = limit(MAX_FILE)
+    if size > most:
+        raise _too_long(f"{size:,} bytes, more than {most:,}", MAX_FILE, file)
+
+
+def _check_size(stream: BinaryIO, file: str | Path) -> None:
     """Refuse a plain file by its size, before it is read."""
     try:
         found = os.fstat(stream.fileno())
     except OSError:  # no file of the system
         return
-    if stat.S_ISREG(found.st_mode) and found.st_size > most:
-        raise _too_long(f"{found.st_size:,} bytes, more than {most:,}", MAX_FILE, file)
+    if stat.S_ISREG(found.st_mode):
+        check_size(found.st_size, file=file)
 
 
 def _too_long(what: str, name: str, file: str | Path, line: int | None = None) -> InputError:

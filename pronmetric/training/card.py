@@ -19,6 +19,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
+from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import recipe
 
@@ -107,7 +108,8 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Mak
         reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
         making=making,
     )
-    (folder / CARD).write_text(text, encoding="utf-8")
+    with AtomicFile(folder / CARD) as file:
+        file.write(text)
 
 
 def _sha256(path: Path) -> str:

@@ -328,6 +328,7 @@ MQM_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "segment without number": ((*MQM_ROW[:2], "first", *MQM_ROW[3:]), "\"seg_id\" must be a whole number, got 'first'"),
     "segment below 0": ((*MQM_ROW[:2], "-1", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
     "segment a fraction": ((*MQM_ROW[:2], "1.5", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
+    "segment of many digits": ((*MQM_ROW[:2], "9" * 5000, *MQM_ROW[3:]), '"seg_id" must be a whole number, got'),
     "segment empty": ((*MQM_ROW[:2], "", *MQM_ROW[3:]), '"seg_id" must be a whole number'),
     "severity unknown": ((*MQM_ROW[:-1], "Terrible"), "unknown severity 'Terrible'"),
     "severity empty": ((*MQM_ROW[:-1], ""), "unknown severity ''"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import random
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from benchmarks.fuzz import damaged
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.cli.main import main
@@ -149,62 +148,6 @@ READS: list[tuple[str, str, Callable[[], object]]] = [
     ("train", "vectors", lambda: glove.read("vectors", ["she"], width=2)),
     ("train", "ann.conll", lambda: gum.read(Path("ann.conll"))),
 ]
-PIECES = [
-    *(
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b"\0",
-        b"\r",
-        b"\r\n",
-        b"\n\n",
-        b"\\ud800",
-        b"\\u0000",
-        b"\xc3\x28",
-        b"\xe2\x80\xa8",
-    ),
-    *(b"[", b"]", b"{", b"}", b'"', b'""', b"<", b">", b"<v>", b"</v>", b"&#0;", b"&#xD800;", b"\t", b" ", b"\x1c"),
-    *(
-        b"1e999",
-        b"NaN",
-        b"-Infinity",
-        b"inf",
-        b"9" * 5000,
-        b"-1",
-        b"1.5",
-        b"1_0",
-        b"0x1",
-        "\u0663".encode(),
-        "\u00b2".encode(),
-    ),
-    *(b"null", b"true", b"[]", b"{}", b"None", b"-", b"=", b":", b",", b"%"),
-]
-NESTED = [b"[", b'{"a":', b"<a>", b"<", b"<seg id=", b"(1"]
-
-
-def damaged(draw: random.Random, content: bytes) -> bytes:
-    """Random bytes, a cut, deep nesting, another encoding, (broken) gzip, other line ends, or pieces put in."""
-    kind = draw.randrange(9)
-    if kind == 0:
-        return draw.randbytes(draw.randrange(60))
-    if kind == 1:
-        return content[: draw.randrange(len(content) + 1)]
-    if kind == 2:
-        return draw.choice(NESTED) * draw.choice([1_000, 100_000])
-    if kind == 3:
-        return content.decode(errors="replace").encode("utf-16")
-    if kind == 4:
-        packed = gzip.compress(content)
-        return packed[: draw.randrange(20, len(packed) + 1)]
-    if kind == 5:
-        return content.replace(b"\n", draw.choice([b"\r", b"\r\n", b"\n\n", b"\n\r\n"]))
-    places = list(re.finditer(rb'"[^"]*"|[\d.]+|\w+', content))
-    for _ in range(draw.randrange(1, 4)):
-        at = draw.randrange(len(content) + 1)
-        end = at + (0 if kind == 6 else draw.randrange(1, 8))
-        if kind == 8 and places:
-            at, end = draw.choice(places).span()
-        content = content[:at] + draw.choice(PIECES) + content[end:]
-    return content
 
 
 @pytest.fixture(autouse=True)

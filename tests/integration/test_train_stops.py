@@ -156,11 +156,7 @@ def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "save_file", save_file)
-        if fault is KeyboardInterrupt:
-            assert run(tmp_path / "out") == 130
-        else:
-            with pytest.raises(SystemExit):
-                run(tmp_path / "out")
+        assert run(tmp_path / "out") == (130 if fault is KeyboardInterrupt else 1)
     assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
     assert run(tmp_path / "out") == 0
     assert files.load(tmp_path / "out" / "checkpoint").config["training"]["steps"] == 6

@@ -49,6 +49,24 @@ def test_a_fault_of_the_system_is_one_line_too(verb, capsys) -> None:
     verb(raising(FileNotFoundError(2, "No such file or directory", "gone.txt")))
     assert cli.main(["score"]) == 1
     assert capsys.readouterr().err == "pronmetric: error: gone.txt: No such file or directory\n"
+    verb(raising(OSError(28, "No space left on device")))
+    assert cli.main(["score"]) == 1
+    assert capsys.readouterr().err == "pronmetric: error: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"),
+        RuntimeError("CUDA out of memory."),
+    ],
+)
+def test_no_memory_is_one_line_and_exit_code_1(verb, error: Exception, capsys) -> None:
+    verb(raising(error))
+    assert cli.main(["score"]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("pronmetric: error: out of memory: ") and err.count("\n") == 1
 
 
 def test_an_interrupt_is_one_line_and_130(verb, capsys) -> None:

@@ -109,6 +109,7 @@ def test_read_checks_slots_against_the_source_and_the_labels(tmp_path: Path) -> 
         ("er\ter\tit\tREPLACE_1\t0-0", "data:1: REPLACE_1: the source has 1 tokens"),
         ("er er\ter er\tit\tREPLACE_0\t0-0", "data:1: expected a label for each slot, got 2 labels, 1 slots"),
         ("er\ter\tit\tREPLACE_0\t0:0", "data:1: expected links s-t, got '0:0'"),
+        (f"er\ter\tit\tREPLACE_0\t0-{'9' * 5000}", "data:1: expected links s-t, got '0-9"),
     ):
         path.write_text(f"{text}\n", encoding="utf-8")
         with pytest.raises(InputError, match="data:1") as error:

@@ -40,6 +40,8 @@ def test_words_surfaces_and_mentions(tmp_path: Path) -> None:
     [
         ("2\tparle", "3\tparle", "x.conllu:5: expected the ID 2, got 3"),
         ("\tchat\tNOUN\t_\t_\t2\t", "\tchat\tNOUN\t_\t_\t9\t", "x.conllu:10: expected a head from 0 to 6, got '9'"),
+        ("2\tparle", f"{'9' * 5000}\tparle", "x.conllu:5: expected a number as ID, got '999"),
+        ("\tchat\tNOUN\t_\t_\t2\t", f"\tchat\tNOUN\t_\t_\t{'9' * 5000}\t", "x.conllu:10: expected a head from 0 to"),
         ("\t2\tpunct\t_\t_", "\t2\tpunct\t_", "x.conllu:11: expected 10 tab-separated columns, got 9"),
     ],
 )

@@ -75,6 +75,10 @@ class Job:
         self.argv.append(sys.argv)
         if config.seed == 13:
             raise PronmetricError("13 is no seed")
+        if config.seed == 28:
+            raise OSError(28, "No space left on device")
+        if config.seed == 12:
+            raise RuntimeError("Allocator: can't allocate memory")
 
 
 def run(*argv: str) -> Job:
@@ -131,6 +135,13 @@ def test_a_fault_of_a_job_comes_out_as_it_is() -> None:
         run("out=o", "seed=13")
     with pytest.raises(PronmetricError, match=r"^13 is no seed$"):
         run("-m", "out=o", "seed=1,13")
+
+
+def test_a_fault_of_the_system_names_the_output() -> None:
+    with pytest.raises(OSError, match=r"No space left on device: 'o'"):
+        run("out=o", "seed=28")
+    with pytest.raises(RuntimeError, match=r"^Allocator: can't allocate memory$"):  # not Hydra's SystemExit
+        run("out=o", "seed=12")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,174 @@
+"""By Hypothesis: a reader of any bytes gives a result or an error of one line; what is written is read again."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks import fuzz
+from data_prep import documents
+from data_prep.wmt import sgm, xml
+from pronmetric.alignment import source_files, table
+from pronmetric.baselines import apt_config
+from pronmetric.bulk import inputs
+from pronmetric.bulk.inputs import Source
+from pronmetric.bulk.plan import cut
+from pronmetric.bulk.rows import Reader
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.errors import PronmetricError
+from pronmetric.output import tsv
+from pronmetric.pretrained import glove
+from pronmetric.pronouns import table_language
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.results.read import read as read_result
+from pronmetric.suites import (
+    gap,
+    gum,
+    judged_pairs,
+    labelled_pronouns,
+    litbank,
+    mqm,
+    rating_table,
+    suite_result,
+    wmt_scores,
+)
+from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.text import candidates, conllu, corpus, records, strict_json
+from pronmetric.text.lines import read_lines, read_text
+
+FEW = settings(max_examples=15, derandomize=True, deadline=None, database=None)
+
+
+def read_bulk(path: Path) -> None:
+    source = Source(str(path), str(path), inputs.JSONL, None)
+    reader = Reader([source])
+    for shard in cut(inputs.survey([source]), rows=3):
+        list(reader.read(shard))
+    reader.close()
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "lines": ("", read_lines),
+    "text": ("", read_text),
+    "texts": ("", lambda path: list(corpus.TextFile(str(path)))),
+    "records": (fuzz.JSONL, lambda path: list(records.read(str(path))[0])),
+    "records in bulk": (fuzz.JSONL, read_bulk),
+    "JSON": ('{"a": [1.5, "b", null]}', lambda path: strict_json.read(path, "expected JSON")),
+    "TSV": (fuzz.TSV, lambda path: list(tsv.read(path))),
+    "judged pairs": ('{"id": "p", "text_a": "It.", "text_b": "He.", "better": "A"}\n', judged_pairs.read),
+    "labelled pronouns": ('{"id": "a", "text": "I", "start": 0, "end": 1, "label": "wrong"}\n', labelled_pronouns.read),
+    "ratings": ("item,r1,r2\n1,yes,no\n", rating_table.read),
+    "system scores": ("A\t0.5\n", wmt_scores.read_system_scores),
+    "segment scores": ("A\t0.5\nA\tNone\n", wmt_scores.read_segment_scores),
+    "rankings": ("70.1 0.3 10 5 A.1 A\n", wmt_scores.read_ranking),
+    "GAP": ("ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n", gap.read),
+    "MQM": ("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t1\tr\tx\ty\tz\tMajor\n", mqm.read),
+    "GUM": (fuzz.CONLL, gum.read),
+    "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", litbank.read),
+    "CoNLL-U": (fuzz.CONLLU, lambda path: list(conllu.read(path))),
+    "SGM": (fuzz.SGM, sgm.parse),
+    "XML": (fuzz.XML, xml.parse),
+    "documents": ("She left.\n\nIt ran.\n", lambda path: list(documents.read_file(path, source=""))),
+    "n-best": ("0 ||| She left.\n0 ||| He left.\n", lambda path: candidates.read_nbest(str(path), None)),
+    "APT": ("[lang]\nsource = en\n", apt_config.Config),
+    "confusions": ('{"he": {"she": 2}}', ConfusionTable.load),
+    "pronouns": ("# x\nform\tperson\tcase\n", table_language.read),
+    "alignments": ("", table.load),
+    "source table": ("", source_files.load),
+    "vectors": ("she 1 2\nhe 3 4\n", lambda path: glove.read(path, ["she"], width=2)),
+    "result": ('{"signature": "a:b", "systems": [], "segments": []}', lambda path: read_result(str(path))),
+    "suite result": ('{"suite": "contrapro"}', suite_result.read),
+    "config": ("format: 1\nencoder: {kind: glove}\nhead: {kind: logit}\n", checkpoint_config.read),
+}  # fmt: skip
+PIECES = st.sampled_from([*fuzz.PIECES, *(piece.encode() for piece in fuzz.MARKUP)]) | st.binary(max_size=8)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all examples write to."""
+    return tmp_path_factory.mktemp("any")
+
+
+@st.composite
+def any_bytes(draw: st.DrawFn, good: bytes) -> bytes:
+    """Any bytes, or those of a good file with pieces in the place of some of them."""
+    if draw(st.booleans()):
+        return b"".join(draw(st.lists(PIECES, max_size=8)))
+    start = draw(st.integers(0, len(good)))
+    end = draw(st.integers(start, min(len(good), start + 12)))
+    return good[:start] + draw(PIECES) + good[end:]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_any_bytes_are_a_result_or_an_error_of_one_line(name: str, place: Path) -> None:
+    good, read = READERS[name]
+
+    @FEW
+    @given(any_bytes(good.encode()))
+    def check(content: bytes) -> None:
+        (place / "any").write_bytes(content)
+        try:
+            read(place / "any")
+        except PronmetricError as error:
+            assert str(error) and "\n" not in str(error)
+
+    check()
+
+
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0\n")
+LINES = st.lists(st.text(LETTERS, max_size=12), max_size=5)
+PLAIN = st.text(LETTERS, min_size=1, max_size=12)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9999, 9999) | st.floats(allow_nan=False, allow_infinity=False) | PLAIN,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PLAIN, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@FEW
+@given(LINES, st.booleans())
+def test_lines_are_read_as_written(place: Path, lines: list[str], packed: bool) -> None:
+    raw = "".join(line + "\n" for line in lines).encode()
+    (place / "lines").write_bytes(gzip.compress(raw) if packed else raw)
+    lines = [line.removesuffix("\r") for line in lines]
+    if lines:
+        lines[0] = lines[0].removeprefix("\ufeff")
+    assert read_lines(place / "lines") == lines
+
+
+@FEW
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_cell_is_read_as_written_and_is_no_formula(text: str) -> None:
+    cell = tsv.cell(text)
+    assert tsv.text(cell) == text
+    assert not set(cell) & set("\t\n\r")
+    assert cell[:1] not in ("=", "@")
+
+
+@FEW
+@given(VALUES)
+def test_json_is_read_as_written(value: object) -> None:
+    assert strict_json.parse(strict_json.dump(value)) == value
+
+
+@FEW
+@given(st.lists(st.tuples(PLAIN, PLAIN, st.lists(PLAIN, max_size=2), st.sampled_from(["A", "B", "tie"])), max_size=3))
+def test_judged_pairs_are_read_as_written(place: Path, rows: list[tuple[str, str, list[str], str]]) -> None:
+    pairs = [
+        JudgedPair(str(number), tuple(context), a, f"{a} {b}", better=better)
+        for number, (a, b, context, better) in enumerate(rows)
+    ]
+    (place / "pairs").write_text("".join(judged_pairs.to_line(p) + "\n" for p in pairs), encoding="utf-8", newline="")
+    try:
+        found = judged_pairs.read(place / "pairs")
+    except PronmetricError:  # an empty file; a text that has nothing to print
+        assert not pairs or any(
+            not text.isprintable() or text.isspace() for p in pairs for text in (p.text_a, *p.context)
+        )
+    else:
+        assert found == pairs

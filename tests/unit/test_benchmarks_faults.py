@@ -1,0 +1,116 @@
+"""The scripts that break things: moments, what counts as refused, fuzzing, and the page that they write."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import bad_inputs, fault_points, fuzz, reliability_page, scoring
+from benchmarks.bad_inputs import Case
+from benchmarks.fault_moments import Moments
+
+ROOT = scoring.ROOT
+
+
+def test_moments_are_files_of_the_output_that_are_written_renamed_or_made(tmp_path: Path) -> None:
+    acted: list[int] = []
+    moments = Moments(tmp_path / "out", 2, lambda: acted.append(moments.number))
+    moments("open", (str(tmp_path / "out" / "a"), "r", os.O_RDONLY))
+    moments("open", (str(tmp_path / "other"), "w", os.O_WRONLY))
+    moments("open", (3, "w", os.O_WRONLY))
+    moments("import", ("os",))
+    assert (moments.number, acted) == (0, [])
+    moments("open", (str(tmp_path / ".out.new" / "a"), "w", os.O_WRONLY | os.O_CREAT))
+    moments("os.rename", (str(tmp_path / ".out.new"), str(tmp_path / "out"), -1, -1))
+    moments("os.mkdir", (str(tmp_path / "out"), 511, -1))
+    assert (moments.number, acted) == (3, [2])
+
+
+def test_what_is_written_again_must_have_the_same_bytes_but_for_the_seconds(tmp_path: Path) -> None:
+    folder = tmp_path / "model" / "checkpoint"
+    folder.mkdir(parents=True)
+    found = []
+    for seconds, weights in ((40, b"a"), (42, b"a"), (42, b"b")):
+        (folder / "config.yaml").write_text(f"training:\n  seconds: {seconds}\n")
+        (folder / "model.safetensors").write_bytes(weights)
+        (folder / ".config.yaml.12345678.part").write_bytes(b"")
+        found.append(fault_points.results(tmp_path, fault_points.TRAIN))
+    assert found[0] == found[1] and found[1].keys() == {"checkpoint/config.yaml", "checkpoint/model.safetensors"}
+    assert found[1] != found[2]
+    assert fault_points.left(tmp_path) == ["model/checkpoint/.config.yaml.12345678.part"]
+
+
+def test_points_are_at_least_20_and_of_every_fault() -> None:
+    assert len(fault_points.POINTS) >= 20
+    assert {point.verb.name for point in fault_points.POINTS} == {"prepare", "train", "score", "bulk score"}
+
+
+def test_bad_inputs_are_at_least_200_and_of_every_verb() -> None:
+    assert bad_inputs.every_verb()
+    cases = list(bad_inputs.cases())
+    assert len(cases) >= 200 and len(set(cases)) == len(cases)
+
+
+@pytest.mark.parametrize("kind", bad_inputs.KINDS)
+def test_a_bad_input_is_refused(kind: str, tmp_path: Path) -> None:
+    found = bad_inputs.run(Case("agree", "a --scores b --to_json new", "a", kind), tmp_path / "1")
+    assert bad_inputs.is_refused(found), found
+
+
+def test_a_case_that_is_not_refused_is_seen(tmp_path: Path) -> None:
+    found = bad_inputs.run(Case("align", "a b --backend agreement", None, "flags"), tmp_path / "1")
+    assert (found["exit"], found["written"], bad_inputs.is_refused(found)) == (0, False, False)
+    good = {"kind": "missing", "exit": 1, "lines": 1, "written": False, "said": "pronmetric: error: x"}
+    assert bad_inputs.is_refused(good)
+    for change in ({"exit": 0}, {"exit": None}, {"lines": 2}, {"lines": 0}, {"written": True}, {"kind": "flags"}):
+        assert not bad_inputs.is_refused({**good, **change})
+
+
+def test_the_same_seed_gives_the_same_damage() -> None:
+    once, again = (
+        [fuzz.damaged(draw, fuzz.XML.encode()) for _ in range(20)] for draw in (random.Random(1), random.Random(1))
+    )
+    assert once == again and len(set(once)) > 15
+
+
+def test_fuzzing_counts_results_errors_and_faults(tmp_path: Path) -> None:
+    def read(path: Path) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    found = fuzz.fuzz(fuzz.Parser(b"a\n", "a", Path.read_bytes), tmp_path, seconds=0.01, seed=1)
+    assert found["files"] == found["results"] > 0 and found["faults"] == []
+    found = fuzz.fuzz(fuzz.Parser(b"a\n", "a", read), tmp_path, seconds=0, seed=1)
+    assert found["files"] == len(found["faults"]) == 1 and "OSError" in found["faults"][0]
+
+
+@pytest.mark.parametrize("name", fuzz.NAMES)
+def test_the_good_file_of_each_parser_is_read(name: str, tmp_path: Path) -> None:
+    if name == "HTML report":
+        assert fuzz.fuzz_report(tmp_path / "result.json", seconds=0, seed=1)["faults"] == []
+        return
+    parser = fuzz.parsers(tmp_path)[name]
+    (tmp_path / parser.name).write_bytes(parser.content)
+    parser.read(tmp_path / parser.name)
+
+
+def test_elements_of_a_page_are_seen() -> None:
+    assert fuzz.elements("<p>a<img src=x onerror='y'></p>") == [("p",), ("img", "src", "onerror")]
+
+
+def test_the_page_is_that_of_its_figures() -> None:
+    contents = [json.loads((scoring.BENCHMARKS / f"{n}.json").read_text(encoding="utf-8")) for n in ("faults", "fuzz")]
+    assert (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8") == reliability_page.page(*contents)
+
+
+def test_each_test_that_the_page_names_exists() -> None:
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+\.py)::(\w+)`", page)
+    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    assert len(named) > 10
+    assert [(file, name) for file, name in named if f"def {name}(" not in files.get(file, "")] == []
