@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bad_inputs, fault_points, fuzz, reliability_page, scoring
-from benchmarks.bad_inputs import Case
 from benchmarks.fault_moments import Moments
 
 ROOT = scoring.ROOT
@@ -57,15 +56,7 @@ def test_bad_inputs_are_at_least_200_and_of_every_verb() -> None:
     assert len(cases) >= 200 and len(set(cases)) == len(cases)
 
 
-@pytest.mark.parametrize("kind", bad_inputs.KINDS)
-def test_a_bad_input_is_refused(kind: str, tmp_path: Path) -> None:
-    found = bad_inputs.run(Case("agree", "a --scores b --to_json new", "a", kind), tmp_path / "1")
-    assert bad_inputs.is_refused(found), found
-
-
-def test_a_case_that_is_not_refused_is_seen(tmp_path: Path) -> None:
-    found = bad_inputs.run(Case("align", "a b --backend agreement", None, "flags"), tmp_path / "1")
-    assert (found["exit"], found["written"], bad_inputs.is_refused(found)) == (0, False, False)
+def test_a_case_that_is_not_refused_is_seen() -> None:
     good = {"kind": "missing", "exit": 1, "lines": 1, "written": False, "said": "pronmetric: error: x"}
     assert bad_inputs.is_refused(good)
     for change in ({"exit": 0}, {"exit": None}, {"lines": 2}, {"lines": 0}, {"written": True}, {"kind": "flags"}):
