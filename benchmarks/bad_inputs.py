@@ -19,7 +19,7 @@ from pronmetric.cli.main import VERBS
 from pronmetric.cli.main import main as pronmetric
 
 TEXT = b"She left.\nIt ran.\n"
-_CUT = gzip.compress(TEXT * 20)[:-9]
+_CUT = gzip.compress(TEXT * 20, mtime=0)[:-9]
 _MODEL = "--model model"
 _APT = """[lang]
 source = en

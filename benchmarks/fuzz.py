@@ -72,7 +72,7 @@ def damaged(draw: random.Random, content: bytes) -> bytes:
     if kind == 3:
         return content.decode(errors="replace").encode("utf-16")
     if kind == 4:
-        packed = gzip.compress(content)
+        packed = gzip.compress(content, mtime=0)
         return packed[: draw.randrange(20, len(packed) + 1)]
     if kind == 5:
         return content.replace(b"\n", draw.choice([b"\r", b"\r\n", b"\n\n", b"\n\r\n"]))
