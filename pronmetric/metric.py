@@ -151,7 +151,9 @@ class PronounMetric:
                 table for `source_lang`.
         """
         place = locate.locate(model, allow_network=allow_network, storage=storage)
-        return cls(files.load(place.folder), place, precision=precision, gpus=gpus, source_lang=source_lang)
+        return cls(
+            files.load(place.folder, trainable=False), place, precision=precision, gpus=gpus, source_lang=source_lang
+        )
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.

@@ -104,6 +104,19 @@ assert "score" in out.getvalue()
     assert run(helped).strip() == "[]"
 
 
+SLOW = ("transformers", "scipy", "sklearn", "pandas", "datasets", "pytorch_lightning", "hydra")
+
+
+def test_scoring_with_the_shipped_checkpoint_loads_no_slow_library() -> None:
+    code = f"""
+import sys
+from pronmetric.cli.main import main
+assert main(["score", "-t", "{ROOT}/examples/sample/system-a.txt", "--only_system", "--quiet", "--gpus", "0"]) == 0
+print([name for name in {SLOW!r} if name in sys.modules])
+"""
+    assert run(code).splitlines()[-1] == "[]"
+
+
 def torchless() -> list[str]:
     files = [*modules("data_prep"), ROOT / "pronmetric/data/arrow.py"]
     for name in TORCHLESS:

@@ -18,13 +18,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
-from transformers import AutoTokenizer
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD, CONFIG, WEIGHTS
 from pronmetric.data.collate import Collator
-from pronmetric.data.pieces import VOCABULARY, Characters, Pieces, Subwords, Vocabulary
+from pronmetric.data.pieces import TOKENIZER, VOCABULARY, Characters, Pieces, StoredTokenizer, Subwords, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.nn.bert import Bert
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
@@ -39,18 +39,6 @@ ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
     "elmo": Elmo.from_config,
 }
 # The files of a checkpoint besides config and weights, by kind of encoder; the first one is required.
-TOKENIZER = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "vocab.txt",
-    "merges.txt",
-    "tokenizer.model",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-)
 TEXTS: Mapping[str, tuple[str, ...]] = {"huggingface": TOKENIZER, "glove": (VOCABULARY,), "elmo": ()}
 # Keys of tokenizer_config.json that record how the tokenizer was loaded; they do not affect tokenization.
 _NOTES = frozenset({"is_local", "local_files_only", "name_or_path", "tokenizer_file", "transformers_version"})
@@ -98,12 +86,13 @@ def encoder_kind(config: Mapping[str, Any]) -> str:
     return config["encoder"].get("kind", "huggingface")
 
 
-def build(config: Mapping[str, Any]) -> PronounScorer:
-    """A scorer of the architecture in `config`, with random weights."""
+def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer:
+    """A scorer of the architecture in `config`, with random weights; `trainable` as for `load`."""
     kind = encoder_kind(config)
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
-    encoder: Encoder = ENCODERS[kind](config["encoder"])
+    make = Bert if kind == "huggingface" and not trainable and Bert.fits(config["encoder"]) else ENCODERS[kind]
+    encoder: Encoder = make(config["encoder"])
     head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
     return PronounScorer(
         encoder,
@@ -113,8 +102,10 @@ def build(config: Mapping[str, Any]) -> PronounScorer:
     )
 
 
-def load(folder: str | Path) -> Checkpoint:
+def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     """Read a checkpoint; the model comes in fp32, in evaluation mode.
+
+    Without `trainable` a BERT is loaded as `pronmetric.nn.bert`, which needs no transformers and starts faster.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
     architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
@@ -128,8 +119,8 @@ def load(folder: str | Path) -> Checkpoint:
     _need(folder, *TEXTS[encoder_kind(config)][:1])
     try:
         shapes = _shapes(folder / WEIGHTS)
-        _refuse_other_tensors(_plan(config, folder / CONFIG, tensors=len(shapes)), shapes)
-        model = build(config)
+        _refuse_other_tensors(_plan(config, folder / CONFIG, tensors=len(shapes), trainable=trainable), shapes)
+        model = build(config, trainable=trainable)
         weights = load_file(folder / WEIGHTS)
         _refuse_values(model, weights)
         model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
@@ -180,11 +171,13 @@ def _at_most(parameters: int) -> Iterator[None]:
         handle.remove()
 
 
-def _plan(config: Mapping[str, Any], path: Path, *, tensors: int) -> dict[str, tuple[int, ...]]:
+def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: bool) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors of an architecture, without allocating them."""
     try:
         with _at_most(_SPARE * tensors + 16), torch.device("meta"):
-            return {name: tuple(tensor.shape) for name, tensor in build(config).state_dict().items()}
+            return {
+                name: tuple(tensor.shape) for name, tensor in build(config, trainable=trainable).state_dict().items()
+            }
     except _TooLarge as error:
         sizes = {key: value for key, value in config["encoder"].items() if type(value) is int}
         largest = max(sizes, key=lambda key: ("layer" in key and sizes[key] > tensors, sizes[key]), default="")
@@ -227,9 +220,9 @@ def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
         if len(vocabulary.words) != encoder["words"]:
             raise InputError(f"expected {encoder['words']} words in its vocabulary, got {len(vocabulary.words)}")
         return vocabulary
-    subwords = Subwords(AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
+    subwords = Subwords(StoredTokenizer(folder))
     rows, pieces = encoder["vocab_size"], subwords.config["pieces"]
-    largest = max(subwords.tokenizer.get_vocab().values())
+    largest = max(subwords.vocabulary().values())
     if largest >= rows or pieces != encoder.get("pieces", pieces):
         raise InputError(
             f"expected {encoder.get('pieces', rows)} pieces with ids below {rows} (encoder.vocab_size), got {pieces} "

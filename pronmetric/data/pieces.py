@@ -6,6 +6,7 @@ An id is one number, or a row of numbers for an encoder that reads each word's c
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -14,6 +15,7 @@ import numpy as np
 
 from pronmetric.data import characters
 from pronmetric.errors import InputError
+from pronmetric.text import strict_json
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import Word, words
 
@@ -21,6 +23,19 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 VOCABULARY = "vocabulary.txt"
+# The files of a Hugging Face tokenizer; the first one is required.
+TOKENIZER = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
 PAD, UNKNOWN, SEPARATOR, FIRST = range(4)  # ids of a `Vocabulary`; its words have those from FIRST on
 
 
@@ -66,38 +81,73 @@ class Subwords:
         InputError: a slow tokenizer.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase | StoredTokenizer) -> None:
         if not tokenizer.is_fast:
             raise InputError(f"expected a fast tokenizer (with offsets), got {type(tokenizer).__name__}, a slow one")
-        self.tokenizer = tokenizer
-        marked = tokenizer("a", return_special_tokens_mask=True)
-        special = np.asarray(marked["special_tokens_mask"], dtype=bool)
-        ids, inside = np.asarray(marked["input_ids"], dtype=np.int64), np.flatnonzero(~special)
+        self.tokenizer: Any = tokenizer
+        marked = self._backend().encode("a")
+        special = np.asarray(marked.special_tokens_mask, dtype=bool)
+        ids, inside = np.asarray(marked.ids, dtype=np.int64), np.flatnonzero(~special)
         self.prefix, self.suffix = ids[: inside[0]], ids[inside[-1] + 1 :]
         mark = tokenizer.sep_token_id
         self.separator: np.ndarray | None = None if mark is None else np.asarray(mark)
         self.pad = np.asarray(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0)
-        self.config: dict[str, Any] = {"pieces": len(tokenizer)}
+        self.config: dict[str, Any] = {"pieces": len(self.vocabulary())}
+
+    def _backend(self) -> Any:
+        """The `tokenizers.Tokenizer`, set to give each text whole and without padding."""
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_truncation()
+        backend.no_padding()
+        return backend
+
+    def vocabulary(self) -> dict[str, int]:
+        """All pieces, special ones included, with their ids."""
+        return self._backend().get_vocab(with_added_tokens=True)
 
     def __call__(self, texts: Sequence[str]) -> list[InPieces]:
         """Each text in sub-words."""
-        if not texts:
-            return []
-        found = self.tokenizer(
-            list(texts),
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            return_attention_mask=False,
-            verbose=False,
-        )
         return [
-            InPieces(np.asarray(ids, dtype=np.int64), np.asarray(offsets, dtype=np.int64).reshape(-1, 2))
-            for ids, offsets in zip(found["input_ids"], found["offset_mapping"], strict=True)
+            InPieces(np.asarray(found.ids, dtype=np.int64), np.asarray(found.offsets, dtype=np.int64).reshape(-1, 2))
+            for found in self._backend().encode_batch(list(texts), add_special_tokens=False)
         ]
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer's files."""
         self.tokenizer.save_pretrained(str(folder))
+
+
+class StoredTokenizer:
+    """The fast tokenizer that a checkpoint's folder holds, read without transformers.
+
+    Its pieces are those of tokenizer.json. Separator and padding are named in tokenizer_config.json or
+    special_tokens_map.json; None if neither does.
+    """
+
+    is_fast = True
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self.backend_tokenizer = Tokenizer.from_file(str(folder / TOKENIZER[0]))
+        self._folder = folder
+        named: dict[str, Any] = {}
+        for name in ("special_tokens_map.json", "tokenizer_config.json"):
+            if (folder / name).is_file():
+                named |= strict_json.parse((folder / name).read_text(encoding="utf-8"))
+        self.sep_token_id = self._id(named.get("sep_token"))
+        self.pad_token_id = self._id(named.get("pad_token"))
+
+    def _id(self, piece: Any) -> int | None:
+        """The id of a special piece, which is written alone or with its properties."""
+        content = piece["content"] if isinstance(piece, dict) else piece
+        return None if content is None else self.backend_tokenizer.token_to_id(content)
+
+    def save_pretrained(self, folder: str) -> None:
+        """Copy the tokenizer's files."""
+        for name in TOKENIZER:
+            if (self._folder / name).is_file():
+                shutil.copyfile(self._folder / name, Path(folder) / name)
 
 
 class Vocabulary:

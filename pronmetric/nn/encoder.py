@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PreTrainedModel
 
 from pronmetric.nn.dropout import QuickDropout
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 NO_LIMIT = sys.maxsize  # `max_pieces` of an encoder without absolute positions
 
@@ -53,6 +55,8 @@ class HuggingFaceEncoder(nn.Module):
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> HuggingFaceEncoder:
         """An fp32 encoder of the architecture in `config` (a Hugging Face dict), with random weights."""
+        from transformers import AutoConfig, AutoModel
+
         config = {key: value for key, value in config.items() if key not in ("kind", "pieces", "dtype", "torch_dtype")}
         hf = AutoConfig.for_model(config.pop("model_type"), **config)
         return cls(_bare(AutoModel.from_config(hf, attn_implementation="eager")))
@@ -60,6 +64,8 @@ class HuggingFaceEncoder(nn.Module):
     @classmethod
     def from_pretrained(cls, name: str, *, local_files_only: bool) -> HuggingFaceEncoder:
         """The encoder in the folder `name`, or with that name on the hub if the network is allowed."""
+        from transformers import AutoModel
+
         model = AutoModel.from_pretrained(
             name, local_files_only=local_files_only, attn_implementation="eager", use_safetensors=True
         )
