@@ -20,7 +20,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from pronmetric import __version__
@@ -51,6 +50,7 @@ PRECISION = "32"
 BATCH_SIZE = {"cpu": 32, "cuda": 1024}
 _BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
+_ATTENTION_WINDOW = 256  # texts whose attention is in memory together
 _REMEMBERED = 2**17  # distinct texts whose scores are cached
 
 
@@ -66,15 +66,24 @@ class _Known(NamedTuple):
 
 
 class PronounAttention(NamedTuple):
-    """The attention of a pronoun; its span is in the text.
+    """A pronoun with its score, as in `stream` without a source, and its attention.
 
     weights: (words,), in [0, 1], sum 1: one for each word of the context, then of the text; 0 for words beyond the
     encoder's maximum length. None if the head has no attention.
     """
 
-    start: int
-    end: int
+    pronoun: PronounScore
     weights: np.ndarray | None
+
+    @property
+    def start(self) -> int:
+        """The start of the pronoun in the text."""
+        return self.pronoun.start
+
+    @property
+    def end(self) -> int:
+        """Its end."""
+        return self.pronoun.end
 
 
 class PronounMetric:
@@ -370,6 +379,7 @@ class PronounMetric:
         texts: Iterable[Text],
         *,
         below: float | None = None,
+        scored: Iterable[Sequence[PronounScore]] | None = None,
         batch_size: int | None = None,
         counts: Counts | None = None,
         advance: Callable[[int], object] | None = None,
@@ -377,8 +387,9 @@ class PronounMetric:
         """For each of `texts`, in order, its pronouns with the probabilities of alternative forms.
 
         See `pronmetric.scoring.alternatives`: one pronoun is replaced at a time, and the source is not read.
-        Only pronouns with a probability below `below` are listed; `advance` is called with the number of texts finished
-        since the last call; other arguments as for `stream`.
+        Only pronouns with a probability below `below` are listed; `scored`: the pronouns of each text with their
+        scores (as `attention` gives them), so that the texts are not encoded again; `advance` is called with the number
+        of texts finished since the last call; other arguments as for `stream`.
 
         Raises:
             PronmetricError: the checkpoint's head gives no probabilities.
@@ -394,37 +405,51 @@ class PronounMetric:
             partial(self.stream, batch_size=batch_size, counts=counts),
             language=self.language,
             below=below,
+            scored=scored,
             advance=advance,
         )
 
     def attention(
-        self, texts: Iterable[Text], *, batch_size: int | None = None
+        self,
+        texts: Iterable[Text],
+        *,
+        batch_size: int | None = None,
+        advance: Callable[[int], object] | None = None,
     ) -> Iterator[tuple[PronounAttention, ...]]:
-        """For each of `texts`, in order, the attention of its pronouns (as in the paper's Figures 5 and 6).
+        """For each of `texts`, in order, its pronouns with their attention (as in the paper's Figures 5 and 6).
 
-        This is the attention of the head, over contextual word states.
+        This is the attention of the head, over contextual word states. `advance` is called with the number of texts
+        finished since the last call.
         """
         pieces = (BATCH_SIZE[self._device.type] if batch_size is None else batch_size) * _BATCH_PIECES
         source = iter(texts)
-        while window := list(islice(source, _WINDOW)):
-            yield from self._looks(window, pieces)
+        while window := [text[:2] for text in islice(source, _ATTENTION_WINDOW)]:
+            distinct = list(dict.fromkeys(window))
+            looks = dict(zip(distinct, self._looks(distinct, pieces), strict=True))
+            if advance is not None:
+                advance(len(window))
+            yield from (looks[text] for text in window)
 
-    def _looks(self, texts: Sequence[Text], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
+    def _looks(self, texts: Sequence[tuple[str, str]], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
+        """The attention of texts, each (context, text)."""
         language = self.language
-        found = [[p for p in language.find(text) if p.form in self._forms] for _, text, _ in texts]
-        sizes = [len(language.words(context)) + len(language.words(text)) for context, text, _ in texts]
+        found = [[p for p in language.find(text) if p.form in self._forms] for _, text in texts]
+        sizes = [len(language.words(context)) + len(language.words(text)) for context, text in texts]
+        scores = [np.zeros(len(f), np.float32) for f in found]
         weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
-        examples = [Example(*t[:2], [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
+        examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
         seen = True
         for batch in cut_batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces=pieces):
-            out = _attention_weights(self._replicas[0], self._collator, batch)
+            raw, out = _scores_and_attention(self._replicas[0], self._collator, batch)
             seen = out is not None
-            for row, values in zip(batch, () if out is None else out, strict=out is not None):
-                for pronoun, value in zip(row.pronouns, values, strict=False):
+            for k, row in enumerate(batch):
+                scores[row.example][row.pronouns] = raw[k, : len(row.pronouns)]
+                for pronoun, value in zip(row.pronouns, () if out is None else out[k], strict=False):
                     here = weights[row.example][pronoun, row.first_word : row.first_word + len(value)]
                     here[:] = value[: len(here)]  # the rest is padding
-        for spans, each in zip(found, weights, strict=True):
-            yield tuple(PronounAttention(p.start, p.end, w if seen else None) for p, w in zip(spans, each, strict=True))
+        for spans, values, each in zip(found, scores, weights, strict=True):
+            pronouns = (self._pronoun(p, v) for p, v in zip(spans, values.tolist(), strict=True))
+            yield tuple(PronounAttention(p, w if seen else None) for p, w in zip(pronouns, each, strict=True))
 
     def _encode(
         self,
@@ -477,9 +502,11 @@ class PronounMetric:
 
     def _segment(self, found: Sequence[Occurrence], known: _Known, words: int) -> SegmentScore:
         """The score of a text with its pronouns and their positions."""
-        each = zip(found, known.pronouns, strict=True)
-        scores = (PronounScore(p.text, p.start, p.end, v, v if self.probability else None) for p, v in each)
+        scores = (self._pronoun(p, value) for p, value in zip(found, known.pronouns, strict=True))
         return SegmentScore(known.segment, tuple(scores), known.preference, words)
+
+    def _pronoun(self, found: Occurrence, score: float) -> PronounScore:
+        return PronounScore(found.text, found.start, found.end, score, score if self.probability else None)
 
     def _judge_source(self, items: Sequence[SourceItem]) -> Iterator[Judgement]:
         """What the source says about each item; equal items are judged once."""
@@ -531,11 +558,14 @@ def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -
 
 
 @torch.inference_mode()
-def _attention_weights(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray | None:
-    """Attention weights (batch, pronouns, words); None if the head has no attention."""
+def _scores_and_attention(
+    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention."""
     device = next(model.parameters()).device
-    weights: Tensor | None = model(collator.pad(rows).to(device)).weights
-    return None if weights is None else weights.float().cpu().numpy()
+    out: HeadOutput = model(collator.pad(rows).to(device))
+    scores = out.scores.sigmoid() if model.probability else out.scores
+    return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.text import Text as Line
 
     from pronmetric.metric import PronounAttention, PronounMetric
-    from pronmetric.scoring.score import PronounScore
 
 Split = Callable[[str], Sequence[Word]]
 
@@ -67,21 +66,19 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     (looks,) = metric.attention([text])
-    (segment,) = metric.stream([text])
-    if not segment.pronouns:
+    if not looks:
         console.print("no pronoun found")
-    for number, (look, pronoun) in enumerate(zip(looks, segment.pronouns, strict=True)):
+    for number, look in enumerate(looks):
         if number:
             console.print()
         label = "" if metric.probability else "score "
-        _show_pronoun(console, text, look, pronoun, top=top, label=label, split=metric.language.words)
+        _show_pronoun(console, text, look, top=top, label=label, split=metric.language.words)
 
 
 def _show_pronoun(
     console: Console,
     text: Text,
     look: PronounAttention,
-    pronoun: PronounScore,
     *,
     top: int,
     label: str,
@@ -89,7 +86,7 @@ def _show_pronoun(
 ) -> None:
     from rich.text import Text as Line
 
-    head = Line.assemble((pronoun.text, "bold"), f"  {label}{pronoun.score:.3f}")
+    head = Line.assemble((look.pronoun.text, "bold"), f"  {label}{look.pronoun.score:.3f}")
     if look.weights is None:
         head.append("  (this head has no attention)")
         console.print(head)

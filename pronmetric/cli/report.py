@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from itertools import tee
 
 from pronmetric.cli import load, output
 from pronmetric.cli.report_flags import parse
@@ -15,6 +16,7 @@ from pronmetric.report import plots, tables, views
 from pronmetric.report.content import Content, ModelView, differing
 from pronmetric.report.names import short
 from pronmetric.results import Result, read
+from pronmetric.scoring.alternatives import THRESHOLD
 
 Note = Callable[[str], object]
 
@@ -84,12 +86,20 @@ def _views(
     metric = load.metric(args, note)
     record(views.describe_model(str(metric.signature()), result.signature))
     texts = views.texts(result, listed)
-    attention = metric.attention(texts, batch_size=args.batch_size)
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
-        return views.model_views(result, listed, attention, ((),) * len(texts), metric.language)
-    with output.bar(args, total=len(texts), label="attention, alternatives") as bar:
-        alternatives = metric.alternatives(texts, batch_size=args.batch_size, advance=bar.update)
+        with output.bar(args, total=len(texts), label="attention") as bar:
+            attention = metric.attention(texts, batch_size=args.batch_size, advance=bar.update)
+            return views.model_views(result, listed, attention, ((),) * len(texts), metric.language)
+    below = None if args.all_alternatives else THRESHOLD
+    if below is not None:
+        record(f"alternatives are shown for pronouns with a probability below {below:g} (--all-alternatives: for all)")
+    with output.bar(args, total=2 * len(texts), label="attention, alternatives") as bar:
+        attention, again = tee(metric.attention(texts, batch_size=args.batch_size, advance=bar.update))
+        scored = ([look.pronoun for look in looks] for looks in again)
+        alternatives = metric.alternatives(
+            texts, below=below, scored=scored, batch_size=args.batch_size, advance=bar.update
+        )
         return views.model_views(result, listed, attention, alternatives, metric.language)
 
 

@@ -9,6 +9,7 @@ from pronmetric.cli import numbers, options, stray
 from pronmetric.cli.suffixes import format_of
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.report import plots, tables
+from pronmetric.scoring.alternatives import THRESHOLD
 
 DESCRIPTION = """Show a result of `score` or `compare` (written with --to_json) as a web page, tables or a plot.
 
@@ -29,8 +30,9 @@ A segment differs if the pronouns of the systems differ, if their scores differ 
 pronoun differs from the reference. Segments are sorted by score difference, largest first, and --limit N keeps the
 first N. Pronouns are paired with those of the reference by an automatic word aligner, which makes errors.
 
-The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded and every
-possible alternative is scored. This takes about ten times as long as `score`. Use --no-model to leave them out.
+The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded. Each
+alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place. --all-alternatives scores
+those of every pronoun, which takes several times as long. Use --no-model to leave all of this out.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json
@@ -54,6 +56,12 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-model", "--no_model", action="store_true", help="do not show attention and alternative pronouns"
     )
+    options.both(
+        parser,
+        "all-alternatives",
+        action="store_true",
+        help=f"show alternatives of every pronoun (default: of those with a probability below {THRESHOLD:g}); slow",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     options.add_model(parser, seed=False)
     return parser
@@ -70,8 +78,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         made.error("--show is for tables and plots; the web page shows everything")
     if args.format != "html" and args.title is not None:
         made.error("--title is for the web page (--format html)")
-    if args.no_model and (args.model is not None or args.allow_network):
-        made.error("--no-model cannot be used with --model or --allow_network")
+    if args.no_model and (args.model is not None or args.allow_network or args.all_alternatives):
+        made.error("--no-model cannot be used with --model, --allow_network or --all-alternatives")
     args.show = tuple(dict.fromkeys(args.show or _DEFAULT.get(args.format, ())))
     if args.format in ("png", "svg", "tsv") and len(args.show) > 1:
         made.error(f"expected one name with --format {args.format}, got --show {' '.join(args.show)}")

@@ -6,7 +6,7 @@
 // is the text after the last word.
 // segment: [number, doc, source, reference, outputs], the three strings by index (-1: none); sorted by difference.
 // output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others, evidence]; attention and
-// others only if the model was run. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);

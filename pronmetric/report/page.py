@@ -146,7 +146,8 @@ def _output(
         row: list[Any] = [words[p.start], round(p.score, 4)]
         if said is not None:
             row.append(0 if said.attention is None else pack_weights(said.attention[k]))
-            row.append([[form, round(score, 4)] for form, score in said.others[k][:PREFERRED]])
+            others = said.others[k]
+            row.append(None if others is None else [[form, round(score, 4)] for form, score in others[:PREFERRED]])
         if p.evidence is not None:
             row += [None] * (4 - len(row))
             row.append([p.evidence[1], round(p.evidence[0], 2)])

@@ -104,7 +104,7 @@ def pronouns(content: Content) -> Table:
             said = content.views.get(place)
             for k, p in enumerate(output.pronouns):
                 link = of.get(words[p.start])
-                best = said[at].others[k][:1] if said is not None else ()
+                best = (said[at].others[k] or ())[:1] if said is not None else ()
                 rows.append(
                     (
                         *(str(segment.number), segment.doc or "", name, p.text, str(p.start), f"{p.score:.4f}"),

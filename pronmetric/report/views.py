@@ -60,12 +60,12 @@ def _view(
     others: Mapping[int, tuple[tuple[str, float], ...]],
     language: Language,
 ) -> ModelView:
-    """For the pronouns of the result; a pronoun that this checkpoint does not score has no attention and no others."""
+    """For the pronouns of the result; a pronoun that this checkpoint does not score has attention 0 and no others."""
     size = len(language.words(output.context)) + len(language.words(output.text))
     rows = [weights.get(p.start) for p in output.pronouns]
     known = any(row is not None for row in rows)
     attention = tuple((0.0,) * size if row is None else tuple(row.tolist()) for row in rows) if known else None
-    return ModelView(attention, tuple(others.get(p.start, ()) for p in output.pronouns))
+    return ModelView(attention, tuple(others.get(p.start) for p in output.pronouns))
 
 
 def describe_model(loaded: str, scored: str) -> str:

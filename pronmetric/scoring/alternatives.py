@@ -7,7 +7,7 @@ The model does not read the source, so a preferred form is not a correction.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -84,6 +84,7 @@ def score_alternatives(
     *,
     language: Language = ENGLISH,
     below: float | None = None,
+    scored: Iterable[Sequence[PronounScore]] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[PronounAlternatives, ...]]:
     """For each text, in order, its pronouns with their alternatives; in bounded memory if `stream` is.
@@ -93,10 +94,11 @@ def score_alternatives(
 
     Args:
         texts: the texts, with their contexts.
-        stream: scores texts, in order, with probabilities; called once for the texts and once for all variants, so
-            that each distinct text is encoded once.
+        stream: scores texts, in order, with probabilities; called once for the texts, unless they are `scored`, and
+            once for all variants, so that each distinct text is encoded once.
         language: of the texts.
         below: only pronouns with a lower probability are listed; None: all pronouns.
+        scored: the pronouns of each text with their probabilities, if they are known; the texts are then not scored.
         advance: called with the number of texts finished since the last call.
     """
     waiting: deque[Text] = deque()
@@ -109,10 +111,15 @@ def score_alternatives(
             waiting.append(text)
             yield text
 
+    def known() -> Iterator[Sequence[PronounScore]]:
+        if scored is None:
+            return (segment.pronouns for segment in stream(originals()))
+        return (pronouns for _, pronouns in zip(originals(), scored, strict=True))
+
     def replaced() -> Iterator[Text]:
-        for segment in stream(originals()):
+        for pronouns in known():
             text = waiting.popleft()
-            doubtful = [p for p in segment.pronouns if below is None or p.score < below]
+            doubtful = [p for p in pronouns if below is None or p.score < below]
             made = [(p, variants(text, p.start, p.end, language)) for p in doubtful]
             asked.append(made)
             sizes.append(1 + sum(len(found) for _, found in made))
@@ -127,9 +134,9 @@ def score_alternatives(
             assert advance is not None
             advance(1)
 
-    scored = stream(replaced()) if advance is None else stream(replaced(), advance=count)
-    for _ in scored:  # _BEGIN; the variants of the text follow
-        yield tuple(_rank(p, found, islice(scored, len(found))) for p, found in asked.popleft())
+    results = stream(replaced()) if advance is None else stream(replaced(), advance=count)
+    for _ in results:  # _BEGIN; the variants of the text follow
+        yield tuple(_rank(p, found, islice(results, len(found))) for p, found in asked.popleft())
 
 
 def _rank(pronoun: PronounScore, found: Iterable[Variant], scored: Iterable[SegmentScore]) -> PronounAlternatives:

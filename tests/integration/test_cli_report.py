@@ -185,8 +185,9 @@ def test_attention_and_alternatives_of_the_model(
         result = tmp_path / f"{verb}.json"
         assert main([verb, *files, *model, "--to_json", str(result), "--quiet", "--only_system"]) == 0
         page = tmp_path / f"{verb}.html"
-        assert report(result, "-o", page, *model, "--limit", "5") == 0
-        assert "from the model that produced the scores" in capsys.readouterr().err
+        assert report(result, "-o", page, *model, "--limit", "5", "--all-alternatives") == 0
+        err = capsys.readouterr().err
+        assert "from the model that produced the scores" in err and "probability below" not in err
         data = data_of(page)
         assert len(data["segments"]) == 5
         metric = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
@@ -206,9 +207,38 @@ def test_attention_and_alternatives_of_the_model(
                     assert len(letters) <= size == len(look.weights)
                     best = [(o.form, pytest.approx(o.probability, abs=2e-3)) for o in place.others[:3]]
                     assert [tuple(o) for o in others] == best
-    assert report(tmp_path / "score.json", "--format", "tsv", *model, "--quiet", "--limit", "2") == 0
+    tsv = [tmp_path / "score.json", "--format", "tsv", *model, "--quiet", "--limit", "2"]
+    assert report(*tsv, "--all-alternatives") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert all(row[7] and 0 <= float(row[8]) <= 1 for row in rows[1:])
+
+
+def test_alternatives_of_probable_pronouns_are_left_out_by_default(
+    tmp_path: Path,
+    sample: Path,
+    tiny_checkpoint: Checkpoints,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = ["--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"]
+    files = ["-t", str(sample / "system-b.txt"), "-r", str(sample / "ref.txt")]
+    result, pages = tmp_path / "r.json", [tmp_path / "some.html", tmp_path / "all.html"]
+    assert main(["score", *files, *model, "--to_json", str(result), "--quiet", "--only_system"]) == 0
+    assert report(result, "-o", pages[1], *model, "--all-alternatives") == 0
+    every = [p for s in data_of(pages[1])["segments"] for o in s[4] for p in o[3]]
+    scores = sorted({p[1] for p in every})
+    middle = max(range(1, len(scores)), key=lambda k: scores[k] - scores[k - 1])  # the widest gap
+    threshold = (scores[middle - 1] + scores[middle]) / 2
+    monkeypatch.setattr("pronmetric.cli.report.THRESHOLD", threshold)
+    capsys.readouterr()
+    assert report(result, "-o", pages[0], *model) == 0
+    assert f"alternatives are shown for pronouns with a probability below {threshold:g}" in capsys.readouterr().err
+    some = [p for s in data_of(pages[0])["segments"] for o in s[4] for p in o[3]]
+    for one, full in zip(some, every, strict=True):
+        assert one[:2] == full[:2] and one[2][0] == pytest.approx(full[2][0], abs=1e-3)
+        assert full[3] is not None and (one[3] is None) == (full[1] > threshold)
+        if one[3] is not None:
+            assert [tuple(o) for o in one[3]] == [(form, pytest.approx(value, abs=2e-4)) for form, value in full[3]]
 
 
 def test_another_model_and_an_unbounded_head_are_reported(
@@ -220,4 +250,4 @@ def test_another_model_and_an_unbounded_head_are_reported(
         err = capsys.readouterr().err
         assert "from a different model" in err and "alternative pronouns are not shown" in err
         pronouns = [p for s in data_of(tmp_path / "r.html")["segments"] for o in s[4] for p in o[3]]
-        assert all(p[3] == [] and (p[2] == 0) == (head == "average") for p in pronouns)
+        assert all(p[3] is None and (p[2] == 0) == (head == "average") for p in pronouns)

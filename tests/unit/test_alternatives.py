@@ -179,6 +179,26 @@ def test_order_batch_size_and_windows_change_nothing(
         close(places, found[i])
 
 
+def test_texts_with_known_scores_are_not_encoded_again(
+    metric: PronounMetric, texts: list[Text], found: list[tuple[PronounAlternatives, ...]]
+) -> None:
+    finished: list[int] = []
+    looks = list(metric.attention(texts, advance=finished.append))
+    assert sum(finished) == len(texts)
+    for text, here, places in zip(texts, looks, found, strict=True):
+        assert [text.text[look.start : look.end] for look in here] == [place.pronoun.text for place in places]
+        for look, place in zip(here, places, strict=True):
+            assert look.pronoun.score == pytest.approx(place.pronoun.score, abs=1e-5)
+    counts = Counts()
+    again = list(metric.alternatives(texts, scored=[[look.pronoun for look in here] for here in looks], counts=counts))
+    for places, others in zip(again, found, strict=True):
+        close(places, others)
+    originals = {text for text, here in zip(texts, found, strict=True) if here}
+    full = Counts()
+    list(metric.alternatives(texts, counts=full))
+    assert full.encoded == counts.encoded + len(originals)
+
+
 def test_each_distinct_text_is_encoded_once(metric: PronounMetric, texts: list[Text]) -> None:
     counts = Counts()
     places = list(metric.alternatives(texts, counts=counts))

@@ -16,7 +16,8 @@ from benchmarks.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
 from pronmetric.metric import PronounAttention
-from pronmetric.pronouns.finder import find
+from pronmetric.pronouns.finder import Occurrence, find
+from pronmetric.scoring.score import PronounScore
 from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, openings
 from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.context import Text
@@ -37,6 +38,10 @@ MENTIONS = (
 DOCUMENT = Annotated("OWN_news_cat", tuple(TOKENS.split()), MENTIONS)
 
 
+def scored(found: Occurrence) -> PronounScore:
+    return PronounScore(found.text, found.start, found.end, 0.5, 0.5)
+
+
 def looking(choose: Callable[[list[str], int], dict[int, float]]) -> antecedents.Attend:
     """An attention that gives words the weights of `choose(words, pronoun)`, all others a little."""
 
@@ -48,7 +53,7 @@ def looking(choose: Callable[[list[str], int], dict[int, float]]) -> antecedents
                 weights = np.full(len(shown), 1e-6, np.float32)
                 for word, weight in choose(shown, len(words(context)) + found.word).items():
                     weights[word] = weight
-                looks.append(PronounAttention(found.start, found.end, weights))
+                looks.append(PronounAttention(scored(found), weights))
             yield looks
 
     return attend
@@ -145,7 +150,7 @@ def test_a_mention_that_goes_on_past_the_pronoun_counts_up_to_it() -> None:
 
 def test_a_head_without_attention_is_refused() -> None:
     def blind(texts: Sequence[Text]) -> Iterator[list[PronounAttention]]:
-        yield from ([PronounAttention(p.start, p.end, None) for p in find(text.text)] for text in texts)
+        yield from ([PronounAttention(scored(p), None) for p in find(text.text)] for text in texts)
 
     with pytest.raises(PronmetricError, match="no attention"):
         measured(blind, DOCUMENT)
