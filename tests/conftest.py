@@ -394,6 +394,35 @@ def tiny_prepared(make_prepared: Callable[..., Path], sample_pairs: list[Pair], 
 
 
 @pytest.fixture(scope="session")
+def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Callable[..., list[str]]:
+    """The command line of `train` on the tiny encoder and data, in fp32 with small batches; later overrides win."""
+
+    def command(out: Path, *overrides: str, folder: Path = tiny_prepared) -> list[str]:
+        given = {
+            "data.dir": folder,
+            "out": out,
+            "encoder": "huggingface",
+            "encoder.name": tiny_encoder,
+            "data.pieces": 512,
+            "data.development": 12,
+            "trainer.validate_every": 1.0,
+            "trainer.precision": 32,
+            "trainer.threads": 1,
+            "trainer.progress": "false",
+        }
+        later = {override.split("=")[0] for override in overrides}
+        if "init" in later:  # it brings its own encoder
+            later |= {"encoder", "encoder.name"}
+        if not any("objective=pairs" in each or "objective.source_share" in each for each in overrides):
+            overrides = ("objective.source_share=null", *overrides)  # the tiny data have no passages of WMT
+        if not any("objective=pairs" in each or "objective.antecedent" in each for each in overrides):
+            overrides = ("objective.antecedent=0", *overrides)  # nor annotated antecedents
+        return ["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides]
+
+    return command
+
+
+@pytest.fixture(scope="session")
 def tiny_elmo() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What options.json and weights.hdf5 of a tiny ELMo hold; its random weights make both clips bite."""
     options = {

@@ -249,6 +249,26 @@ class StepSampler(Sampler[AnyStep]):
         return len(self.steps)
 
 
+def step_loader(
+    batches: Dataset[Any],
+    steps: Sequence[Any],
+    *,
+    trainer: pl.Trainer,
+    first: int,
+    accumulated: int,
+    workers: int,
+) -> DataLoader[Any]:
+    """The optimizer steps of this process from `first` on, each a tuple of `accumulated` batches.
+
+    With `world_size` processes, one optimizer step takes the next world_size x accumulated of `steps` in order, whoever
+    computes them.
+    """
+    sampler = StepSampler(steps, first=first * accumulated, rank=trainer.global_rank, world=trainer.world_size)
+    return DataLoader(
+        batches, batch_size=accumulated, sampler=sampler, drop_last=True, collate_fn=tuple, num_workers=workers
+    )
+
+
 class DevelopmentPairs(Dataset[Labelled]):
     """Fixed batches of development pairs, by name of a set in a context."""
 
@@ -540,16 +560,26 @@ class PronounData(pl.LightningDataModule):
         return logit_adjustment.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
-        """The remaining batches."""
+        """The remaining steps, each a tuple of `trainer.accumulate` batches in micro-batches."""
         trainer, steps = self.trainer, self.steps()
         assert trainer is not None and self._sets is not None
-        world = trainer.world_size
-        left = len(steps) % world
-        if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // world:
-            LOG.warning("left out: %d of %d batches, so that %d processes take as many each", left, len(steps), world)
-        steps = steps[: trainer.max_steps * world]
-        sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=world)
-        return DataLoader(self._sets, sampler=sampler, batch_size=None, num_workers=self.settings.trainer.workers)
+        world, accumulated = trainer.world_size, self.settings.trainer.accumulate
+        left = len(steps) % (world * accumulated)
+        if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
+            LOG.warning(
+                "left out: %d of %d batches, so that %s have as many each",
+                left,
+                len(steps),
+                f"{world} processes" if accumulated == 1 else "all steps",
+            )
+        return step_loader(
+            self._sets,
+            steps[: trainer.max_steps * world * accumulated],
+            trainer=trainer,
+            first=self.first,
+            accumulated=accumulated,
+            workers=self.settings.trainer.workers,
+        )
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""

@@ -24,7 +24,7 @@ from pronmetric.training.tie_threshold import TieThreshold
 
 LABEL = "development pairs"  # of the progress
 KINDS = ("noisy", "system")
-MOST = 4000  # pairs of a kind, drawn by seed 0
+MOST = 2000  # pairs of a kind, drawn by seed 0
 
 
 class Choice(NamedTuple):

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from pronmetric.data.pieces import Characters, Vocabulary
 from pronmetric.training.batching import Plan, Step, plan_epoch
-from pronmetric.training.datamodule import StepSampler
+from pronmetric.training.datamodule import StepSampler, step_loader
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class LanguageData(pl.LightningDataModule):
         epochs: passes over the texts.
         words: per batch, padding included.
         workers: processes that make batches; 0 makes them in the training process.
+        accumulated: batches of a step on each device.
         seed: of the run.
     """
 
@@ -76,22 +77,28 @@ class LanguageData(pl.LightningDataModule):
         epochs: int,
         words: int,
         workers: int,
+        accumulated: int,
         seed: int,
     ) -> None:
         super().__init__()
         self.train, self.development = Rows(train[0], vocabulary), Rows(development[0], vocabulary)
         self.steps = Plan.join(_steps(train[1], words, seed, epoch) for epoch in range(epochs))
         self.development_steps = _steps(development[1], 2 * words, 0, 0)
-        self.workers = workers
+        self.workers, self.accumulated = workers, accumulated
         self.first = 0  # number of steps that are done
 
     def train_dataloader(self) -> DataLoader[WordBatch]:
-        """The remaining batches."""
+        """The remaining steps, each a tuple of `accumulated` batches."""
         trainer = self.trainer
         assert trainer is not None
-        steps = self.steps[: trainer.max_steps * trainer.world_size]
-        sampler = StepSampler(steps, first=self.first, rank=trainer.global_rank, world=trainer.world_size)
-        return DataLoader(self.train, sampler=sampler, batch_size=None, num_workers=self.workers)
+        return step_loader(
+            self.train,
+            self.steps[: trainer.max_steps * trainer.world_size * self.accumulated],
+            trainer=trainer,
+            first=self.first,
+            accumulated=self.accumulated,
+            workers=self.workers,
+        )
 
     def val_dataloader(self) -> DataLoader[WordBatch]:
         """Batches of all held-out texts."""

@@ -74,29 +74,33 @@ class ScorerModule(pl.LightningModule):
             for parameter in chain.from_iterable(self.scorer.encoder.layers()):
                 parameter.requires_grad_(False)
 
-    def training_step(self, items: Sequence[Labelled], index: int) -> Tensor:
-        """The weighted loss of one batch, given as micro-batches whose activations are in memory one after the other.
+    def training_step(self, batches: Sequence[Sequence[Labelled]], index: int) -> Tensor:
+        """The weighted loss of one step: the mean over its batches.
 
-        The gradient of the returned loss is that of the whole batch.
+        Each batch is given as micro-batches, whose activations are in memory one after the other. The gradient of the
+        returned loss is that of all batches.
         """
-        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
-        whole = sum(map(self.counts, items), start=Counter())
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         earlier, found = Gradients(trained), defaultdict[str, list[Tensor]](list)
-        for number, item in enumerate(items, start=1):
-            own = self.counts(item)
-            parts = self.losses(self.scorer(item.batch), item)
-            for name, part in parts.items():  # means, each over its number of pronouns or pairs
-                parts[name] = part * (own[name] / max(1, whole[name]))
-                found[name].append(parts[name].detach())
-            loss = sum(
-                (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
-            )
-            refuse_not_finite(loss, step=self.global_step + 1)
-            if number < len(items):
-                earlier.add(loss)
+        left = sum(map(len, batches))
+        for items in batches:
+            torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
+            whole = sum(map(self.counts, items), start=Counter())
+            for item in items:
+                own = self.counts(item)
+                parts = self.losses(self.scorer(item.batch), item)
+                for name, part in parts.items():  # means, each over its number of pronouns or pairs
+                    parts[name] = part * (own[name] / max(1, whole[name]) / len(batches))
+                    found[name].append(parts[name].detach())
+                loss = sum(
+                    (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
+                )
+                refuse_not_finite(loss, step=self.global_step + 1)
+                left -= 1
+                if left:
+                    earlier.add(loss)
         total = earlier.append_to(loss)
-        rows = sum(len(item.batch.ids) for item in items)
+        rows = sum(len(item.batch.ids) for items in batches for item in items)
         self.log("epoch", self.global_step / self.length.epoch)
         self.log_dict({f"train/{name}": torch.stack(parts).sum() for name, parts in found.items()}, batch_size=rows)
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=rows, sync_dist=True)

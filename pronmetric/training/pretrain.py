@@ -31,6 +31,7 @@ from pronmetric.training import vocabulary as words_of
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import (
     NOT_FINITE_CURE,
+    Gradients,
     Length,
     parameter_groups,
     refuse_not_finite,
@@ -67,14 +68,19 @@ class LanguageModule(pl.LightningModule):
         self.figures: dict[str, float] = {}
         self._found: list[np.ndarray] = []
 
-    def training_step(self, item: WordBatch, index: int) -> Tensor:
-        """The mean loss of both directions, in nats per token."""
-        torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
-        loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean()
-        refuse_not_finite(loss, step=self.global_step + 1)
+    def training_step(self, items: Sequence[WordBatch], index: int) -> Tensor:
+        """The mean loss of both directions, in nats per token; the mean over the batches of a step."""
+        earlier = Gradients(list(self.parameters()))
+        for number, item in enumerate(items, start=1):
+            torch.manual_seed(self.seed * 1_000_003 + self.global_step)  # a resumed run draws the same dropout
+            loss = torch.cat(self.model(item.characters, item.mask, item.words)).mean() / len(items)
+            refuse_not_finite(loss, step=self.global_step + 1)
+            if number < len(items):
+                earlier.add(loss)
+        total = earlier.append_to(loss)
         self.log("epoch", self.global_step / self.length.epoch)
-        self.log("train/loss", loss.detach(), prog_bar=True, batch_size=len(item.words))
-        return loss
+        self.log("train/loss", total.detach(), prog_bar=True, batch_size=sum(len(item.words) for item in items))
+        return total
 
     def validation_step(self, item: WordBatch, index: int) -> None:
         """Sum the losses of both directions, and the tokens."""
@@ -140,6 +146,7 @@ def pretrain(
             epochs=settings.trainer.max_epochs,
             words=settings.data.words,
             workers=settings.trainer.workers,
+            accumulated=settings.trainer.accumulate,
             seed=settings.seed,
         )
         length = run_length(len(batches.steps), settings.trainer)

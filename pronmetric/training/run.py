@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import pickle
+import re
 import signal
 import threading
 import warnings
@@ -123,7 +124,7 @@ def train(
             _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
         first = to_training(model.scorer, data.passages(FIRST_BATCHES)) if model.calibrated else None
         length = run_length(len(data.steps()), settings.trainer)
-        mix = data.mix(length.steps * _processes(settings.trainer))
+        mix = data.mix(length.steps * batches_of_step(settings.trainer))
         if settings.trainer.progress:
             for source, found in mix.items():
                 note(
@@ -280,19 +281,29 @@ def fit(
 
 @contextmanager
 def _stoppable(trainer: pl.Trainer, last: Path) -> Iterator[None]:
-    """Re-raise SIGINT and SIGTERM with the current step, and how to resume the run."""
+    """Re-raise SIGINT and SIGTERM, and the loss of another process, with the step and how to resume the run."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
     except (SystemExit, Terminated) as end:  # Lightning turns a KeyboardInterrupt into exit code 1
         if isinstance(end, SystemExit) and not isinstance(end.__context__, KeyboardInterrupt):
             raise
-        cure = f"the same command resumes from {last}" if last.is_file() else "nothing was saved yet"
-        message = f"after step {trainer.global_step} of {trainer.max_steps}; {cure}"
+        message = _place(trainer, last)
         raise (Terminated(end.number, message) if isinstance(end, Terminated) else KeyboardInterrupt(message)) from None
+    except RuntimeError as error:
+        if trainer.world_size == 1 or not re.search("gloo|nccl", str(error), re.IGNORECASE):
+            raise
+        message = f"process {trainer.global_rank} of {trainer.world_size} lost the connection to another one"
+        raise PronmetricError(f"{message} {_place(trainer, last)}") from error
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)  # Lightning leaves it ignored
+
+
+def _place(trainer: pl.Trainer, last: Path) -> str:
+    """Where a run stopped, and how to resume it."""
+    cure = f"the same command resumes from {last}" if last.is_file() else "nothing was saved yet"
+    return f"after step {trainer.global_step} of {trainer.max_steps}; {cure}"
 
 
 def make_trainer(
@@ -321,6 +332,7 @@ def make_trainer(
         return pl.Trainer(
             accelerator=options.accelerator,
             devices=options.devices,
+            num_nodes=options.num_nodes,
             strategy=options.strategy,
             precision=PRECISION[options.precision],  # type: ignore[arg-type]
             max_epochs=1,  # the data module holds all epochs
@@ -387,15 +399,23 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
 
 def run_length(batches: int, trainer: Trainer) -> Length:
     """The length of a run with `batches` batches in all epochs."""
-    world = _processes(trainer)
-    steps = batches // world
+    each = batches_of_step(trainer)
+    steps = batches // each
     if not steps:
-        raise InputError(f"{batches} batches are too few for {world} devices: give smaller batches")
+        raise InputError(
+            f"{batches} batches are too few for {_processes(trainer)} devices with {trainer.accumulate} batches of a "
+            "step each: give smaller batches"
+        )
     return Length(steps if trainer.max_steps < 0 else min(steps, trainer.max_steps), steps / trainer.max_epochs)
 
 
+def batches_of_step(trainer: Trainer) -> int:
+    """The batches of one optimizer step, on all devices."""
+    return _processes(trainer) * trainer.accumulate
+
+
 def _processes(trainer: Trainer) -> int:
-    return max(1, torch.cuda.device_count() if trainer.devices == -1 else trainer.devices)
+    return trainer.num_nodes * max(1, torch.cuda.device_count() if trainer.devices == -1 else trainer.devices)
 
 
 def steps_between(every: float, length: Length) -> int:

@@ -200,12 +200,14 @@ class Trainer(Record):
 
     accelerator: Literal["cpu", "gpu", "cuda", "mps", "auto"]
     devices: Annotated[int, Field(ge=1)] | Literal[-1]
+    num_nodes: Count
     strategy: Literal["auto", "ddp", "ddp_find_unused_parameters_true"]
     precision: Annotated[Literal["32", "bf16", "16"], DIGITS]
     threads: Count | None
     workers: CountOrNone
     max_epochs: Count
     max_steps: Annotated[int, Field(ge=1)] | Literal[-1]
+    accumulate: Count
     clip: Weight
     validate_every: Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0)]
     save_every: Count

@@ -47,35 +47,6 @@ EXPORTED = {"README.md", "config.yaml", "model.safetensors", "tokenizer.json", "
 
 
 @pytest.fixture(scope="module")
-def arguments(tiny_encoder: Path, tiny_prepared: Path) -> Arguments:
-    """The command line of a run on the tiny encoder and data, in fp32 with small batches; later overrides win."""
-
-    def command(out: Path, *overrides: str, folder: Path = tiny_prepared) -> list[str]:
-        given = {
-            "data.dir": folder,
-            "out": out,
-            "encoder": "huggingface",
-            "encoder.name": tiny_encoder,
-            "data.pieces": 512,
-            "data.development": 12,
-            "trainer.validate_every": 1.0,
-            "trainer.precision": 32,
-            "trainer.threads": 1,
-            "trainer.progress": "false",
-        }
-        later = {override.split("=")[0] for override in overrides}
-        if "init" in later:  # it brings its own encoder
-            later |= {"encoder", "encoder.name"}
-        if not any("objective=pairs" in each or "objective.source_share" in each for each in overrides):
-            overrides = ("objective.source_share=null", *overrides)  # the tiny data have no passages of WMT
-        if not any("objective=pairs" in each or "objective.antecedent" in each for each in overrides):
-            overrides = ("objective.antecedent=0", *overrides)  # nor annotated antecedents
-        return ["train", *(f"{key}={value}" for key, value in given.items() if key not in later), *overrides]
-
-    return command
-
-
-@pytest.fixture(scope="module")
 def train(arguments: Arguments) -> Train:
     """Runs it in this process; the exit code."""
 
@@ -702,7 +673,7 @@ def test_two_processes_learn_as_one_does(two: Two, not_begun: tuple[ScorerModule
     for step in range(module.length.steps):
         optimizer.zero_grad()
         for rank in (0, 1):
-            items = next(batches)  # the micro-batches of one batch
+            (items,) = next(batches)  # the micro-batches of one batch
             torch.manual_seed(module.seed * 1_000_003 + step)
             whole = sum(map(module.counts, items), start=Counter())
             terms = [
@@ -722,6 +693,16 @@ def test_two_processes_learn_as_one_does(two: Two, not_begun: tuple[ScorerModule
     last = torch.load(two.out / "last.ckpt", weights_only=True)["state_dict"]
     torch.testing.assert_close(last, module.state_dict(), rtol=0, atol=1e-5)
     assert max((last[name] - value).abs().max().item() for name, value in before.items()) > 1e-3
+
+
+def test_one_process_that_accumulates_two_batches_learns_as_two_do(
+    two: Two, train: Train, two_processes: list[str], tmp_path: Path
+) -> None:
+    single = [setting for setting in two_processes if not setting.startswith(("trainer=", "trainer.devices="))]
+    assert train(tmp_path / "out", *single, "trainer.accumulate=2") == 0
+    last, other = (torch.load(out / "last.ckpt", weights_only=True) for out in (tmp_path / "out", two.out))
+    assert last["global_step"] == other["global_step"]
+    torch.testing.assert_close(last["state_dict"], other["state_dict"], rtol=0, atol=1e-5)
 
 
 def test_two_processes_validate_as_one_does(

@@ -236,7 +236,7 @@ def test_pretraining_stops_at_a_loss_that_is_not_finite() -> None:
     module = LanguageModule(model, optim=None, length=Length(9, 9.0), seed=1)  # type: ignore[arg-type]
     item: Any = type("Item", (), {"characters": None, "mask": None, "words": [1]})
     with pytest.raises(PronmetricError, match="the loss is inf at step 1: training stops"):
-        module.training_step(item, 0)
+        module.training_step([item], 0)
     with pytest.raises(PronmetricError, match="the held-out loss is nan nats a word after step 0"):
         module._found = [np.array([float("nan"), 1.0, 2.0])]
         module.on_validation_epoch_end()

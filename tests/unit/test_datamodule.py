@@ -55,6 +55,7 @@ PLACE = {  # the group of each setting
     "seed": "",
     "epochs": "trainer.max_",
     "workers": "trainer.",
+    "accumulate": "trainer.",
 }
 
 
@@ -96,7 +97,7 @@ def batches(data: PronounData, *, first: int = 0, rank: int = 0, world: int = 1,
     """What a trainer would get; all batches are small enough to be one micro-batch."""
     data.first = first
     data.trainer = SimpleNamespace(global_rank=rank, world_size=world, max_steps=most)  # type: ignore[assignment]
-    return [item for (item,) in data.train_dataloader()]
+    return [item for ((item,),) in data.train_dataloader()]
 
 
 def same(one: Labelled, other: Labelled) -> bool:
@@ -201,6 +202,25 @@ def test_the_loader_counts_what_is_done_too(make: Make) -> None:
     data.trainer = SimpleNamespace(global_rank=0, world_size=1, max_steps=steps - 1)  # type: ignore[assignment]
     loader = data.train_dataloader()
     assert len(loader) == steps - 1 and len(list(loader)) == steps - 4
+
+
+@pytest.mark.parametrize(("world", "accumulated"), [(4, 1), (2, 2), (1, 4), (3, 2)])
+def test_a_step_has_the_same_batches_whoever_computes_them(make: Make, world: int, accumulated: int) -> None:
+    single, data = batches(make(epochs=6)), make(epochs=6, accumulate=accumulated)
+    each, data.first = world * accumulated, 1
+    steps = len(single) // each
+    assert steps > 1
+    ranks = []
+    for rank in range(world):
+        data.trainer = SimpleNamespace(global_rank=rank, world_size=world, max_steps=steps)  # type: ignore[assignment]
+        loader = data.train_dataloader()
+        assert len(loader) == steps
+        ranks.append(list(loader))
+    for number, parts in enumerate(zip(*ranks, strict=True), start=1):
+        found = [item for part in parts for (item,) in part]
+        expected = single[number * each : (number + 1) * each]
+        assert len(found) == each
+        assert all(any(same(one, other) for other in found) for one in expected)
 
 
 def test_ranks_share_the_steps_evenly() -> None:

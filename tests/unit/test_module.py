@@ -139,13 +139,30 @@ def test_the_gradient_of_micro_batches_is_that_of_the_batch(make: Make, tiny_che
     for items in ([whole], parts):
         module = with_pair_head(make())
         module.log = module.log_dict = lambda *_, **__: None  # type: ignore[method-assign,assignment]
-        loss = module.training_step(items, 0)
+        loss = module.training_step([items], 0)
         loss.backward()
         found.append((loss.item(), {name: p.grad for name, p in module.named_parameters() if p.grad is not None}))
     (one, expected), (other, gradients) = found
     assert other == pytest.approx(one, rel=1e-5) and gradients.keys() == expected.keys()
     torch.testing.assert_close(gradients, expected, rtol=1e-4, atol=1e-6)
     assert any(gradient.abs().max() > 1e-3 for gradient in expected.values())
+
+
+def test_a_step_of_several_batches_has_their_mean_loss_and_gradient(make: Make, item: Labelled) -> None:
+    other = replace(item, right=1 - item.right)
+
+    def losses(*steps: list[list[Labelled]]) -> tuple[float, dict[str, torch.Tensor]]:
+        module = make()
+        module.log = module.log_dict = lambda *_, **__: None  # type: ignore[method-assign,assignment]
+        found = [module.training_step(step, 0) for step in steps]
+        total = torch.stack(found).mean()
+        total.backward()
+        return total.item(), {name: p.grad for name, p in module.named_parameters() if p.grad is not None}
+
+    mean, expected = losses([[item]], [[other]], [[other]])
+    together, gradients = losses([[item], [other], [other]])
+    assert together == pytest.approx(mean, rel=1e-5)
+    torch.testing.assert_close(gradients, expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("head", ["logit", "paper", "average"])
