@@ -567,10 +567,10 @@ class PronounData(pl.LightningDataModule):
         left = len(steps) % (world * accumulated)
         if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
             LOG.warning(
-                "left out: %d of %d batches, so that %s have as many each",
+                "left out: %d of %d batches, so that %s as many each",
                 left,
                 len(steps),
-                f"{world} processes" if accumulated == 1 else "all steps",
+                f"{world} processes take" if accumulated == 1 else "all steps take",
             )
         return step_loader(
             self._sets,
