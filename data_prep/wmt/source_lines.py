@@ -10,17 +10,21 @@ from pronmetric.alignment.source_fit import Line, make_line
 from pronmetric.errors import InputError
 from pronmetric.text.context import SourceHistory
 
+HELD_OUT = ("wmt14", "wmt22:de-en", "wmt22:zh-en", "wmt23")  # the test and development sets of `prepare`
 
-def testsets(folder: str, language: str, *, exclude: Sequence[str] = ()) -> tuple[TestSet, ...]:
-    """The test sets of a folder from a language into English; those reserved for tests are always left out.
+
+def testsets(folder: str, language: str, *, exclude: Sequence[str] = HELD_OUT) -> tuple[TestSet, ...]:
+    """The test sets of a folder from a language into English; those reserved for tests are always excluded.
 
     Raises:
         InputError: there is none.
     """
-    rule = (*discovery.RESERVED, *exclude)
-    found = discovery.discover(folder, pairs=[f"{language}-en"], exclude=rule).testsets
+    pair, rule = f"{language}-en", (*discovery.RESERVED, *exclude)
+    there = discovery.select(discovery.find(folder), years=None, pairs=[pair])
+    found = tuple(testset for testset in there if discovery.reason_to_skip(testset, rule) is None)
     if not found:
-        raise InputError(f"no test set {language}-en left after --exclude", file=folder)
+        names = ", ".join(testset.id for testset in there)
+        raise InputError(f"no test set {pair} left: there are {names}; --exclude names those to leave out", file=folder)
     return found
 
 

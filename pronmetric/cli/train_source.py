@@ -17,7 +17,7 @@ EPILOG = """Without a closed-class table (pronmetric/pronouns/tables/pronouns.LA
 
 examples:
   pronmetric train-source --source-lang fr --parallel src.fr ref.en sysA.en sysB.en -o fr.npz
-  pronmetric train-source --source-lang de --wmt-dir wmt --exclude wmt22:de-en wmt23 -o de.npz
+  pronmetric train-source --source-lang de --wmt-dir wmt -o de.npz
   pronmetric score -t sysA.en -s src.fr --source-lang fr.npz"""
 
 
@@ -35,7 +35,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--docids", metavar="FILE", help="with one --parallel: document ids, one on each line")
     made.add_argument("--wmt-dir", metavar="DIR", help="all test sets from this language into English in a folder")
     made.add_argument(
-        "--exclude", nargs="+", default=[], metavar="NAME", help="test sets of --wmt-dir to leave out, as in `prepare`"
+        "--exclude",
+        nargs="+",
+        metavar="NAME",
+        help="test sets of --wmt-dir to leave out, as in `prepare`; default: its test and development sets",
     )
     made.add_argument("-o", "--output", required=True, metavar="FILE", help="the table")
     made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
@@ -63,7 +66,8 @@ def main(argv: Sequence[str]) -> int:
     lines = [line for group in args.parallel or [] for line in source_fit.read_parallel(group, docids=args.docids)]
     names = list((args.parallel and files) or [])
     if args.wmt_dir is not None:
-        testsets = source_lines.testsets(args.wmt_dir, args.source_lang, exclude=args.exclude)
+        exclude = source_lines.HELD_OUT if args.exclude is None else args.exclude
+        testsets = source_lines.testsets(args.wmt_dir, args.source_lang, exclude=exclude)
         names = [testset.id for testset in testsets]
         lines += source_lines.read(testsets)
     note(f"{len(lines)} lines of source")

@@ -171,3 +171,14 @@ def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["train-source", "--source-lang", "xx", "-o", "xx.npz"])
     assert "give --parallel, --wmt-dir, or both" in capsys.readouterr().err
+
+
+def test_train_source_leaves_out_the_test_sets_of_prepare(
+    tmp_path: Path, sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wmt = str(sample.parent / "wmt-sample")  # de-en of WMT23
+    flags = ["train-source", "--source-lang", "de", "--wmt-dir", wmt, "-o", str(tmp_path / "de.npz")]
+    assert main(flags) == 1
+    assert "no test set de-en left: there are generaltest2023.de-en" in capsys.readouterr().err
+    assert main([*flags, "--exclude", "wmt22"]) == 0
+    assert source_files.load(tmp_path / "de.npz").language == "de"
