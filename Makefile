@@ -6,7 +6,7 @@
 # make docs         build the documentation site into site/
 # make notebooks    run the notebooks and write docs/notebooks, their pages with output
 # make wheel        build the wheel into dist/
-# make lock         write requirements.lock anew: the hashes of all packages but torch
+# make lock         write requirements.lock anew: the hashes of all packages but torch and its CUDA libraries
 # make audit        look up known vulnerabilities of the pinned packages (needs the network)
 # make sbom         write dist/pronmetric.cdx.json, the bill of materials of the wheel (CycloneDX)
 #
@@ -56,7 +56,9 @@ wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 lock: $(TOOLS)/.installed
-	$(UV_COMPILE) --extra dev --extra docs --no-emit-package torch --generate-hashes -o requirements.lock
+	$(UV_COMPILE) --extra dev --extra docs --no-emit-package torch --generate-hashes -o requirements.lock.part
+	awk '/^[a-z]/ { cuda = /^(nvidia|cuda|triton)/ } !cuda' requirements.lock.part > requirements.lock
+	rm requirements.lock.part
 
 audit: $(TOOLS)/.installed
 	$(TOOLS)/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
