@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import (
     board,
+    clpp_comparison,
     people_page,
     prepare,
     scoring,
@@ -27,6 +28,7 @@ from benchmarks import (
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
     "board.md": board.page,
+    "clpp-comparison.md": clpp_comparison.page,
     "people.md": people_page.page,
     "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,
