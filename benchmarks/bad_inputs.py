@@ -21,7 +21,7 @@ from pronmetric.cli.main import main as pronmetric
 TEXT = b"She left.\nIt ran.\n"
 _CUT = gzip.compress(TEXT * 20, mtime=0)[:-9]
 _MODEL = "--model model"
-_APT = """[lang]
+APT = """[lang]
 source = en
 target = fr
 [files]
@@ -140,7 +140,7 @@ def make(folder: Path) -> None:
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(TEXT)
-    (folder / "apt.ini").write_text(_APT, encoding="utf-8")
+    (folder / "apt.ini").write_text(APT, encoding="utf-8")
 
 
 def spoil(path: Path, kind: str) -> None:

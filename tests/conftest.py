@@ -22,6 +22,7 @@ from benchmarks.browser import NAMES, VARIABLE, Browser, find
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
+    from pronmetric.nn.encoder import HuggingFaceEncoder
     from pronmetric.schema import Pair
     from pronmetric.training.settings import Train
 
@@ -89,6 +90,35 @@ def no_faults(browser: Browser) -> Iterator[None]:
     yield
     assert browser.faults() == []
     assert all(url.startswith(("file:", "blob:")) for url in browser.requests())
+
+
+@pytest.fixture
+def bert_config() -> dict[str, Any]:
+    """The architecture of `small_bert`."""
+    return {
+        "model_type": "bert",
+        "vocab_size": 100,
+        "hidden_size": 48,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "intermediate_size": 96,
+        "max_position_embeddings": 64,
+    }
+
+
+@pytest.fixture
+def small_bert(bert_config: dict[str, Any]) -> HuggingFaceEncoder:
+    """A random BERT of Hugging Face, biases and norms too, in evaluation mode."""
+    import torch
+
+    from pronmetric.nn.encoder import HuggingFaceEncoder
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        made = HuggingFaceEncoder.from_config(bert_config)
+        for parameter in made.parameters():
+            parameter.data += 0.1 * torch.randn_like(parameter)
+    return made.eval()
 
 
 @pytest.fixture(scope="session")

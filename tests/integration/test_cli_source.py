@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from safetensors.torch import load_file, save_file
 
+from data_prep.wmt import source_lines
 from pronmetric.alignment import source_files
 from pronmetric.checkpoint.files import WEIGHTS
 from pronmetric.cli.main import main
@@ -174,11 +176,15 @@ def test_train_source_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_train_source_leaves_out_the_test_sets_of_prepare(
-    tmp_path: Path, sample: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wmt = str(sample.parent / "wmt-sample")  # de-en of WMT23
-    flags = ["train-source", "--source-lang", "de", "--wmt-dir", wmt, "-o", str(tmp_path / "de.npz")]
+    tmp_path: Path, wmt_sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # its only test set is de-en of WMT23
+    flags = ["train-source", "--source-lang", "de", "--wmt-dir", str(wmt_sample), "-o", str(tmp_path / "de.npz")]
     assert main(flags) == 1
     assert "no test set de-en left: there are generaltest2023.de-en" in capsys.readouterr().err
     assert main([*flags, "--exclude", "wmt22"]) == 0
     assert source_files.load(tmp_path / "de.npz").language == "de"
+
+
+def test_the_default_of_exclude_is_the_test_and_development_sets_of_prepare(root: Path) -> None:
+    splits = yaml.safe_load((root / "conf" / "prepare.yaml").read_text(encoding="utf-8"))["splits"]
+    assert list(source_lines.HELD_OUT) == [*splits["test"], *splits["development"]]

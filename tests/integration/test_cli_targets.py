@@ -10,25 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks import bad_inputs
 from pronmetric.cli.main import VERBS, main
 
-APT = """[lang]
-source = en
-target = fr
-[files]
-source = a
-reference = b
-target = c
-alignment_source_reference = d
-alignment_source_target = e
-list_source_pronouns = f
-input_type = word
-[cases]
-cases_to_use = 1,2
-weigths_per_case = 1,1
-[output]
-output_file = {}
-"""
+APT = bad_inputs.APT + "output_file = {}\n"
 AUTOPRF = "--reference ref --candidate sys --documents docs"
 
 

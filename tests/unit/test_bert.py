@@ -15,27 +15,12 @@ from pronmetric.nn import packed
 from pronmetric.nn.bert import Bert
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 
-CONFIG: dict[str, Any] = {
-    "model_type": "bert",
-    "vocab_size": 100,
-    "hidden_size": 48,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 96,
-    "max_position_embeddings": 64,
-}
-
 
 @pytest.fixture
-def both() -> tuple[HuggingFaceEncoder, Bert]:
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        theirs = HuggingFaceEncoder.from_config(CONFIG)
-        for parameter in theirs.parameters():
-            parameter.data += 0.1 * torch.randn_like(parameter)  # biases and norms too
-    ours = Bert(CONFIG)
-    ours.load_state_dict(theirs.state_dict())
-    return theirs.eval(), ours.eval()
+def both(small_bert: HuggingFaceEncoder, bert_config: dict[str, Any]) -> tuple[HuggingFaceEncoder, Bert]:
+    ours = Bert(bert_config)
+    ours.load_state_dict(small_bert.state_dict())
+    return small_bert, ours.eval()
 
 
 def test_states_are_those_of_hugging_face(both: tuple[HuggingFaceEncoder, Bert]) -> None:
@@ -67,8 +52,8 @@ def test_it_is_an_encoder_like_the_other(both: tuple[HuggingFaceEncoder, Bert]) 
         {"num_hidden_layers": 0},
     ],
 )
-def test_other_architectures_are_left_to_transformers(other: dict[str, object]) -> None:
-    assert Bert.fits(CONFIG) and not Bert.fits({**CONFIG, **other})
+def test_other_architectures_are_left_to_transformers(bert_config: dict[str, Any], other: dict[str, object]) -> None:
+    assert Bert.fits(bert_config) and not Bert.fits({**bert_config, **other})
 
 
 def test_a_checkpoint_for_scoring_has_the_same_weights(tiny_checkpoint: Callable[..., Path]) -> None:

@@ -8,25 +8,10 @@ import torch
 from pronmetric.nn import packed
 from pronmetric.nn.encoder import HuggingFaceEncoder
 
-CONFIG = {
-    "model_type": "bert",
-    "vocab_size": 100,
-    "hidden_size": 48,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 96,
-    "max_position_embeddings": 64,
-}
-
 
 @pytest.fixture
-def encoder() -> HuggingFaceEncoder:
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        made = HuggingFaceEncoder.from_config(CONFIG)
-        for parameter in made.parameters():
-            parameter.data += 0.1 * torch.randn_like(parameter)  # biases and norms too
-    return made.eval().requires_grad_(False)
+def encoder(small_bert: HuggingFaceEncoder) -> HuggingFaceEncoder:
+    return small_bert.requires_grad_(False)
 
 
 def pack(encoder: HuggingFaceEncoder, dtype: torch.dtype) -> packed.PackedBert:
@@ -88,8 +73,8 @@ def test_the_encoder_stays_as_it_was(encoder: HuggingFaceEncoder, made: packed.P
 
 
 @pytest.mark.parametrize("other", [{"model_type": "roberta"}, {"hidden_act": "relu"}, {"is_decoder": True}])
-def test_other_architectures_are_left_alone(other: dict[str, object]) -> None:
-    assert packed.pack(HuggingFaceEncoder.from_config({**CONFIG, **other}), torch.float32) is None
+def test_other_architectures_are_left_alone(bert_config: dict[str, object], other: dict[str, object]) -> None:
+    assert packed.pack(HuggingFaceEncoder.from_config({**bert_config, **other}), torch.float32) is None
 
 
 def test_without_bf16_in_hardware_only_fp32_is_packed(
