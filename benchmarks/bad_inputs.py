@@ -96,6 +96,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "board": [Call("build --wmt wmt -o new", "wmt/t.de-en.xml")],
     "bulk": [Call("score in.jsonl -o new", "in.jsonl"), Call("score in.parquet -o new", "in.parquet")],
+    "export": [Call("--onnx model -o new", "model/config.yaml model/model.safetensors")],
     "completion": [],
 }
 KINDS: Mapping[str, bytes | None] = {

@@ -67,6 +67,10 @@ class Batch:
         """The same batch on another device."""
         return Batch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The tensors by name, as arrays: the inputs of an exported scorer."""
+        return {f.name: getattr(self, f.name).cpu().numpy() for f in fields(self)}
+
 
 class _Run(NamedTuple):
     """All pieces of an example: ids (pieces, ...), the word of each (pieces,), the word of each pronoun (pronouns,)."""

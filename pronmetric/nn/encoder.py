@@ -134,7 +134,7 @@ def _bare(model: PreTrainedModel) -> PreTrainedModel:
 def word_states(
     pieces: Float[Tensor, "batch pieces width"],
     word: Int[Tensor, "batch pieces"],
-    words: int,
+    words: int | torch.SymInt,
     *,
     how: str,
 ) -> Float[Tensor, "batch words width"]:
@@ -143,18 +143,20 @@ def word_states(
     Args:
         pieces: states of the pieces.
         word: each piece's word, -1 for none.
-        words: number of word slots.
+        words: number of word slots, symbolic while a model is exported.
         how: "mean" or "first".
     """
     batch, _, width = pieces.shape
-    slots = words + 1  # the last one collects the pieces that belong to no word
-    target = torch.where(word >= 0, word, words)
+    none: Any = words  # a further slot collects the pieces that belong to no word
+    slots = none + 1
+    target = torch.where(word >= 0, word, none)
     if how == "first":
         before = torch.cat([torch.full_like(word[:, :1], -2), word[:, :-1]], dim=1)
-        target = torch.where(word != before, target, words)
+        target = torch.where(word != before, target, none)
     elif how != "mean":
         raise ValueError(f'expected how="mean" or "first", got {how!r}')
     flat = (target + slots * torch.arange(batch, device=word.device)[:, None]).reshape(-1)
     total = pieces.new_zeros(batch * slots, width).index_add(0, flat, pieces.reshape(-1, width))
-    count = torch.bincount(flat, minlength=batch * slots).clamp(min=1).to(pieces.dtype)
+    ones = torch.ones_like(flat, dtype=torch.float32)  # unlike `bincount`, this can be exported
+    count = torch.zeros_like(total[:, 0], dtype=torch.float32).index_add(0, flat, ones).clamp(min=1).to(pieces.dtype)
     return (total / count[:, None]).view(batch, slots, width)[:, :words]

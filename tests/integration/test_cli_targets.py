@@ -92,6 +92,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("build --wmt tests -o site", "tests", folders=["--scores"]),
     ],
     "bulk": [Call("score a --model model", "a", folders=["-o"])],
+    "export": [Call("--onnx model", "model/config.yaml model/model.safetensors", ["-o"])],
     "completion": [Call("bash", "")],
 }
 GROUPS = ("board", "bulk", "clpp", "study", "suite")  # their help lists commands, not flags

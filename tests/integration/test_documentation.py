@@ -1,8 +1,9 @@
 """The shell and Python blocks of README.md and docs/ run, and print what the page says.
 
 The info string of a block may say why it is not run here: `setup` (.ci/run runs it), `needs-wmt`, `needs-gpu`,
-`needs-cluster`. The ```text block that follows is its output: each line in order, the last digit of a number may
-differ by one. The blocks of a page run one after the other in one folder.
+`needs-cluster`; `needs-onnx` blocks run if ONNX Runtime is installed. The ```text block that follows is its output:
+each line in order, the last digit of a number may differ by one. The blocks of a page run one after the other in one
+folder.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<marks>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
 MARKS = {"setup", "needs-wmt", "needs-gpu", "needs-cluster"}
+ONNX = "needs-onnx"
 
 
 class Block(NamedTuple):
@@ -56,7 +58,7 @@ PAGES = {
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if path.parent.name != "notebooks"
 }
-RUN = [(page, block) for page, found in PAGES.items() for block in found if not block.marks]
+RUN = [(page, block) for page, found in PAGES.items() for block in found if not block.marks & MARKS]
 
 
 def same(said: str, printed: str) -> bool:
@@ -92,11 +94,13 @@ def run(block: Block, folder: Path) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("page", [page for page, found in PAGES.items() if any(not block.marks for block in found)])
+@pytest.mark.parametrize("page", dict.fromkeys(page for page, _ in RUN))
 def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[str], Path]) -> None:
     for block in PAGES[page]:
-        if block.marks:
+        if block.marks & MARKS:
             continue
+        if ONNX in block.marks:
+            pytest.importorskip("onnxruntime")
         output = run(block, folders(page))
         printed = iter(output.splitlines())
         for line in block.output.splitlines():
@@ -105,7 +109,7 @@ def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[
 
 
 def test_every_mark_is_known() -> None:
-    assert {mark for found in PAGES.values() for block in found for mark in block.marks} <= MARKS
+    assert {mark for found in PAGES.values() for block in found for mark in block.marks} <= MARKS | {ONNX}
     assert len(RUN) >= 20
 
 

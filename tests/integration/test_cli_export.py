@@ -1,0 +1,98 @@
+"""`pronmetric export`: ONNX Runtime gives the scores of PyTorch, whatever the sizes of a batch."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pronmetric.cli.main import main
+from pronmetric.data.collate import Example
+from pronmetric.pronouns.finder import find
+
+Checkpoints = Callable[..., Path]
+TEXTS = (
+    ("Maria ran the library.", "On Friday they locked her doors."),
+    ("", "She left."),
+    ("It rained.", "We saw that they had lost it, and themselves, in the yard of the house."),
+)
+
+
+def examples() -> list[Example]:
+    return [Example(context, text, [(p.start, p.end) for p in find(text)]) for context, text in TEXTS]
+
+
+def exported(model: Path, target: Path) -> Any:
+    """A session with the exported file."""
+    for name in ("onnx", "onnxscript"):
+        pytest.importorskip(name)
+    runtime = pytest.importorskip("onnxruntime")
+    assert main(["export", "--onnx", str(model), "-o", str(target), "--quiet"]) == 0
+    return runtime.InferenceSession(target)
+
+
+@pytest.mark.parametrize("head", ["logit", "paper"])
+def test_onnx_runtime_gives_the_scores_of_the_model(head: str, tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
+    import torch
+
+    from pronmetric.checkpoint import files
+    from pronmetric.metric import PronounMetric
+
+    session = exported(tiny_checkpoint(head=head), tmp_path / "m.onnx")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+    loaded = files.load(tiny_checkpoint(head=head))
+    signature = session.get_modelmeta().custom_metadata_map["pronmetric"]
+    assert f"weights:{loaded.hash}" in signature and f"settings:{loaded.settings}" in signature
+    every = examples()
+    for rows in (every, every[1:2], every[:2]):
+        batch = loaded.collator.pad(loaded.collator.encode(rows))
+        with torch.inference_mode():
+            expected = loaded.model(batch)
+        scores = expected.scores.sigmoid() * batch.pronoun_mask if head == "logit" else expected.scores
+        found = dict(zip(("scores", "segment"), session.run(["scores", "segment"], batch.arrays()), strict=True))
+        np.testing.assert_allclose(found["scores"], scores.numpy(), atol=1e-5)
+        np.testing.assert_allclose(found["segment"], expected.segment.numpy(), atol=1e-5)
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(head=head), gpus=0)
+    records = [{"text": text, "context": [context] if context else []} for context, text in TEXTS]
+    (segments,) = session.run(["segment"], loaded.collator.pad(loaded.collator.encode(every)).arrays())
+    assert [s.score for s in metric.predict(records).segments] == pytest.approx(segments.tolist(), abs=1e-5)
+
+
+def test_a_missing_package_is_named_before_any_work(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    target = tmp_path / "m.onnx"
+    assert main(["export", "--onnx", str(tiny_checkpoint()), "-o", str(target)]) == 1
+    assert 'an ONNX file needs onnx, which is not installed: pip install "pronmetric[onnx]"' in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_other_encoders_are_refused(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    model = tiny_checkpoint(encoder="glove")
+    assert main(["export", "--onnx", str(model), "-o", str(tmp_path / "m.onnx")]) == 1
+    assert "expected a checkpoint with a Hugging Face encoder, got encoder 'glove'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_architecture_that_cannot_be_exported_is_named(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    def fail(*_: object, **__: object) -> None:
+        raise torch.onnx.OnnxExporterError("no such operator\ndetails")
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(torch.onnx, "export", fail)
+    assert main(["export", "--onnx", str(tiny_checkpoint()), "-o", str(tmp_path / "m.onnx")]) == 1
+    told = "an encoder of type 'bert' cannot be exported by this PyTorch: no such operator"
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
