@@ -179,11 +179,13 @@ strangers to a process with a memory limit.
 
 ## Supply chain
 
-- `make LOCKED=1 test` installs the packages of `requirements.lock` first and refuses files with other hashes. torch is
-  not in it, since its file depends on the index (CPU or CUDA). `make lock` writes it anew from `constraints.txt`.
+- `make LOCKED=1 test` installs the packages of `requirements.lock` first and refuses files with other hashes; `.ci/run`
+  does so too. torch is not in it, since its file depends on the index (CPU or CUDA). `make lock` writes it anew from
+  `constraints.txt`.
 - `make audit` looks up known vulnerabilities of the pinned packages with pip-audit. It asks PyPI for each, so it
   needs the network and PyPI's JSON service; without them it fails, since nothing was looked up. No result is kept here.
 - `make sbom` writes `dist/pronmetric.cdx.json`, the bill of materials of the wheel with the extra `train` (CycloneDX).
+- `.ci/run` runs the tests with Python 3.12 and 3.13 too, where these are installed.
 """
 
 
