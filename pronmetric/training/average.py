@@ -15,7 +15,7 @@ import torch
 
 import pronmetric
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import PAIR_HEAD
+from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -37,7 +37,8 @@ def average(
     """Write the mean of checkpoints to the folder `out`, with its development pair accuracy (R vs R').
 
     Args:
-        folders: checkpoints with the same kind of encoder and head, and the same scoring settings.
+        folders: checkpoints with the same kind of encoder and head, and the same scoring settings. The pair head
+            is averaged over those that have one.
         out: the folder to write.
         data: the prepared folder whose development split calibrates it and chooses its tie threshold.
         shares: the weight of each checkpoint, above 0; None for equal weights.
@@ -56,10 +57,11 @@ def average(
         raise InputError(f"expected {len(folders)} shares above 0, one for each checkpoint, got {shares}")
     manifest = arrow.read_manifest(data)
     parts = [files.load(folder) for folder in folders]
-    for folder, part in zip(folders[1:], parts[1:], strict=True):
-        _refuse_other_kind(parts[0], part, folder)
+    first = next((part for part in parts if has_pair_head(part.config)), parts[0])
+    for folder, part in zip(folders, parts, strict=True):
+        _refuse_other_kind(first, part, folder)
     head_seed = _head_seed(folders, parts)
-    first, scorer = parts[0], parts[0].model
+    scorer = first.model
     scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
     context, language = first.config["context"], first.language
     if (there := Prepared.of(manifest).language) != language:
@@ -111,19 +113,21 @@ def average(
 
 
 def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
-    """The weighted mean of each tensor; integer tensors are taken from the first."""
-    whole = sum(shares)
-    return {
-        name: torch.stack([share / whole * state[name] for share, state in zip(shares, states, strict=True)]).sum(0)
-        if tensor.is_floating_point()
-        else tensor
-        for name, tensor in states[0].items()
-    }
+    """The weighted mean of each tensor over those that have it; integer tensors are taken from the first of them."""
+    mean = {}
+    for name in dict.fromkeys(name for state in states for name in state):
+        found = [(share, state[name]) for share, state in zip(shares, states, strict=True) if name in state]
+        whole, tensor = sum(share for share, _ in found), found[0][1]
+        weighted = [share / whole * each for share, each in found] if tensor.is_floating_point() else [tensor]
+        mean[name] = torch.stack(weighted).sum(0)
+    return mean
 
 
 def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
     for key in (*files.KEYS, PAIR_HEAD):
         mine, theirs = first.config.get(key), other.config.get(key)
+        if key == PAIR_HEAD and None in (mine, theirs):
+            continue
         if key == "head":
             mine, theirs = ((part.config["head"]["kind"], part.config["head"]["slots"]) for part in (first, other))
         if mine != theirs:

@@ -63,6 +63,29 @@ def test_the_weights_are_the_mean_and_the_figures_are_printed(
     assert PronounMetric.from_pretrained(out).predict([{"text": "She left."}]).scores[0] is not None
 
 
+def test_a_pair_head_is_the_mean_of_those_that_have_one(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path
+) -> None:
+    with_head, before = tmp_path / "with", files.load(two[1])
+    config = {**before.config, "pair_head": {"heads": 4, "dropout": 0.1}}
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        model = files.build(config)
+    model.load_state_dict(before.model.state_dict(), strict=False)
+    files.save(with_head, model, before.pieces, config, half=False)
+    result = average([two[0], with_head], tmp_path / "average", data=tiny_prepared, half=False, seed=1)
+    plain, other, after = (load_file(path / "model.safetensors") for path in (two[0], with_head, result.folder))
+    own = {name for name in other if name.startswith("pair_head.")}
+    assert own == other.keys() - plain.keys() and after.keys() == other.keys()
+    for name in own:
+        torch.testing.assert_close(after[name], other[name])
+    for name in plain.keys() - {"head.logit.weight", "head.logit.bias"}:
+        torch.testing.assert_close(after[name], 1.25 * plain[name])
+    change(with_head, context="none")
+    with pytest.raises(InputError, match="its context differs"):
+        average([two[0], with_head], tmp_path / "other", data=tiny_prepared, half=False, seed=1)
+
+
 def test_what_scores_in_another_way_is_refused(
     two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
