@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pronmetric.bulk.job import BUCKET, SCORE, Job, Step
+from pronmetric.bulk.job import Job, Step
 from pronmetric.errors import MissingExtra, PronmetricError
 
 # Read by Ray when it is imported: no telemetry, no progress bars or notices of its own.
@@ -154,14 +154,12 @@ class _Worker:
     """The worker as Ray Data calls it; errors of the input come back as rows, so that they reach the user whole."""
 
     def __init__(self, job: Job, step: str) -> None:
-        from pronmetric.bulk.worker import ShardScorer
-
-        self._scorer, self._step = ShardScorer(job), step
+        self._worker, self._step = job.task.worker(job), step
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
         (number,), error = batch["item"].tolist(), ""
         try:
-            self._scorer.work(self._step, number)
+            self._worker.work(self._step, number)
         except (PronmetricError, OSError) as failed:
             error = str(failed)
         return {"number": [number], "error": [error]}
@@ -182,7 +180,7 @@ def _work(ray: Any, job: Job, step: Step, pool: Pool, size: _Size) -> Iterator[i
     workers = ray.data.ActorPoolStrategy(
         min_size=min(size.least, most), max_size=most, max_tasks_in_flight_per_actor=_AHEAD
     )
-    gpus = pool.gpus if step.name in (SCORE, BUCKET) else 0
+    gpus = pool.gpus if step.gpu else 0
     resources = {"num_cpus": size.cores, **({"num_gpus": gpus} if gpus else {})}
     todo = ray.data.from_items(list(step.numbers), override_num_blocks=number)
     worker = {"fn_constructor_kwargs": {"job": job, "step": step.name}, "batch_size": 1, "compute": workers}

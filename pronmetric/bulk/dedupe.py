@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pronmetric.alignment.source import Evidence
 from pronmetric.bulk import storage
+from pronmetric.bulk.shards import WAITING
 from pronmetric.bulk.statistics import merge_counts
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
@@ -27,7 +28,7 @@ from pronmetric.text.words import Word
 if TYPE_CHECKING:
     import pyarrow
 
-FOLDER, TEXTS, SCORED = "dedupe", "texts", "scored"
+TEXTS, SCORED = "texts", "scored"
 BUCKET = 2**20
 _COUNTS = b"pronmetric.counts"
 
@@ -48,17 +49,17 @@ def key(text: Text) -> bytes:
 
 def texts_file(folder: Place, shard: int) -> Place:
     """The texts of a shard."""
-    return folder / FOLDER / TEXTS / f"{shard:06d}.arrow"
+    return folder / WAITING / TEXTS / f"{shard:06d}.arrow"
 
 
 def scores_file(folder: Place, bucket: int) -> Place:
     """The scores of a bucket."""
-    return folder / FOLDER / SCORED / f"{bucket:06d}.arrow"
+    return folder / WAITING / SCORED / f"{bucket:06d}.arrow"
 
 
 def finished(folder: Place, step: str) -> frozenset[int]:
     """The numbers of the files of a step, `TEXTS` or `SCORED`, that are finished."""
-    names = storage.files(folder / FOLDER / step)
+    names = storage.files(folder / WAITING / step)
     return frozenset(int(name.removesuffix(".arrow")) for name in names if not name.startswith("."))
 
 
@@ -112,7 +113,7 @@ def look_up(folder: Place, shard: int, *, buckets: int) -> Callable[[Iterable[Te
         for text in texts:
             found = scores.get(key(text))
             if found is None:
-                raise InputError("lacks texts of this run; delete it and run again", file=(folder / FOLDER).url)
+                raise InputError("lacks texts of this run; delete it and run again", file=(folder / WAITING).url)
             yield _segment(json.loads(found))
 
     return stream

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from pronmetric.bulk import storage
+from pronmetric.bulk.columns import Columns
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
@@ -121,25 +122,23 @@ def _format(name: str) -> tuple[str, str | None]:
 
 
 def survey(
-    sources: Sequence[Source], *, required: Sequence[str] = (), advance: Callable[[int], object] | None = None
+    sources: Sequence[Source], columns: Columns, *, advance: Callable[[int], object] | None = None
 ) -> list[Surveyed]:
     """Read every file once: its hash, its rows; `advance` is called with 1 for each file.
-
-    required: columns that a Parquet file must have.
 
     Raises:
         InputError: a file that cannot be read or unpacked, or Parquet columns of other types.
     """
     found = []
     with ThreadPoolExecutor(_READERS) as pool:
-        for one in pool.map(lambda source: _survey(source, required), sources):
+        for one in pool.map(lambda source: _survey(source, columns), sources):
             found.append(one)
             if advance is not None:
                 advance(1)
     return found
 
 
-def _survey(source: Source, required: Sequence[str]) -> Surveyed:
+def _survey(source: Source, columns: Columns) -> Surveyed:
     import pyarrow
 
     where = storage.place(source.url)
@@ -151,7 +150,7 @@ def _survey(source: Source, required: Sequence[str]) -> Surveyed:
             hashed.drain()
             if source.format == PARQUET:
                 file.seek(0)
-                rows, positions = _parquet_rows(source, file, required), []
+                rows, positions = _parquet_rows(source, file, columns), []
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"cannot be read ({_first(error)}); fetch or write it again", file=source.name) from None
     return Surveyed(source, hashed.size, hashed.digest(), rows, tuple(positions))
@@ -213,53 +212,15 @@ def _lines(stream: IO[bytes], source: Source) -> tuple[int, list[int]]:
     return ends + (last != b"\n"), positions
 
 
-def _parquet_rows(source: Source, file: Any, required: Sequence[str]) -> int:
+def _parquet_rows(source: Source, file: Any, columns: Columns) -> int:
     """The number of rows; the columns are checked."""
     import pyarrow.parquet as pq
 
     parquet = pq.ParquetFile(file)
     for group in range(parquet.metadata.num_row_groups):
         line_files.check_size(parquet.metadata.row_group(group).total_byte_size, file=source.name)
-    schema = parquet.schema_arrow
-    for name in ("id", "text", *required):
-        if name not in schema.names:
-            raise InputError(f"the column {name!r} is missing; the file has {schema.names}", file=source.name)
-    for name, expected, fits in _COLUMNS:
-        if name in schema.names and not fits(schema.field(name).type):
-            kind = schema.field(name).type
-            raise InputError(f"expected the column {name!r} to hold {expected}, got {kind}", file=source.name)
+    columns.check(parquet.schema_arrow, file=source.name)
     return int(parquet.metadata.num_rows)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind))
-
-
-def _is_texts(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    lists = types.is_list(kind) or types.is_large_list(kind)
-    return bool(types.is_null(kind) or (lists and _is_text(kind.value_type)))
-
-
-def _is_id(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    return _is_text(kind) or bool(types.is_integer(kind))
-
-
-_COLUMNS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
-    ("id", "strings or integers", _is_id),
-    ("text", "strings", _is_text),
-    ("system", "strings", _is_text),
-    ("source", "strings", _is_text),
-    ("context", "lists of strings", _is_texts),
-    ("source_context", "lists of strings", _is_texts),
-)
-COLUMNS = tuple(name for name, _, _ in _COLUMNS)
 
 
 def rows_of(surveyed: Sequence[Surveyed]) -> int:

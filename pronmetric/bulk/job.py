@@ -1,52 +1,50 @@
-"""What a worker of a bulk run needs to know."""
+"""What the workers of a bulk run need to know."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import Shard
 
-SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
-"""What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
-
 
 class Step(NamedTuple):
-    """Shards or buckets to work on, by their numbers."""
+    """Shards or buckets to work on, by their numbers. gpu: the work uses a GPU, if workers have one."""
 
     name: str
     numbers: Sequence[int]
+    buckets: bool = False
+    gpu: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """The metric that workers load; the fields are the arguments of `PronounMetric.from_pretrained`."""
+class Worker(Protocol):
+    """Works on shards; made once in each process."""
 
-    model: str | None
-    precision: str | None
-    gpus: int
-    allow_network: bool
-    storage: str | None
-    source_lang: str | None
+    def work(self, step: str, number: int) -> None:
+        """Do one step for one shard or bucket, unless its file is there.
+
+        Raises:
+            PronmetricError: a bad row, unless bad rows are skipped; or the worker lacks something.
+        """
+        ...
+
+
+class Task(Protocol):
+    """What a run does; it is sent to the workers."""
+
+    def worker(self, job: Job, /) -> Worker:
+        """The worker of a process."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A bulk run of `score`.
-
-    output: path or URL of its folder. buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them. context: the
-    kind of context, "given" or "none". skip: bad rows are skipped, not errors. signature: that of the plan, which each
-    worker's metric must have.
-    """
+    """A bulk run. output: path or URL of its folder. skip: bad rows are skipped, not errors."""
 
     output: str
     sources: Sequence[Source]
     shards: Sequence[Shard]
-    buckets: int
-    model: Model
-    context: str
-    batch_size: int | None
     skip: bool
-    signature: str
+    task: Task

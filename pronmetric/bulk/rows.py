@@ -1,12 +1,15 @@
-"""The rows of a shard: records to score, and rows that cannot be scored, each with the reason."""
+"""The rows of a shard, and those that cannot be read, each with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import IO, Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pronmetric.bulk import inputs, storage
+from pronmetric.bulk.columns import IDS, STRING_LISTS, STRINGS, Columns
 from pronmetric.bulk.inputs import JSONL, Source
 from pronmetric.bulk.plan import Shard
 from pronmetric.errors import InputError
@@ -16,10 +19,12 @@ from pronmetric.text.context import Text, refuse_unprintable
 
 SHOWN = 1000  # characters of a bad row that are kept
 _BATCH = 1024
+R = TypeVar("R")
+Made = TypeVar("Made", covariant=True)
 
 
 class Row(NamedTuple):
-    """A row: its number in the file from 1, its id as text, its system (or None), its text."""
+    """A row to score: its number in the file from 1, its id as text, its system (or None), its text."""
 
     number: int
     id: str
@@ -28,7 +33,7 @@ class Row(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be scored: its number from 1, the error, its first characters."""
+    """A row that cannot be read: its number from 1, the error, its first characters."""
 
     number: int
     error: InputError
@@ -40,23 +45,41 @@ class BadRow(NamedTuple):
         return str(self.error).removeprefix(f"{self.error.file}:{self.error.line}: ")
 
 
-class Reader:
+class Parse(Protocol[Made]):
+    """Makes a row of the value of a record; raises InputError for a bad one."""
+
+    def __call__(self, value: Any, *, file: str, line: int) -> Made:
+        """The row; `line` is its number in the file from 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[R]):
+    """The form of rows: their columns, and the function that reads a record."""
+
+    columns: Columns
+    parse: Parse[R]
+
+
+class Reader(Generic[R]):
     """Reads the rows of shards.
 
     Compressed JSONL is unpacked only once, whatever the number of shards, if they come in the order of the plan.
     """
 
-    def __init__(self, sources: Sequence[Source], *, with_source: bool = False) -> None:
-        self._sources, self._with_source = sources, with_source
+    def __init__(self, sources: Sequence[Source], form: Form[R]) -> None:
+        self._sources, self._form = sources, form
         self._open: tuple[int, int, IO[bytes]] | None = None  # number of the file, its next line, its stream
 
-    def read(self, shard: Shard) -> Generator[Row | BadRow, None, None]:
-        """The rows of a shard, in order."""
+    def read(self, shard: Shard, *, only: Collection[int] | None = None) -> Generator[R | BadRow, None, None]:
+        """The rows of a shard, in order; `only`: those with these numbers in the file, from 1."""
         source = self._sources[shard.file]
-        values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source)
+        names = self._form.columns.kinds
+        values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source, names, only)
         with closing(values):
             for number, value in values:
-                yield self._row(number, value, source)
+                if only is None or number in only:
+                    yield self._row(number, value, source)
 
     def close(self) -> None:
         """Close the file that is open."""
@@ -64,17 +87,15 @@ class Reader:
             self._open[2].close()
             self._open = None
 
-    def _row(self, number: int, found: Any, source: Source) -> Row | BadRow:
+    def _row(self, number: int, found: Any, source: Source) -> R | BadRow:
         try:
             if isinstance(found, UnicodeDecodeError):
                 raise InputError(f"not UTF-8 ({found.reason})", file=source.name, line=number)
             lines = source.format == JSONL
             value = records.parse(_decode(found, source, number), file=source.name, line=number) if lines else found
-            record = records.record_of(value, file=source.name, line=number, with_source=self._with_source)
-            system = _system(value, source, number)
+            return self._form.parse(value, file=source.name, line=number)
         except InputError as error:
             return BadRow(number, error, _shown(found))
-        return Row(number, text_of_id(record.id), system, record.text)
 
     def _lines(self, shard: Shard, source: Source) -> Generator[tuple[int, bytes | None], None, None]:
         """The lines of a shard with their numbers from 1; None is one above the limit of bytes."""
@@ -108,6 +129,64 @@ class Reader:
         return shard.line, raw
 
 
+def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRow], object]) -> Iterator[R]:
+    """The good rows. skip: bad ones are passed to `leave_out`; else the first one raises its error."""
+    for row in rows:
+        if not isinstance(row, BadRow):
+            yield row
+        elif skip:
+            leave_out(row)
+        else:
+            raise row.error
+
+
+def to_score(*, with_source: bool) -> Form[Row]:
+    """The form of rows to score; `with_source`: with their source."""
+    kinds = {
+        "id": IDS,
+        "text": STRINGS,
+        "system": STRINGS,
+        "source": STRINGS,
+        "context": STRING_LISTS,
+        "source_context": STRING_LISTS,
+    }
+    required = ("id", "text", *(["source"] if with_source else []))
+    return Form(Columns(kinds, required), partial(_row_to_score, with_source=with_source))
+
+
+def _row_to_score(value: Any, *, file: str, line: int, with_source: bool) -> Row:
+    record = records.record_of(value, file=file, line=line, with_source=with_source)
+    return Row(line, text_of_id(record.id), name_of(value, "system", file=file, line=line), record.text)
+
+
+def name_of(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
+    """The name in a field of a record; None if the field is missing or null.
+
+    Raises:
+        InputError: it is no string, or has a NUL or a lone surrogate.
+    """
+    name = value.get(key)
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise InputError(f'"{key}" must be a string or null', file=file, line=line)
+    refuse_unprintable(name, key, file=file, line=line)
+    return name
+
+
+def id_of(value: Mapping[str, Any], *, file: str, line: int) -> str | None:
+    """The id of a record as text; None if it is missing or null.
+
+    Raises:
+        InputError: it has a NUL or a lone surrogate.
+    """
+    if value.get("id") is None:
+        return None
+    found = text_of_id(value["id"])
+    refuse_unprintable(found, "id", file=file, line=line)
+    return found
+
+
 def text_of_id(value: Any) -> str:
     """An id as text: a string as it is, another value as JSON, as in the tables of `score`."""
     return value if isinstance(value, str) else strict_json.dump(value, sort_keys=True)
@@ -133,16 +212,6 @@ def _decode(raw: bytes | None, source: Source, number: int) -> str:
     return line_files.decode(raw, file=source.name, line=number)
 
 
-def _system(value: Mapping[str, Any], source: Source, number: int) -> str | None:
-    system = value.get("system")
-    if system is None:
-        return None
-    if not isinstance(system, str):
-        raise InputError('"system" must be a string or null', file=source.name, line=number)
-    refuse_unprintable(system, "system", file=source.name, line=number)
-    return system
-
-
 def _shown(value: Any) -> str:
     """The first characters of a row."""
     if isinstance(value, bytes):
@@ -151,8 +220,13 @@ def _shown(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _parquet(shard: Shard, source: Source) -> Generator[tuple[int, Any], None, None]:
-    """The rows of a shard with their numbers from 1; of the file only the row groups that it overlaps are read."""
+def _parquet(
+    shard: Shard, source: Source, names: Collection[str], only: Collection[int] | None
+) -> Generator[tuple[int, Any], None, None]:
+    """The rows of a shard with their numbers from 1; of the file only the row groups that it overlaps are read.
+
+    Batches without a row of `only` are left out.
+    """
     import pyarrow.parquet as pq
 
     where = storage.place(source.url)
@@ -165,10 +239,10 @@ def _parquet(shard: Shard, source: Source) -> Generator[tuple[int, Any], None, N
                 first = first if groups else before
                 groups.append(group)
             before = after
-        columns = [name for name in inputs.COLUMNS if name in parquet.schema_arrow.names]
+        columns = [name for name in names if name in parquet.schema_arrow.names]
         for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=columns):
             begin, end = max(first, shard.start), min(first + len(batch), shard.stop)
-            if begin < end:
+            if begin < end and (only is None or any(number in only for number in range(begin + 1, end + 1))):
                 part = batch.slice(begin - first, end - begin)
                 yield from enumerate(_values(part), start=begin + 1)
             first += len(batch)

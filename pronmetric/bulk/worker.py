@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from pronmetric.bulk import dedupe, storage
-from pronmetric.bulk.job import BUCKET, COLLECT, SCORE, SPREAD, Job
-from pronmetric.bulk.plan import Shard
-from pronmetric.bulk.rows import BadRow, Reader, Row
-from pronmetric.bulk.shards import SCORES, ShardWriter
+from pronmetric.bulk import dedupe, rows, scores, storage
+from pronmetric.bulk.job import Job
+from pronmetric.bulk.rows import Reader, Row
+from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import INTERVAL, ShardStatistics, SystemSums
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import PronmetricError
@@ -24,7 +23,8 @@ from pronmetric.text.context import NONE, Text
 if TYPE_CHECKING:
     from pronmetric.metric import PronounMetric
 
-
+SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
+"""What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
 Stream = Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
 
 
@@ -34,21 +34,52 @@ def signature(metric: PronounMetric, *, context: str) -> Signature:
     return Signature(tuple(field for field in fields if field[0] != "seed")).plus(interval=INTERVAL)
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The metric that workers load; the fields are the arguments of `PronounMetric.from_pretrained`."""
+
+    model: str | None
+    precision: str | None
+    gpus: int
+    allow_network: bool
+    storage: str | None
+    source_lang: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What a bulk run of `score` does.
+
+    context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
+    signature: that of the plan, which each worker's metric must have.
+    """
+
+    model: Model
+    context: str
+    batch_size: int | None
+    buckets: int
+    signature: str
+
+    def worker(self, job: Job) -> ShardScorer:
+        """The worker of a process."""
+        return ShardScorer(job, self)
+
+
 class ShardScorer:
-    """Works on the shards of a job; the metric is loaded at first use.
+    """Scores the shards of a job; the metric is loaded at first use.
 
     Each distinct (context, text) is encoded once in a shard, or in all shards by the steps of `pronmetric.bulk.dedupe`.
     """
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, task: Scoring) -> None:
+        self._job, self._task = job, task
         self._folder = storage.place(job.output)
-        self._with_source = job.model.source_lang is not None
-        self._reader = Reader(job.sources, with_source=self._with_source)
+        self._with_source = task.model.source_lang is not None
+        self._reader = Reader(job.sources, rows.to_score(with_source=self._with_source))
 
     @cached_property
     def _metric(self) -> PronounMetric:
-        return _load(self._job)
+        return _load(self._task)
 
     def work(self, step: str, number: int) -> None:
         """Do one step for one shard or bucket, unless its file is there.
@@ -68,77 +99,58 @@ class ShardScorer:
             run(number)
 
     def _scores(self, number: int) -> Place:
-        return self._folder / SCORES / self._job.shards[number].name
+        return self._folder / scores.FOLDER / self._job.shards[number].name
 
     def _score(self, number: int) -> None:
-        self._write(self._job.shards[number], self._stream)
+        self._write(number, self._stream)
 
     def _spread(self, number: int) -> None:
-        with closing(self._reader.read(self._job.shards[number])) as rows:
-            target = dedupe.texts_file(self._folder, number)
-            dedupe.write_texts(target, self._texts(rows), buckets=self._job.buckets)
+        with closing(self._reader.read(self._job.shards[number])) as found:
+            good = rows.accept(found, skip=self._job.skip, leave_out=lambda _: None)
+            texts = (self._text(row) for row in good)
+            dedupe.write_texts(dedupe.texts_file(self._folder, number), texts, buckets=self._task.buckets)
 
     def _bucket(self, number: int) -> None:
         dedupe.score_bucket(self._folder, number, shards=len(self._job.shards), stream=self._stream)
 
     def _collect(self, number: int) -> None:
-        look_up = dedupe.look_up(self._folder, number, buckets=self._job.buckets)
-        self._write(self._job.shards[number], lambda texts, _: look_up(texts))
+        look_up = dedupe.look_up(self._folder, number, buckets=self._task.buckets)
+        self._write(number, lambda texts, _: look_up(texts))
 
-    def _write(self, shard: Shard, stream: Stream) -> None:
+    def _write(self, number: int, stream: Stream) -> None:
+        shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
-        with (
-            closing(self._reader.read(shard)) as rows,
-            ShardWriter(self._folder, shard, name, with_source=self._with_source) as writer,
-        ):
-            writer.finish(self._fill(rows, writer, stream))
-
-    def _fill(self, rows: Iterable[Row | BadRow], writer: ShardWriter, stream: Stream) -> ShardStatistics:
+        errors = ErrorRows(self._folder, shard, name)
+        schema = scores.scores_schema(with_source=self._with_source)
         waiting: deque[Row] = deque()
-        counts, tallies, skipped, scored = Counts(), dict[str | None, Tally](), 0, 0
+        counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
+        with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
 
-        def texts() -> Iterator[Text]:
-            nonlocal skipped
-            for row in rows:
-                if isinstance(row, BadRow):
-                    self._refuse(row)
-                    writer.skip(row)
-                    skipped += 1
-                else:
+            def texts() -> Iterator[Text]:
+                for row in rows.accept(found, skip=self._job.skip, leave_out=errors.add):
                     waiting.append(row)
                     yield self._text(row)
 
-        for segment in stream(texts(), counts):
-            row = waiting.popleft()
-            tallies.setdefault(row.system, Tally()).add(segment)
-            writer.add(row, segment)
-            scored += 1
-        sums = {name: SystemSums.of(tally) for name, tally in tallies.items()}
-        return ShardStatistics(scored + skipped, skipped, sums, counts)
-
-    def _texts(self, rows: Iterable[Row | BadRow]) -> Iterator[Text]:
-        for row in rows:
-            if isinstance(row, BadRow):
-                self._refuse(row)
-            else:
-                yield self._text(row)
-
-    def _refuse(self, row: BadRow) -> None:
-        """Raise the error of a row, unless bad rows are skipped."""
-        if not self._job.skip:
-            raise row.error
+            for segment in stream(texts(), counts):
+                row = waiting.popleft()
+                tallies.setdefault(row.system, Tally()).add(segment)
+                writer.add(scores.scores_row(row, segment, name=name))
+                scored += 1
+            errors.write()
+            sums = {name: SystemSums.of(tally) for name, tally in tallies.items()}
+            writer.finish(ShardStatistics(scored + len(errors), len(errors), sums, counts))
 
     def _text(self, row: Row) -> Text:
-        return row.text._replace(context="") if self._job.context == NONE else row.text
+        return row.text._replace(context="") if self._task.context == NONE else row.text
 
     def _stream(self, texts: Iterable[Text], counts: Counts) -> Iterator[SegmentScore]:
-        return self._metric.stream(texts, batch_size=self._job.batch_size, counts=counts)
+        return self._metric.stream(texts, batch_size=self._task.batch_size, counts=counts)
 
 
-def _load(job: Job) -> PronounMetric:
+def _load(task: Scoring) -> PronounMetric:
     from pronmetric.metric import PronounMetric
 
-    metric = PronounMetric.from_pretrained(**asdict(job.model))
-    if (found := str(signature(metric, context=job.context))) != job.signature:
-        raise PronmetricError(f"a worker has another checkpoint or version: expected {job.signature}, got {found}")
+    metric = PronounMetric.from_pretrained(**asdict(task.model))
+    if (found := str(signature(metric, context=task.context))) != task.signature:
+        raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric

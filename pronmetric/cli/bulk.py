@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import bulk_score
+from pronmetric.cli import bulk_align, bulk_score
 from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Work on many files in many processes, on this machine or on a Ray cluster
 (pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""
-EPILOG = """example:
-  pronmetric bulk score corpus/*.parquet -o scores --workers 4"""
-COMMANDS = (bulk_score,)
+EPILOG = """examples:
+  pronmetric bulk score corpus/*.parquet -o scores --workers 4
+  pronmetric bulk align corpus/*.parquet -o links --columns source target"""
+COMMANDS = (bulk_score, bulk_align)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from pronmetric.bulk.job import BUCKET, Step
+from pronmetric.bulk.job import Step
 from pronmetric.bulk.plan import Shard
 from pronmetric.cli import output
 
@@ -14,7 +14,7 @@ from pronmetric.cli import output
 @contextmanager
 def track(args: argparse.Namespace, shards: Sequence[Shard], step: Step) -> Iterator[Callable[[int], None]]:
     """Progress of a step, by rows, with the number of shards; of buckets by their number."""
-    if step.name == BUCKET:
+    if step.buckets:
         with output.bar(args, total=len(step.numbers), label=step.name, unit="buckets") as bar:
             yield lambda _: bar.update(1)
         return

@@ -49,23 +49,37 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None,
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
             another type, or a string has a NUL or a lone surrogate, or is above its limit.
     """
-    if not isinstance(record, Mapping):
-        expected = 'an object {"text": ..., "context": [...]}'
-        raise InputError(f"expected {expected}, got {_kind(record)}", file=file, line=line)
-    if "text" not in record:
-        raise InputError(f'the key "text" is missing; the record has {sorted(map(str, record))}', file=file, line=line)
-    text = _string(record, "text", file, line)
-    context = join(_sentences(record, "context", file, line))
+    record = object_of(record, 'an object {"text": ..., "context": [...]}', file=file, line=line)
+    text = string_of(record, "text", file=file, line=line)
+    context = join(sentences_of(record, "context", file=file, line=line))
     if not with_source:
         return Text(context, text)
     if "source" not in record:
         raise InputError('the key "source" is missing; it is required with a source language', file=file, line=line)
-    before = tuple(_sentences(record, "source_context", file, line))[-SOURCE_CONTEXT:]
-    return Text(context, text, Source(_string(record, "source", file, line), before))
+    before = tuple(sentences_of(record, "source_context", file=file, line=line))[-SOURCE_CONTEXT:]
+    return Text(context, text, Source(string_of(record, "source", file=file, line=line), before))
 
 
-def _string(record: Mapping[str, Any], name: str, file: str | None, line: int | None) -> str:
-    """The string in a field of a record."""
+def object_of(value: object, expected: str, *, file: str | None = None, line: int | None = None) -> Mapping[str, Any]:
+    """The value, a mapping.
+
+    Raises:
+        InputError: it is none; `expected` describes it.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(f"expected {expected}, got {_kind(value)}", file=file, line=line)
+    return value
+
+
+def string_of(record: Mapping[str, Any], name: str, *, file: str | None = None, line: int | None = None) -> str:
+    """The string in a field of a record.
+
+    Raises:
+        InputError: as `text_of`.
+    """
+    if name not in record:
+        message = f'the key "{name}" is missing; the record has {sorted(map(str, record))}'
+        raise InputError(message, file=file, line=line)
     value = record[name]
     if not isinstance(value, str):
         raise InputError(f'"{name}" must be a string, got {_kind(value)}', file=file, line=line)
@@ -74,8 +88,14 @@ def _string(record: Mapping[str, Any], name: str, file: str | None, line: int | 
     return value
 
 
-def _sentences(record: Mapping[str, Any], name: str, file: str | None, line: int | None) -> Sequence[str]:
-    """The list of strings in a field of a record; empty if the field is missing or null."""
+def sentences_of(
+    record: Mapping[str, Any], name: str, *, file: str | None = None, line: int | None = None
+) -> Sequence[str]:
+    """The list of strings in a field of a record; empty if the field is missing or null.
+
+    Raises:
+        InputError: as `text_of`.
+    """
     value = record.get(name)
     value = [] if value is None else value
     if not isinstance(value, list | tuple) or not all(isinstance(sentence, str) for sentence in value):

@@ -1,4 +1,4 @@
-"""`bulk score` on Ray: stopped and killed drivers, and a cluster of three nodes that loses one; every row once.
+"""`bulk` on Ray: stopped and killed drivers, and a cluster of three nodes that loses one; every row once.
 
 The driver and the cluster are processes of their own: Ray's threads and warnings stay out of this one.
 """
@@ -12,12 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pyarrow.parquet as pq
 import pytest
+
+from pronmetric.cli.main import main
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -49,15 +52,12 @@ def source(tmp_path: Path, sample: Path) -> Path:
 
 
 @pytest.fixture
-def start(
-    source: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path]
-) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def begin() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts a driver, with one row in a shard; at the end no process of it is left."""
     drivers: list[subprocess.Popen[str]] = []
-    call = ["score", source, "-o", tmp_path / "out", "--model", tiny_checkpoint(), "--shard-rows", "1"]
 
-    def begin(*flags: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "pronmetric", "bulk", *map(str, call), *flags]
+    def begin(*call: str | Path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "pronmetric", "bulk", *map(str, call), "--shard-rows", "1"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         drivers.append(subprocess.Popen(command, text=True, start_new_session=True, **pipes))  # type: ignore[call-overload]
         return drivers[-1]
@@ -69,6 +69,14 @@ def start(
         driver.communicate()
 
 
+@pytest.fixture
+def start(
+    begin: Callable[..., subprocess.Popen[str]], source: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path]
+) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a driver of `bulk score`."""
+    return partial(begin, "score", source, "-o", tmp_path / "out", "--model", tiny_checkpoint())
+
+
 def end(process: subprocess.Popen[str]) -> None:
     """Kill a process and those that it has started."""
     for child in psutil.Process(process.pid).children(recursive=True):
@@ -77,7 +85,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def finished(out: Path) -> set[str]:
-    return {path.name for path in (out / "scores").glob("part-*")}
+    return {path.name for path in out.glob("*/part-*")}
 
 
 def wait(driver: subprocess.Popen[str], out: Path, number: int) -> set[str]:
@@ -164,3 +172,25 @@ def test_a_cluster_that_loses_a_node(
         cluster.stdout.close()
         cluster.wait()
     check(tmp_path / "out", source, run_tiny)
+
+
+def test_an_alignment_that_is_killed_goes_on(
+    begin: Callable[..., subprocess.Popen[str]], tmp_path: Path, sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [(sample / name).read_text(encoding="utf-8").splitlines() for name in ("ref.txt", "system-a.txt")]
+    rows = [{"reference": a, "text": b} for a, b in zip(*texts, strict=True)] * 3
+    source, out = tmp_path / "in.jsonl", tmp_path / "out"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    killed = begin("align", source, "-o", out, "--workers", "1")
+    wait(killed, out, 2)
+    end(killed)
+    killed.communicate()
+    before = finished(out)
+    assert len(before) < len(rows) and not (out / "manifest.json").exists()
+    printed, err = complete(begin("align", source, "-o", out, "--workers", "2"))
+    assert f"rows\t{len(rows)}\n" in printed and f"{len(before)} of {len(rows)} shards are finished" in err
+    found = [row for path in sorted((out / "links").iterdir()) for row in pq.read_table(path).to_pylist()]
+    for name, key in (("a", "reference"), ("b", "text")):
+        (tmp_path / name).write_text("".join(f"{row[key]}\n" for row in rows), encoding="utf-8")
+    assert main(["align", str(tmp_path / "a"), str(tmp_path / "b"), "--table", str(out / "table.npz")]) == 0
+    assert [row["links"] for row in found] == capsys.readouterr().out.splitlines()

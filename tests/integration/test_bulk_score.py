@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.bulk import cluster, dedupe, run, shards
-from pronmetric.bulk.cluster import Pool
-from pronmetric.bulk.job import Job, Step
-from pronmetric.bulk.worker import ShardScorer
+from pronmetric.bulk import dedupe, run, shards
 from pronmetric.cli.main import main
 
 Bulk = Callable[..., int]
-
-
-@pytest.fixture
-def serial(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Works in this process, in place of Ray; gives the steps and numbers of the shards or buckets that were done."""
-    done: list[tuple[str, int]] = []
-
-    @contextmanager
-    def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
-        def work(job: Job, step: Step) -> Iterator[int]:
-            scorer = ShardScorer(job)
-            for number in step.numbers:
-                scorer.work(step.name, number)
-                done.append((step.name, number))
-                yield number
-
-        yield work
-
-    monkeypatch.setattr(cluster, "connect", connect)
-    monkeypatch.setattr(cluster, "require", lambda: None)
-    return done
 
 
 @pytest.fixture
@@ -216,7 +191,7 @@ def test_dedupe_goes_on_where_it_was_stopped(
     assert bulk(*call) == 1
     assert capsys.readouterr().err.count(":41: the key") == 1 and serial == [("spread", k) for k in range(3)]
     serial.clear()
-    monkeypatch.setattr(shards, "clean", lambda folder: None)
+    monkeypatch.setattr(shards, "clean", lambda *_: None)
     assert bulk(*call, "--on-error", "skip") == 0
     assert serial[0] == ("spread", 3) and [step for step, _ in serial].count("bucket") == 3
     before = rows(tmp_path / "out")

@@ -18,7 +18,7 @@ from pronmetric.baselines import apt_config
 from pronmetric.bulk import inputs
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import cut
-from pronmetric.bulk.rows import Reader
+from pronmetric.bulk.rows import Reader, to_score
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.errors import PronmetricError
 from pronmetric.output import tsv
@@ -46,8 +46,8 @@ FEW = settings(max_examples=15, derandomize=True, deadline=None, database=None)
 
 def read_bulk(path: Path) -> None:
     source = Source(str(path), str(path), inputs.JSONL, None)
-    reader = Reader([source])
-    for shard in cut(inputs.survey([source]), rows=3):
+    reader = Reader([source], to_score(with_source=False))
+    for shard in cut(inputs.survey([source], to_score(with_source=False).columns), rows=3):
         list(reader.read(shard))
     reader.close()
 

@@ -16,11 +16,12 @@ import pytest
 from pronmetric.bulk import inputs, plan, storage
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import Shard
-from pronmetric.bulk.rows import BadRow, Reader, Row
+from pronmetric.bulk.rows import BadRow, Reader, Row, to_score
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
 
 Write = Callable[..., str]
+FORM = to_score(with_source=False)
 
 
 def records(number: int, *, first: int = 0) -> list[dict[str, Any]]:
@@ -57,11 +58,11 @@ def find(*names: str, output: str = "elsewhere") -> list[Source]:
 
 def shards_of(names: Sequence[str], rows: int) -> tuple[list[Source], list[Shard]]:
     sources = find(*names)
-    return sources, plan.cut(inputs.survey(sources), rows=rows)
+    return sources, plan.cut(inputs.survey(sources, FORM.columns), rows=rows)
 
 
 def read(sources: Sequence[Source], shards: Sequence[Shard]) -> list[Row | BadRow]:
-    reader = Reader(sources)
+    reader = Reader(sources, FORM)
     found = [row for shard in shards for row in reader.read(shard)]
     reader.close()
     return found
@@ -100,7 +101,7 @@ def test_lines_count_as_score_counts_them(write: Write) -> None:
     raw = b'\xef\xbb\xbf{"id": 1, "text": "a"}\r\n{"id": 2, "text": "b"}'  # byte-order mark, no line end at the end
     sources, shards = shards_of([write("a.jsonl", raw)], 1)
     assert [(row.number, row.text.text) for row in read(sources, shards)] == [(1, "a"), (2, "b")]
-    assert inputs.survey(find(write("empty.jsonl", b"")))[0].rows == 0
+    assert inputs.survey(find(write("empty.jsonl", b"")), FORM.columns)[0].rows == 0
 
 
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
@@ -113,7 +114,7 @@ def test_packed_parts_one_after_the_other_are_one_file(write: Write, suffix: str
 
 def test_what_a_file_holds(write: Write) -> None:
     path = write("a.jsonl.gz", records(5))
-    (one,) = inputs.survey(find(path))
+    (one,) = inputs.survey(find(path), FORM.columns)
     raw = Path(path).read_bytes()
     assert (one.size, one.sha256, one.rows) == (len(raw), hashlib.sha256(raw).hexdigest(), 5)
 
@@ -234,7 +235,7 @@ def columns(**values: Any) -> list[dict[str, Any]]:
 def test_files_that_are_refused(write: Write, name: str, content: Any, message: str) -> None:
     path = write(name, content)
     with pytest.raises(InputError) as raised:
-        inputs.survey(find(path))
+        inputs.survey(find(path), FORM.columns)
     assert str(raised.value).startswith(f"{path}: {message}")
 
 
@@ -243,9 +244,9 @@ def test_a_packed_file_that_is_cut_off_is_refused(write: Write, suffix: str) -> 
     path = Path(write(f"a.jsonl.{suffix}", records(500)))
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="cannot be read"):
-        inputs.survey(find(str(path)))
+        inputs.survey(find(str(path)), FORM.columns)
 
 
 def test_a_column_that_is_required(write: Write) -> None:
     with pytest.raises(InputError, match="the column 'source' is missing"):
-        inputs.survey(find(write("a.parquet", records(1))), required=["source"])
+        inputs.survey(find(write("a.parquet", records(1))), to_score(with_source=True).columns)

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.alignment.source import Evidence
-from pronmetric.bulk import plan, shards, storage
+from pronmetric.bulk import plan, scores, shards, storage
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow, Row
-from pronmetric.bulk.shards import ShardWriter
+from pronmetric.bulk.score import RESULTS
+from pronmetric.bulk.shards import ErrorRows, ShardWriter
 from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally, Unmatched
@@ -96,12 +97,15 @@ def row(number: int, system: str | None = None) -> Row:
     return Row(number, f"id-{number}", system, Text("", "It is."))
 
 
-def write(folder: Path, shard: Shard, found: list[SegmentScore], bad: list[BadRow] = [], **options: Any) -> None:  # noqa: B006
-    with ShardWriter(storage.place(str(folder)), shard, "in.jsonl", with_source=False, **options) as writer:
+def write(folder: Path, shard: Shard, found: list[SegmentScore], bad: list[BadRow] = []) -> None:  # noqa: B006
+    place = storage.place(str(folder))
+    errors = ErrorRows(place, shard, "in.jsonl")
+    for one in bad:
+        errors.add(one)
+    errors.write()
+    with ShardWriter(place / "scores" / shard.name, scores.scores_schema(with_source=False)) as writer:
         for number, segment in enumerate(found, start=1):
-            writer.add(row(number), segment)
-        for one in bad:
-            writer.skip(one)
+            writer.add(scores.scores_row(row(number), segment, name="in.jsonl"))
         sums = {None: SystemSums.of(tallied(found))}
         writer.finish(ShardStatistics(len(found) + len(bad), len(bad), sums, Counts(encoded=len(found))))
 
@@ -121,8 +125,8 @@ def test_a_shard_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [r["preference"] for r in rows] == [s.preference for s in found]
     assert [[p["probability"] for p in r["pronouns"]] for r in rows] == [[p.score for p in s.pronouns] for s in found]
     folder = storage.place(str(tmp_path))
-    assert shards.finished(folder) == {shard.name}
-    merged = shards.statistics(folder, [shard])
+    assert shards.finished(folder / "scores") == {shard.name}
+    merged = shards.statistics(folder, [shard], RESULTS)
     assert (merged.rows, merged.skipped, merged.counts.encoded) == (11, 1, 10)
     assert merged.systems[None] == SystemSums.of(tallied(found))
 
@@ -131,8 +135,9 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
     pronoun = PronounScore("it", 0, 2, 0.5, 0.5, Evidence(0.25, "er", 3, 5))
     segment = SegmentScore(0.5, (pronoun,), None, 2, Unmatched((Word("sie", 0, 3),), ()))
     shard = Shard(0, 0, 0, 1, 0, 0)
-    with ShardWriter(storage.place(str(tmp_path)), shard, "a", with_source=True) as writer:
-        writer.add(row(1), segment)
+    target = storage.place(str(tmp_path)) / "scores" / shard.name
+    with ShardWriter(target, scores.scores_schema(with_source=True)) as writer:
+        writer.add(scores.scores_row(row(1), segment, name="a"))
         writer.finish(ShardStatistics.empty())
     (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
     assert found["pronouns"][0]["source"] == {"log_odds": 0.25, "word": "er", "start": 3, "end": 5}
@@ -142,9 +147,9 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
 def test_an_error_leaves_no_file(tmp_path: Path) -> None:
     with (
         pytest.raises(ValueError, match="stop"),
-        ShardWriter(storage.place(str(tmp_path)), Shard(0, 0, 0, 1, 0, 0), "a", with_source=False) as writer,
+        ShardWriter(storage.place(str(tmp_path)) / "scores" / "a", scores.scores_schema(with_source=False)) as writer,
     ):
-        writer.add(row(1), segments(1, 1)[0])
+        writer.add(scores.scores_row(row(1), segments(1, 1)[0], name="a"))
         raise ValueError("stop")
     assert list((tmp_path / "scores").iterdir()) == []
 
@@ -156,7 +161,7 @@ def test_skipped_rows_are_merged_in_order_and_partial_files_are_removed(tmp_path
     (tmp_path / "scores" / ".part-000001.parquet.01234567.part").touch()
     folder = storage.place(str(tmp_path))
     shards.write_errors(folder, both)
-    shards.clean(folder)
+    shards.clean(folder, "scores")
     found = pq.read_table(tmp_path / "errors.parquet").to_pylist()
     assert [(r["row"], r["reason"], r["record"]) for r in found] == [(k, "no text", "{}") for k in (1, 2, 3, 4)]
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
@@ -170,7 +175,7 @@ def test_a_broken_shard_is_named(tmp_path: Path) -> None:
     shard = Shard(0, 0, 0, 2, 0, 0)
     (tmp_path / "scores" / shard.name).write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"part-000000.parquet: is broken .*; delete it and run again"):
-        shards.statistics(storage.place(str(tmp_path)), [shard])
+        shards.statistics(storage.place(str(tmp_path)), [shard], RESULTS)
 
 
 def test_merged_statistics_are_those_of_one_pass() -> None:

@@ -16,6 +16,7 @@ import torch
 from data_prep.wmt import sgm, xml
 from pronmetric.alignment import source_files, table
 from pronmetric.bulk import inputs, storage
+from pronmetric.bulk.columns import Columns
 from pronmetric.errors import InputError
 from pronmetric.pretrained import elmo
 from pronmetric.text.lines import MAX_FILE
@@ -32,7 +33,7 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def survey(path: Path) -> list[inputs.Surveyed]:
-    return inputs.survey(inputs.find([str(path)], output=storage.place("elsewhere"))[0])
+    return inputs.survey(inputs.find([str(path)], output=storage.place("elsewhere"))[0], Columns({}, ()))
 
 
 @pytest.mark.parametrize("load", [table.load, source_files.load], ids=["alignment", "source"])
