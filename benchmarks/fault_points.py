@@ -83,6 +83,7 @@ class Point(NamedTuple):
 POINTS = (
     *(Point(verb, "SIGKILL", when) for verb in (PREPARE, TRAIN, SCORE) for when in (0.0, 0.5, 0.9, 1.0)),
     *(Point(verb, fault, 0.5) for verb in (PREPARE, TRAIN, SCORE) for fault in (*SIGNALS[1:], DISK, HANDLES, MEMORY)),
+    *(Point(TRAIN, DISK, when) for when in (0.1, 0.9)),
     *(Point(verb, READ_ONLY, None) for verb in (PREPARE, TRAIN, SCORE, BULK)),
     *(Point(BULK, fault, 0.2) for fault in (*SIGNALS, WORKER, DISK)),
 )

@@ -90,3 +90,15 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
     """Write `manifest.json` into a folder."""
     text = strict_json.dump(content, indent=1)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Counts named "stage.what" or "stage.what.why" as a tree."""
+    tree: dict[str, Any] = {}
+    for name in sorted(counts):
+        *stages, last = name.split(".")
+        place = tree
+        for stage in stages:
+            place = place.setdefault(stage, {})
+        place[last] = counts[name]
+    return tree

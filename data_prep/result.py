@@ -96,9 +96,9 @@ class Result:
             inputs=inputs,
             config=self._settings.to_manifest(),
             counts={
-                "testsets": {testset.id: _nested(self._counts[testset.id]) for testset, _ in files},
+                "testsets": {testset.id: manifest.nested(self._counts[testset.id]) for testset, _ in files},
                 **{
-                    kind: {split: _nested(self._counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
+                    kind: {split: manifest.nested(self._counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
                     for kind in ("passages", "coreference")
                     if f"{kind}_{TRAIN}" in rows
                 },
@@ -144,7 +144,7 @@ class Result:
             return {}
         languages = {testset.id: testset.source for testset in testsets}
         found = source_filter.by_language({name: self._counts[name] for name in languages}, languages)
-        return {"source": {language: _nested(counts) for language, counts in found.items()}}
+        return {"source": {language: manifest.nested(counts) for language, counts in found.items()}}
 
     def _judge(self, testset: TestSet) -> source_filter.Judge | None:
         """The judge of training pairs by their source; None if they are not filtered by it."""
@@ -316,15 +316,3 @@ class Result:
 def _read_counts(path: Path) -> dict[str, int]:
     found: dict[str, int] = strict_json.read(path, f"delete the folder {STAGES} and prepare again")
     return found
-
-
-def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Counts named "stage.what" or "stage.what.why" as a tree."""
-    tree: dict[str, Any] = {}
-    for name in sorted(counts):
-        *stages, last = name.split(".")
-        place = tree
-        for stage in stages:
-            place = place.setdefault(stage, {})
-        place[last] = counts[name]
-    return tree

@@ -19,6 +19,7 @@ from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import ErrorRows, Results, ShardWriter
+from pronmetric.text import records
 from pronmetric.text.context import object_of, string_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Aligning:
 def _row(value: Any, *, file: str, line: int, a: str, b: str) -> TokenRow:
     value = object_of(value, f'an object {{"{a}": ..., "{b}": ...}}', file=file, line=line)
     one, other = (split_tokens(string_of(value, name, file=file, line=line)) for name in (a, b))
-    return TokenRow(line, rows.id_of(value, file=file, line=line), (one, other))
+    return TokenRow(line, records.id_of(value, file=file, line=line), (one, other))
 
 
 def schema() -> pyarrow.Schema:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.alignment.source import Evidence
-from pronmetric.bulk import storage
+from pronmetric.bulk import parts
 from pronmetric.bulk.shards import WAITING
 from pronmetric.bulk.statistics import merge_counts
 from pronmetric.bulk.storage import Place
@@ -29,17 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 TEXTS, SCORED = "texts", "scored"
-BUCKET = 2**20
 _COUNTS = b"pronmetric.counts"
-
-
-def buckets(rows: int) -> int:
-    """The number of buckets for so many rows.
-
-    >>> [buckets(rows) for rows in (1, 2**20, 10**9)]
-    [1, 1, 954]
-    """
-    return -(-rows // BUCKET)
 
 
 def key(text: Text) -> bytes:
@@ -49,18 +39,12 @@ def key(text: Text) -> bytes:
 
 def texts_file(folder: Place, shard: int) -> Place:
     """The texts of a shard."""
-    return folder / WAITING / TEXTS / f"{shard:06d}.arrow"
+    return parts.file(folder, TEXTS, shard)
 
 
 def scores_file(folder: Place, bucket: int) -> Place:
     """The scores of a bucket."""
-    return folder / WAITING / SCORED / f"{bucket:06d}.arrow"
-
-
-def finished(folder: Place, step: str) -> frozenset[int]:
-    """The numbers of the files of a step, `TEXTS` or `SCORED`, that are finished."""
-    names = storage.files(folder / WAITING / step)
-    return frozenset(int(name.removesuffix(".arrow")) for name in names if not name.startswith("."))
+    return parts.file(folder, SCORED, bucket)
 
 
 def write_texts(target: Place, texts: Iterable[Text], *, buckets: int) -> None:
@@ -68,15 +52,15 @@ def write_texts(target: Place, texts: Iterable[Text], *, buckets: int) -> None:
     kept: list[dict[bytes, Text]] = [{} for _ in range(buckets)]
     for text in texts:
         found = key(text)
-        kept[int.from_bytes(found[:8], "big") % buckets].setdefault(found, text)
-    _write(target, _texts_schema(), ([_text_row(k, text) for k, text in part.items()] for part in kept))
+        kept[parts.bucket_of(found, buckets)].setdefault(found, text)
+    parts.write(target, _texts_schema(), ([_text_row(k, text) for k, text in part.items()] for part in kept))
 
 
 def score_bucket(
     folder: Place, bucket: int, *, shards: int, stream: Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
 ) -> None:
     """Score the distinct texts of a bucket, and write one record batch for each shard, with the scores of its texts."""
-    held = finished(folder, TEXTS)
+    held = parts.finished(folder, TEXTS)
     keys: list[list[bytes]] = []
     scores: dict[bytes, str] = {}
     new: deque[bytes] = deque()
@@ -84,7 +68,7 @@ def score_bucket(
 
     def texts() -> Iterator[Text]:
         for shard in range(shards):
-            rows = _read(texts_file(folder, shard), bucket) if shard in held else []
+            rows = parts.read(texts_file(folder, shard), bucket) if shard in held else []
             keys.append([row["key"] for row in rows])
             for row in rows:
                 if row["key"] not in scores:
@@ -95,8 +79,8 @@ def score_bucket(
     for segment in stream(texts(), counts):
         scores[new.popleft()] = json.dumps(segment, allow_nan=False)
     schema = _scores_schema().with_metadata({_COUNTS: json.dumps(asdict(counts))})
-    parts = ([{"key": k, "segment": scores[k]} for k in part] for part in keys)
-    _write(scores_file(folder, bucket), schema, parts)
+    found = ([{"key": k, "segment": scores[k]} for k in part] for part in keys)
+    parts.write(scores_file(folder, bucket), schema, found)
 
 
 def look_up(folder: Place, shard: int, *, buckets: int) -> Callable[[Iterable[Text]], Iterator[SegmentScore]]:
@@ -107,7 +91,7 @@ def look_up(folder: Place, shard: int, *, buckets: int) -> Callable[[Iterable[Te
     """
     scores: dict[bytes, str] = {}
     for bucket in range(buckets):
-        scores.update((row["key"], row["segment"]) for row in _read(scores_file(folder, bucket), shard))
+        scores.update((row["key"], row["segment"]) for row in parts.read(scores_file(folder, bucket), shard))
 
     def stream(texts: Iterable[Text]) -> Iterator[SegmentScore]:
         for text in texts:
@@ -121,13 +105,10 @@ def look_up(folder: Place, shard: int, *, buckets: int) -> Callable[[Iterable[Te
 
 def counts(folder: Place) -> Counts:
     """What was encoded in all buckets."""
-    import pyarrow as pa
-
     merged = Counts()
-    for bucket in sorted(finished(folder, SCORED)):
-        where = scores_file(folder, bucket)
-        with where.system.open(where.path, "rb") as file, pa.ipc.open_file(file) as reader:
-            merged = merge_counts(merged, Counts(**json.loads(reader.schema.metadata[_COUNTS])))
+    for bucket in sorted(parts.finished(folder, SCORED)):
+        stored = parts.metadata(scores_file(folder, bucket))[_COUNTS]
+        merged = merge_counts(merged, Counts(**json.loads(stored)))
     return merged
 
 
@@ -160,18 +141,3 @@ def _segment(found: Sequence[Any]) -> SegmentScore:
     each = (PronounScore._make([*p, None if e is None else Evidence(*e)]) for *p, e in pronouns)
     without = None if unmatched is None else Unmatched(*(tuple(Word(*w) for w in side) for side in unmatched))
     return SegmentScore(score, tuple(each), preference, words, without)
-
-
-def _write(target: Place, schema: pyarrow.Schema, parts: Iterable[list[dict[str, Any]]]) -> None:
-    import pyarrow as pa
-
-    with storage.atomic(target) as file, pa.ipc.new_file(file, schema) as writer:
-        for rows in parts:
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
-
-
-def _read(where: Place, batch: int) -> list[dict[str, Any]]:
-    import pyarrow as pa
-
-    with where.system.open(where.path, "rb") as file, pa.ipc.open_file(file) as reader:
-        return list(reader.get_batch(batch).to_pylist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from pronmetric.bulk.plan import Shard
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
 from pronmetric.text import records, strict_json
-from pronmetric.text.context import Text, refuse_unprintable
+from pronmetric.text.context import Text
 
 SHOWN = 1000  # characters of a bad row that are kept
 _BATCH = 1024
@@ -156,40 +156,7 @@ def to_score(*, with_source: bool) -> Form[Row]:
 
 def _row_to_score(value: Any, *, file: str, line: int, with_source: bool) -> Row:
     record = records.record_of(value, file=file, line=line, with_source=with_source)
-    return Row(line, text_of_id(record.id), name_of(value, "system", file=file, line=line), record.text)
-
-
-def name_of(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
-    """The name in a field of a record; None if the field is missing or null.
-
-    Raises:
-        InputError: it is no string, or has a NUL or a lone surrogate.
-    """
-    name = value.get(key)
-    if name is None:
-        return None
-    if not isinstance(name, str):
-        raise InputError(f'"{key}" must be a string or null', file=file, line=line)
-    refuse_unprintable(name, key, file=file, line=line)
-    return name
-
-
-def id_of(value: Mapping[str, Any], *, file: str, line: int) -> str | None:
-    """The id of a record as text; None if it is missing or null.
-
-    Raises:
-        InputError: it has a NUL or a lone surrogate.
-    """
-    if value.get("id") is None:
-        return None
-    found = text_of_id(value["id"])
-    refuse_unprintable(found, "id", file=file, line=line)
-    return found
-
-
-def text_of_id(value: Any) -> str:
-    """An id as text: a string as it is, another value as JSON, as in the tables of `score`."""
-    return value if isinstance(value, str) else strict_json.dump(value, sort_keys=True)
+    return Row(line, records.text_of_id(record.id), records.name_of(value, "system", file=file, line=line), record.text)
 
 
 def _line(stream: IO[bytes], most: int) -> bytes | None:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from pronmetric.bulk import dedupe, run, scores
+from pronmetric.bulk import dedupe, parts, run, scores
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Results
@@ -45,7 +45,7 @@ def _steps(planned: Planned[ShardStatistics], buckets: int) -> Iterator[Step]:
     if not buckets:
         yield Step(SCORE, numbers, gpu=True)
         return
-    spread, scored = (dedupe.finished(planned.folder, step) for step in (dedupe.TEXTS, dedupe.SCORED))
+    spread, scored = (parts.finished(planned.folder, step) for step in (dedupe.TEXTS, dedupe.SCORED))
     yield from (
         step
         for step in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import bulk_align, bulk_score
+from pronmetric.cli import bulk_align, bulk_prepare, bulk_score
 from pronmetric.cli.verb_parser import group_parser, run_command
 
 DESCRIPTION = """Work on many files in many processes, on this machine or on a Ray cluster
@@ -13,7 +13,7 @@ DESCRIPTION = """Work on many files in many processes, on this machine or on a R
 EPILOG = """examples:
   pronmetric bulk score corpus/*.parquet -o scores --workers 4
   pronmetric bulk align corpus/*.parquet -o links --columns source target"""
-COMMANDS = (bulk_score, bulk_align)
+COMMANDS = (bulk_score, bulk_align, bulk_prepare)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
-from pronmetric.bulk import dedupe, inputs, rows, run, score
+from pronmetric.bulk import inputs, parts, rows, run, score
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.worker import Model, Scoring, signature
@@ -68,7 +68,7 @@ def run_score(args: argparse.Namespace) -> int:
     del metric
     surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None).columns)
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)
-    buckets = dedupe.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
+    buckets = parts.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
     task = Scoring(_model(args), context, args.batch_size, buckets, str(signed))
     job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
     connect, track = bulk_flags.connection(args, planned, note)

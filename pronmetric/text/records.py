@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from hashlib import blake2b
 from itertools import chain, islice
@@ -68,6 +68,39 @@ def record_of(value: Any, *, file: str, line: int, with_source: bool = False) ->
         raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=line)
     refuse_unprintable(strict_json.dump(value["id"], sort_keys=True), "id", file=file, line=line)
     return Record(value["id"], text)
+
+
+def name_of(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
+    """The name in a field of a record; None if the field is missing or null.
+
+    Raises:
+        InputError: it is no string, or has a NUL or a lone surrogate.
+    """
+    name = value.get(key)
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise InputError(f'"{key}" must be a string or null', file=file, line=line)
+    refuse_unprintable(name, key, file=file, line=line)
+    return name
+
+
+def id_of(value: Mapping[str, Any], *, file: str, line: int) -> str | None:
+    """The id of a record as text; None if it is missing or null.
+
+    Raises:
+        InputError: it has a NUL or a lone surrogate.
+    """
+    if value.get("id") is None:
+        return None
+    found = text_of_id(value["id"])
+    refuse_unprintable(found, "id", file=file, line=line)
+    return found
+
+
+def text_of_id(value: Any) -> str:
+    """An id as text: a string as it is, another value as JSON, as in the tables of `score`."""
+    return value if isinstance(value, str) else strict_json.dump(value, sort_keys=True)
 
 
 def _mode(name: str) -> int:

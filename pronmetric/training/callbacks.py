@@ -80,12 +80,21 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         part = Path(f"{path}.part")
         part.parent.mkdir(parents=True, exist_ok=True)
         try:
-            torch.save(checkpoint, part)
+            with part.open("wb") as file:  # where torch opens the path itself, its error has no reason
+                torch.save(checkpoint, file)
             part.replace(path)
-        except (OSError, RuntimeError) as error:  # torch raises a RuntimeError on a full disk
-            raise PronmetricError(f"{path}: cannot be written: {str(error).splitlines()[0]}") from error
+        except (OSError, RuntimeError) as error:
+            raise PronmetricError(f"{path}: cannot be written: {_reason(error)}") from error
         finally:
             part.unlink(missing_ok=True)
+
+
+def _reason(error: BaseException) -> str:
+    """Why a file was not written: torch raises a RuntimeError after the OSError of the file."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, OSError):
+        found = found.__context__
+    return (found.strerror if found is not None else None) or str(error).splitlines()[0]
 
 
 class ProgressBar(Callback):

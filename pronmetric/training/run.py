@@ -264,7 +264,7 @@ def fit(
     every = steps_between(trainer.validate_every, length)
     resume = ResumePoint(last, every=trainer.save_every, validations=every, settings=settings)
     lightning = make_trainer(out, trainer, goal, steps=length.steps, validations=every, callbacks=[best, resume])
-    with _stoppable(lightning, last):
+    with _stoppable(lightning, last), _raised_by_threads():
         lightning.fit(module, data, ckpt_path=str(last) if last.is_file() else None, weights_only=True)
     if not lightning.is_global_zero:
         return None
@@ -298,6 +298,26 @@ def _stoppable(trainer: pl.Trainer, last: Path) -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)  # Lightning leaves it ignored
+
+
+@contextmanager
+def _raised_by_threads() -> Iterator[None]:
+    """Raise at the end the OSError that ended a logger's thread, as on a full disk; Python prints only a traceback."""
+    before, raised = threading.excepthook, list[OSError]()
+
+    def keep(args: threading.ExceptHookArgs) -> None:
+        if isinstance(args.exc_value, OSError):
+            raised.append(args.exc_value)
+        else:
+            before(args)
+
+    threading.excepthook = keep
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+    if raised:
+        raise raised[0]
 
 
 def _place(trainer: pl.Trainer, last: Path) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.bulk import dedupe, run, shards
+from pronmetric.bulk import parts, run, shards
 from pronmetric.cli.main import main
 
 Bulk = Callable[..., int]
@@ -153,7 +153,7 @@ def test_dedupe_encodes_each_distinct_text_once_for_all_shards(
     monkeypatch: pytest.MonkeyPatch,
     flags: list[str],
 ) -> None:
-    monkeypatch.setattr(dedupe, "BUCKET", 20)  # three buckets
+    monkeypatch.setattr(parts, "BUCKET", 20)  # three buckets
     rows_in = [{**one, "source": "Sie sah ihn.", "source_context": ["Er kam."]} for one in records]
     source = write(tmp_path / "in.jsonl", [*rows_in[:40], {"id": "bad"}, *rows_in[:15]])
     call = [source, "--shard-rows", "12", "--on-error", "skip", *flags]
@@ -185,7 +185,7 @@ def test_dedupe_goes_on_where_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(dedupe, "BUCKET", 20)
+    monkeypatch.setattr(parts, "BUCKET", 20)
     source = write(tmp_path / "in.jsonl", [*records[:40], {"id": "bad"}])
     call = [source, "-o", tmp_path / "out", "--shard-rows", "12", "--dedupe"]
     assert bulk(*call) == 1

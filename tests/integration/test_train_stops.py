@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -119,11 +121,11 @@ def test_a_signal_before_the_first_checkpoint_is_reported(
 def test_a_signal_while_a_file_is_written_leaves_no_part_of_it(
     run: Run, tmp_path: Path, number: int, code: int, _how: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def save(state: Any, path: Path) -> None:
-        if path.name == f"{name}.ckpt.part":
-            path.write_bytes(b"PK" * 1000)
+    def save(state: Any, file: BinaryIO) -> None:
+        if Path(file.name).name == f"{name}.ckpt.part":
+            file.write(b"PK" * 1000)
             os.kill(os.getpid(), number)
-        real(state, path)
+        real(state, file)
 
     real = torch.save
     monkeypatch.setattr(callbacks.torch, "save", save)
@@ -134,16 +136,38 @@ def test_a_signal_while_a_file_is_written_leaves_no_part_of_it(
 def test_a_full_disk_is_one_line_and_leaves_no_part(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def save(_: Any, path: Path) -> None:
-        path.write_bytes(b"PK")
-        raise RuntimeError("PytorchStreamWriter failed writing file data/7: file write failed\nat inline_container.cc")
+    class Full(BytesIO):
+        """A disk with room for 4 kB."""
 
+        def write(self, data: Any, /) -> int:
+            if self.tell() + len(data) > 4096:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(data)
+
+    def save(state: Any, file: BinaryIO) -> None:
+        file.write(b"PK")
+        real(state, Full())
+
+    real = torch.save
     monkeypatch.setattr(callbacks.torch, "save", save)
     assert run(tmp_path / "out") == 1
     told, notes = capsys.readouterr()
     assert told == "" and notes.count("\n") == 1
-    assert "last.ckpt: cannot be written: PytorchStreamWriter failed writing file data/7" in notes
+    assert notes.endswith("last.ckpt: cannot be written: No space left on device\n")
     assert left(tmp_path / "out") == set()
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_full_disk_under_a_log_is_an_error(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "events")
+
+    monkeypatch.setattr("tensorboard.summary.writer.record_writer.RecordWriter.write", write)
+    assert run(tmp_path / "out") == 1
+    told, notes = capsys.readouterr()
+    assert told == "" and "Traceback" not in notes and notes.endswith("No space left on device\n")
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.alignment.source import Evidence
-from pronmetric.bulk import dedupe, storage
+from pronmetric.bulk import dedupe, parts, storage
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
 from pronmetric.text.context import Source, Text
@@ -36,7 +36,7 @@ def test_each_distinct_text_is_scored_once(tmp_path: Path, buckets: int) -> None
 
     for number, texts in enumerate(SHARDS):
         dedupe.write_texts(dedupe.texts_file(folder, number), texts, buckets=buckets)
-    assert dedupe.finished(folder, dedupe.TEXTS) == {0, 1, 2}
+    assert parts.finished(folder, dedupe.TEXTS) == {0, 1, 2}
     for bucket in range(buckets):
         dedupe.score_bucket(folder, bucket, shards=len(SHARDS), stream=stream)
     assert sorted(scored) == sorted([A, B, C]) and dedupe.counts(folder).encoded == 3
