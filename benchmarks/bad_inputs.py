@@ -95,7 +95,13 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("report data a --to_json new", "data/study.json"),
     ],
     "board": [Call("build --wmt wmt -o new", "wmt/t.de-en.xml")],
-    "bulk": [Call("score in.jsonl -o new", "in.jsonl"), Call("score in.parquet -o new", "in.parquet")],
+    "bulk": [
+        Call("score in.jsonl -o new", "in.jsonl"),
+        Call("score in.parquet -o new", "in.parquet"),
+        Call("align in.jsonl -o new", "in.jsonl"),
+        Call("align in.jsonl -o new --table a", "a"),
+        Call("prepare in.jsonl in.parquet -o new", "in.jsonl in.parquet"),
+    ],
     "export": [Call("--onnx model -o new", "model/config.yaml model/model.safetensors")],
     "completion": [],
 }

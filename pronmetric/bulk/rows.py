@@ -10,7 +10,7 @@ from typing import IO, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pronmetric.bulk import inputs, storage
 from pronmetric.bulk.columns import IDS, STRING_LISTS, STRINGS, Columns
-from pronmetric.bulk.inputs import JSONL, Source
+from pronmetric.bulk.inputs import JSONL, Source, Surveyed
 from pronmetric.bulk.plan import Shard
 from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
@@ -127,6 +127,22 @@ class Reader(Generic[R]):
             return 0, inputs.unpack(raw, source.compression)
         raw.seek(shard.position)
         return shard.line, raw
+
+
+def check_first(surveyed: Sequence[Surveyed], form: Form[R]) -> None:
+    """Read the first row of each file.
+
+    Raises:
+        InputError: it is a bad one, as where files have another form.
+    """
+    for one in surveyed:
+        if one.rows:
+            reader = Reader([one.source], form)
+            with closing(reader.read(Shard(0, 0, 0, 1, 0, 0))) as found:
+                for row in found:
+                    if isinstance(row, BadRow):
+                        raise row.error
+            reader.close()
 
 
 def accept(rows: Iterable[R | BadRow], *, skip: bool, leave_out: Callable[[BadRow], object]) -> Iterator[R]:

@@ -61,7 +61,7 @@ def run_align(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     task = Aligning(a, b, args.symmetrize)
     named = {"aligner": "agreement", "a": a, "b": b, "symmetrize": args.symmetrize}
     signed = Signature.of(version=__version__, **named, **bulk_table.fields(args))
-    surveyed = bulk_flags.survey(args, sources, task.form.columns)
+    surveyed = bulk_flags.survey(args, sources, task.form)
     planned = run.prepare(folder, surveyed, signed, align.RESULTS, rows=args.shard_rows)
     note.begin()
     bulk_table.provide(args, planned, Reader(sources, task.form), lambda row: row.tokens, note)

@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from pronmetric.bulk import cluster, inputs, storage
-from pronmetric.bulk.columns import Columns
+from pronmetric.bulk import cluster, inputs, rows, storage
 from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.inputs import Source, Surveyed
+from pronmetric.bulk.rows import Form
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Statistics
 from pronmetric.bulk.storage import Place
@@ -58,10 +58,13 @@ def find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None]
     return folder, sources
 
 
-def survey(args: argparse.Namespace, sources: list[Source], columns: Columns) -> list[Surveyed]:
-    """Read the inputs once, with progress."""
+def survey(args: argparse.Namespace, sources: list[Source], form: Form[Any]) -> list[Surveyed]:
+    """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
     with output.bar(args, total=len(sources), label="read", unit="files", short=True) as bar:
-        return inputs.survey(sources, columns, advance=bar.update)
+        found = inputs.survey(sources, form.columns, advance=bar.update)
+    if args.on_error == "fail":
+        rows.check_first(found, form)
+    return found
 
 
 def connection(

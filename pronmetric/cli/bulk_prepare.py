@@ -74,7 +74,7 @@ def run_prepare(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     folder, sources = bulk_flags.find(args, note, read=[args.table, *(name for name in named if Path(name).is_file())])
     maker.check()
     signed = Signature.of(version=__version__, **_fields(maker), **bulk_table.fields(args))
-    surveyed = bulk_flags.survey(args, sources, pairs.COLUMNS)
+    surveyed = bulk_flags.survey(args, sources, pairs.form(maker))
     planned = run.prepare(folder, surveyed, signed, pairs.RESULTS, rows=args.shard_rows)
     note.begin()
     bulk_table.provide(args, planned, Reader(sources, pairs.form(maker)), maker.tokens, note)

@@ -66,7 +66,7 @@ def run_score(args: argparse.Namespace) -> int:
     metric = load.metric(args, note)
     signed = signature(metric, context=context)
     del metric
-    surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None).columns)
+    surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
     task = Scoring(_model(args), context, args.batch_size, buckets, str(signed))

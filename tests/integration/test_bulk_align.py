@@ -138,6 +138,21 @@ def test_a_bad_row_is_an_error_or_is_skipped(
     }
 
 
+def test_files_of_another_form_are_refused_before_anything_is_written(
+    serial: list[tuple[str, int]],
+    tmp_path: Path,
+    texts: list[tuple[str, str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    good, other = write(tmp_path / "a.jsonl", texts), tmp_path / "b.jsonl"
+    other.write_text('{"a": 1}\n', encoding="utf-8")
+    assert bulk(good, other, "-o", tmp_path / "out") == 1
+    assert capsys.readouterr().err == (
+        f"pronmetric: error: {other}:1: the key \"reference\" is missing; the record has ['a']\n"
+    )
+    assert not (tmp_path / "out").exists() and serial == []
+
+
 def test_columns_of_bitext(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"source": ["das Haus", "ein Haus"], "target": ["the house", "a house"]}), path)
