@@ -140,8 +140,9 @@ checkpoint's config and card is left out. {faults["note"]}
 {_points(points)}
 {_summary(points)}
 
-Full disk: all room is taken at that moment. Without file handles no further file can be opened; without memory only
-1 MiB more can be taken; a run that needs no more goes on (exit 0).
+Full disk: all room is taken at that moment; the room of files that are replaced later is free again. Without file
+handles no further file can be opened; without memory only 1 MiB more can be taken; a run that needs no more goes on
+(exit 0).
 
 ## Bad inputs
 
@@ -218,16 +219,7 @@ def _summary(points: Rows) -> str:
     traced = sum(row["traceback"] is not None for row in points)
     return (
         f"{same} of {len(points)} runs gave the same bytes after the restart; {half} left a half-written file;"
-        f" {traced} ended with a traceback.{_without_bulk(points)}"
-    )
-
-
-def _without_bulk(points: Rows) -> str:
-    if any(row["verb"] == "bulk score" for row in points):
-        return ""
-    return (
-        " `bulk score` is not measured here yet; `tests/integration/test_bulk_ray.py` kills and interrupts its driver, "
-        "and kills a node of a cluster."
+        f" {traced} ended with a traceback."
     )
 
 

@@ -16,13 +16,18 @@ from typing import Any
 from pronmetric.bulk.job import Job, Step
 from pronmetric.errors import MissingExtra, PronmetricError
 
-# Read by Ray when it is imported: no telemetry, no progress bars or notices of its own.
+# Read by Ray when it is imported: no telemetry, no progress bars or notices of its own. Workers have the priority of
+# the command; Ray would give them niceness 15, with which they stand still on a busy machine.
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_worker_niceness": "0",
 }
+# A local Ray listens on 127.0.0.1 only. Ray has this switch for macOS and Windows, where it is the default; elsewhere
+# it replaces that address by one that other machines reach.
+_LOCAL_ENVIRONMENT = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _OBJECT_STORE = 100 * 2**20  # bytes; only the plan and short results pass through it
 _FOLDER = "pm-ray-"  # of Ray's sockets and logs
 _LONGEST = 40  # characters of that folder's path: those of a socket are limited to 107
@@ -61,7 +66,7 @@ def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
     Raises:
         PronmetricError: Ray is not installed, or cannot be started or reached.
     """
-    ray = _import()
+    ray = _import(pool.address)
     with TemporaryDirectory(prefix=_FOLDER, ignore_cleanup_errors=True) as folder:
         try:
             with _no_stderr(), _same_handlers():
@@ -71,13 +76,14 @@ def connect(pool: Pool) -> Iterator[Callable[[Job, Step], Iterator[int]]]:
             ray.shutdown()
 
 
-def require() -> None:
-    """Raise MissingExtra if Ray is not installed."""
-    _import()
+def require(address: str | None) -> None:
+    """Raise MissingExtra if Ray is not installed. address: of a cluster; None for a local Ray."""
+    _import(address)
 
 
-def _import() -> Any:
-    os.environ.update({name: value for name, value in _ENVIRONMENT.items() if name not in os.environ})
+def _import(address: str | None) -> Any:
+    wanted = _ENVIRONMENT if address is not None else {**_ENVIRONMENT, **_LOCAL_ENVIRONMENT}
+    os.environ.update({name: value for name, value in wanted.items() if name not in os.environ})
     try:
         import ray
         import ray.data

@@ -51,7 +51,7 @@ def find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None]
     """
     folder = storage.place(args.output)
     targets.check([], read=[*args.inputs, *read], folders=[folder.path] if storage.is_local(folder) else [])
-    cluster.require()
+    cluster.require(args.address)
     sources, ignored = inputs.find(args.inputs, output=folder)
     if ignored:
         note(f"{ignored} files of the input folders have another suffix and are not read")

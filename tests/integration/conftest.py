@@ -29,5 +29,5 @@ def serial(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         yield work
 
     monkeypatch.setattr(cluster, "connect", connect)
-    monkeypatch.setattr(cluster, "require", lambda: None)
+    monkeypatch.setattr(cluster, "require", lambda _: None)
     return done

@@ -28,7 +28,7 @@ PATIENCE = 1500  # seconds until a step is taken to hang, on a machine that is b
 ROWS = 150
 CLUSTER = """
 import os, sys
-os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_BACKEND_LOG_LEVEL="fatal")
+os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_BACKEND_LOG_LEVEL="fatal", RAY_worker_niceness="0")
 from ray.cluster_utils import Cluster
 size = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
 cluster = Cluster(initialize_head=True, head_node_args={**size, "num_cpus": 0})
@@ -133,6 +133,9 @@ def test_a_driver_that_is_killed_or_interrupted_goes_on(
     interrupted = start("--workers", "1")
     wait(interrupted, out, len(finished(out)) + 2)
     children = psutil.Process(interrupted.pid).children(recursive=True)
+    listening = [c.laddr.ip for child in children for c in child.net_connections() if c.status == "LISTEN"]
+    assert listening and {ip.removeprefix("::ffff:") for ip in listening} == {"127.0.0.1"}
+    assert {child.nice() for child in children} == {psutil.Process(interrupted.pid).nice()}
     interrupted.send_signal(signal.SIGINT)
     err = interrupted.communicate(timeout=PATIENCE)[1]
     assert interrupted.returncode == 130 and err.endswith("pronmetric: interrupted\n")
