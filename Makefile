@@ -2,7 +2,7 @@
 # make test         run the tests, in shuffled order
 # make test-matrix  run them for each instruction set of torch, with one thread and with two (hours)
 # make lint         ruff, mypy, import-linter
-# make bench        measure speed and precision of scoring (on WMT22 where ../shared has it, else on the sample)
+# make bench        measure speed, memory and precision of scoring (on WMT22 where ../shared has it, else on the sample)
 # make docs         build the documentation site into site/
 # make notebooks    run the notebooks and write docs/notebooks, their pages with output
 # make wheel        build the wheel into dist/
@@ -44,7 +44,8 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.scoring_speed
 	$(BIN)/python -m benchmarks.precision
-	$(BIN)/python -m benchmarks.systems
+	$(BIN)/python -m benchmarks.systems --lines 500
+	$(BIN)/python -m benchmarks.performance
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m mkdocs build --strict --quiet

@@ -104,7 +104,7 @@ assert "score" in out.getvalue()
     assert run(helped).strip() == "[]"
 
 
-SLOW = ("transformers", "scipy", "sklearn", "pandas", "datasets", "pytorch_lightning", "hydra")
+SLOW = ("torch._dynamo", "transformers", "scipy", "sklearn", "pandas", "datasets", "pytorch_lightning", "hydra")
 
 
 def test_scoring_with_the_shipped_checkpoint_loads_no_slow_library() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD, CONFIG, WEIGHTS
@@ -120,7 +121,8 @@ def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     try:
         shapes = _shapes(folder / WEIGHTS)
         _refuse_other_tensors(_plan(config, folder / CONFIG, tensors=len(shapes), trainable=trainable), shapes)
-        model = build(config, trainable=trainable)
+        with _WithoutValues():
+            model = build(config, trainable=trainable)
         weights = load_file(folder / WEIGHTS)
         _refuse_values(model, weights)
         model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
@@ -171,10 +173,23 @@ def _at_most(parameters: int) -> Iterator[None]:
         handle.remove()
 
 
+class _WithoutValues(TorchFunctionMode):
+    """Parameters are not drawn at random; on the meta device that would import PyTorch's compiler, for seconds."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Call `func`, or leave its tensor as it is."""
+        given = kwargs or {}
+        if func is nn.init.normal_:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
 def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: bool) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors of an architecture, without allocating them."""
     try:
-        with _at_most(_SPARE * tensors + 16), torch.device("meta"):
+        with _at_most(_SPARE * tensors + 16), torch.device("meta"), _WithoutValues():
             return {
                 name: tuple(tensor.shape) for name, tensor in build(config, trainable=trainable).state_dict().items()
             }

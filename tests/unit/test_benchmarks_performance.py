@@ -1,0 +1,117 @@
+"""Figures, page and plot of `benchmarks.performance`; the other metrics, in a small size."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks import performance, performance_page
+from benchmarks.elmo import PUBLISHED
+
+ROW: dict[str, Any] = {
+    "name": "pronmetric",
+    "kind": "ours",
+    "precision": "32",
+    "parameters": 23_000_000,
+    "lines": 40,
+    "pieces_a_line": 50.0,
+    "pieces_per_cpu_second": 5000.0,
+    "lines_per_cpu_second": 100.0,
+    "preparing_seconds_a_line": 0.0005,
+    "flops_a_line": 1.2e9,
+    "memory_bytes": 500_000_000,
+}
+BF16 = ROW | {"precision": "bf16", "lines_per_cpu_second": 200.0}
+ELMO = ROW | {"name": "ELMo", "preparing_seconds_a_line": None, "flops_a_line": None, "memory_bytes": None}
+LARGE = ROW | {"name": "large", "preparing_seconds_a_line": None, "flops_a_line": 1e12}
+CONTENT: dict[str, Any] = {
+    "date": "2026-01-01",
+    "command": "python -m benchmarks.performance",
+    "weights": "01234567",
+    "outputs": "some",
+    "lines": 40,
+    "machine": "a CPU, 2 CPUs",
+    "load_average": [0.0, 1.0],
+    "segments": 40,
+    "speed": [ROW, BF16, ELMO, LARGE],
+    "help": {"seconds": 0.2, "cpu_seconds": 0.125},
+    "first_score": {"seconds": 2.0, "cpu_seconds": 1.9},
+    "compare": {"seconds": 10.0, "cpu_seconds": 10.0},
+    "report": {"seconds": 17.5, "cpu_seconds": 17.5},
+}
+
+
+def test_costs_of_a_million_lines() -> None:
+    assert performance_page.cpu_cost(ROW) == pytest.approx(10_000 / 3600 * 0.05)
+    assert performance_page.gpu_cost(ROW) == pytest.approx(500 / 8 / 3600 * 2)  # the cores, not the card's 10 seconds
+    assert performance_page.gpu_cost(LARGE) == pytest.approx(1e18 / (312e12 * 0.4) / 3600 * 2)
+    assert performance_page.gpu_cost(ELMO) is None
+
+
+def test_tables_page_and_plot(tmp_path: Path) -> None:
+    tables = performance_page.tables(CONTENT)
+    assert "| pronmetric, bf16 | 23 M | 200.0 | 5,000 | 50 | 0.50 |" in tables
+    assert "| `pronmetric report` of its result | 17.5 | 17.5 | 1.75 |" in tables
+    assert "| `pronmetric score`, one line | 3 s | 1.90 | 2.00 |" in tables
+    assert "ELMo" not in performance_page.tables({"help": CONTENT["help"], "first_score": CONTENT["first_score"]})
+    assert "| ELMo, fp32 | 0.14 | - |" in tables
+    page = performance_page.page(CONTENT)
+    assert tables.split("\n\n")[0] in page
+    assert "2,000 lines a second (5 % of the time of\nscoring in fp32, 10 % in bf16)" in page
+    pytest.importorskip("matplotlib")
+    for name in ("a.svg", "b.svg"):
+        performance_page.plot(CONTENT, tmp_path / name)
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "large, fp32" in drawn and drawn == (tmp_path / "b.svg").read_text(encoding="utf-8")
+
+
+def test_the_page_is_that_of_its_figures() -> None:
+    names = (performance_page.JSON, performance_page.INT8)
+    found = [json.loads(name.read_text(encoding="utf-8")) for name in names if name.exists()]
+    assert performance_page.PAGE.read_text(encoding="utf-8") == performance_page.page(*found)
+
+
+def test_time_of_the_model_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr(performance.time, "process_time", lambda: float(next(clock)))
+    metric = SimpleNamespace(config={"encoder": {}}, _forward=lambda batches: iter(batches))
+    metric.predict = lambda records: list(metric._forward(records))
+    counting = performance._Metric(metric)
+    counting.score([{}, {}, {}])
+    assert counting.forward_seconds == 3.0  # a second for each batch
+
+
+def test_a_comet_scores_each_triple_by_itself() -> None:
+    import torch
+
+    from benchmarks.peer_models import CometSized
+    from pronmetric.checkpoint import files, locate
+
+    collator = files.load(locate.locate().folder, trainable=False).collator
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    torch.manual_seed(0)
+    comet = CometSized(collator, {**sizes, "vocab_size": 30_522, "max_position_embeddings": 40}).eval()
+    triples = [("Das ist gut.", "This is good.", "That is good."), ("Ja", "Yes", "Yes, I think that it is so.")]
+    one, two = comet.score(triples)
+    assert one != two
+    assert comet.score(triples[::-1]) == pytest.approx([two, one], abs=1e-6)
+    assert comet.score(triples[:1]) == pytest.approx([one], abs=1e-6)
+    assert len(comet.encode(triples)) == 6
+
+
+def test_the_metric_on_elmo_scores_pronouns() -> None:
+    from benchmarks.peer_models import elmo_metric
+
+    shape = replace(PUBLISHED, cell=8, projection=4, filters=((1, 4), (2, 4)))
+    (segment,) = elmo_metric(shape).predict([{"text": "They left when she saw it."}]).segments
+    assert segment.score is not None and [p.text for p in segment.pronouns] == ["They", "she", "it"]
+
+
+def test_the_memory_of_this_process_is_known() -> None:
+    found = performance.peak_memory()
+    assert found is None or found > 1_000_000
