@@ -77,7 +77,7 @@ class QuantizedLinear:
     """A linear map by the quantised operators of oneDNN, in the place of `packed.PackedLinear`.
 
     Each row of the weights has a scale. The inputs of a call have one scale and offset, from their least and greatest
-    value. They are unsigned: with signed ones oneDNN falls back to a path that is a hundred times slower.
+    value. They are unsigned: with signed ones oneDNN falls back to a path that is far slower.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, *, dtype: torch.dtype, gelu: bool = False) -> None:
@@ -383,6 +383,8 @@ def main() -> None:
     outputs = corpora.take(outputs, list(outputs.systems)[:1], options.lines)
     content = scoring.plain(measure(outputs, test_sets(options.shared, options.items)))
     print(performance_page.int8_section(content))
+    if options.out is not None:
+        options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if options.page:
         performance_page.INT8.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         performance_page.write()

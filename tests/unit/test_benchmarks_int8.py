@@ -58,7 +58,7 @@ def test_a_quantised_map_is_close_to_the_exact_one() -> None:
 def test_the_section_of_the_page() -> None:
     each = {"engine": "a runtime", "precision": "int8", "pieces_per_cpu_second": 9000.4, "times_bf16": 1.504}
     each |= {"mean_difference": 0.0031, "largest_difference": 0.05, "meets_the_bar": True}
-    content = {
+    content: dict[str, Any] = {
         "command": "python -m benchmarks.int8",
         "date": "2026-01-01",
         "lines": 600,
@@ -74,4 +74,7 @@ def test_the_section_of_the_page() -> None:
     section = performance_page.int8_section(content)
     assert "| a runtime, int8 | 9,000 | 1.50 | 0.00310 | 0.0500 | 85.1 | yes |" in section
     assert "600 items of the study set: test data" in section and "left out: another int8" in section
+    assert "a runtime, int8: meets the bar. A precision `int8` is not built yet" in section
+    slow = content | {"engines": [content["engines"][0] | {"meets_the_bar": False}]}
+    assert "None meets the bar" in performance_page.int8_section(slow)
     assert "Accuracy" not in performance_page.int8_section(content | {"items": {}, "engines": [each]})
