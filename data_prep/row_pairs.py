@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,6 +72,10 @@ class RowPairs:
     @cached_property
     def _keep(self) -> Filter:
         return agreement_filter(self.agreement, min_agreement=self.min_agreement, language=self._language)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings alone: a worker reads tables itself."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def check(self) -> None:
         """Raise InputError for a language, inventory or filter that there is not."""

@@ -166,8 +166,10 @@ class _Worker:
         (number,), error = batch["item"].tolist(), ""
         try:
             self._worker.work(self._step, number)
-        except (PronmetricError, OSError) as failed:
+        except PronmetricError as failed:
             error = str(failed)
+        except OSError as failed:
+            error = f"{failed.filename}: {failed.strerror}" if failed.filename and failed.strerror else str(failed)
         return {"number": [number], "error": [error]}
 
 

@@ -91,7 +91,7 @@ def files(folder: Place) -> list[str]:
 
 @contextmanager
 def atomic(target: Place) -> Iterator[IO[bytes]]:
-    """A file that gets its name only if the block succeeds; its folder is created."""
+    """A file that gets its name only if the block succeeds; its folder is created. An OSError gets the file's name."""
     folder, _, name = target.path.rpartition("/")
     target.system.makedirs(folder, exist_ok=True)
     partial = f"{folder}/.{name}.{uuid4().hex[:8]}{PARTIAL}"
@@ -99,7 +99,9 @@ def atomic(target: Place) -> Iterator[IO[bytes]]:
         with target.system.open(partial, "wb") as file:
             yield file
         target.system.mv(partial, target.path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename in (None, partial):
+            error.filename = target.url
         with suppress(OSError):
             target.system.rm_file(partial)
         raise

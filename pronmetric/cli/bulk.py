@@ -12,7 +12,8 @@ DESCRIPTION = """Work on many files in many processes, on this machine or on a R
 (pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""
 EPILOG = """examples:
   pronmetric bulk score corpus/*.parquet -o scores --workers 4
-  pronmetric bulk align corpus/*.parquet -o links --columns source target"""
+  pronmetric bulk align corpus/*.parquet -o links --columns source target
+  pronmetric bulk prepare corpus/*.parquet -o pairs"""
 COMMANDS = (bulk_score, bulk_align, bulk_prepare)
 
 

@@ -27,10 +27,10 @@ DESCRIPTION = """Make pronoun pairs of the rows of Parquet and JSONL files (.par
 on Ray: on all cores of this machine, or on a cluster. INPUT is a file, a pattern, a folder, or a URL of fsspec or
 Arrow (s3://...).
 
-A row has "id", "reference" and "text" (the translation), and optionally "context" and "system_context" (lists of the
-previous sentences of the reference and of the translation, oldest first) and what pairs say of their origin: "system",
-"testset", "lp", "doc", "seg", "ref". Other fields are not read. Pairs are those of `prepare` for the same rows and
-alignment table, which is trained on a sample of the rows, or given."""
+A row has "id", "reference" and "text" (the translation), and optionally "context" and "system_context": lists of the
+previous sentences of the reference and of the translation, oldest first. "system", "testset", "lp", "doc", "seg" and
+"ref" are copied into the pairs; other fields are not read. Pairs are those of `prepare` for the same rows and alignment
+table, which is trained on a sample of the rows, or given."""
 EPILOG = f"""output:
   OUT/pairs/part-*.parquet  the pairs, in order, with the columns of `prepare`; "id" is that of the row
   OUT/confusion.json        pronouns of the reference, and how often which other one stands in the translation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from data_prep.row_pairs import RowPairs
 from data_prep.wmt import corpus, discovery
 from pronmetric.bulk import parts, shards
 from pronmetric.cli.main import main
@@ -204,6 +206,12 @@ def test_a_row_alone_has_defaults(serial: list[tuple[str, int]], tmp_path: Path)
     assert (system["context"], system["system_context"]) == (["B.", "C."], [])
     assert read(tmp_path / "out" / "confusion.json") == {"he": {"she": 1}}
     assert "|context_size:3|agreement:grammar|" in read(tmp_path / "out" / "manifest.json")["signature"]
+
+
+def test_settings_are_sent_to_workers_without_what_was_read() -> None:
+    maker = RowPairs("en", "all", 2, "grammar", 0.8)
+    maker.check()  # the filter is a function, which cannot be pickled
+    assert pickle.loads(pickle.dumps(maker)) == maker
 
 
 def test_settings_that_there_are_not(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.alignment.source import Evidence
-from pronmetric.bulk import plan, scores, shards, storage
+from pronmetric.bulk import cluster, plan, scores, shards, storage
 from pronmetric.bulk.inputs import Source, Surveyed
+from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import BadRow, Row
 from pronmetric.bulk.score import RESULTS
@@ -152,6 +155,27 @@ def test_an_error_leaves_no_file(tmp_path: Path) -> None:
         writer.add(scores.scores_row(row(1), segments(1, 1)[0], name="a"))
         raise ValueError("stop")
     assert list((tmp_path / "scores").iterdir()) == []
+
+
+class Full:
+    """A worker on a full disk, and its task."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def worker(self, job: Job) -> Full:
+        return self
+
+    def work(self, step: str, number: int) -> None:
+        with storage.atomic(storage.place(str(self.target))):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_worker_names_the_file_that_a_full_disk_broke(tmp_path: Path) -> None:
+    job = Job(str(tmp_path), [], [], False, Full(tmp_path / "a"))
+    said = cluster._Worker(job, "score")({"item": np.array([4])})
+    assert said == {"number": [4], "error": [f"{tmp_path / 'a'}: No space left on device"]}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_skipped_rows_are_merged_in_order_and_partial_files_are_removed(tmp_path: Path) -> None:
