@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bad_inputs, fault_points, fuzz, reliability_page, scoring
+from benchmarks import bad_inputs, fault_points, faults, fuzz, reliability_page, scoring
 from benchmarks.fault_moments import Moments
 
 ROOT = scoring.ROOT
@@ -61,6 +61,28 @@ def test_a_case_that_is_not_refused_is_seen() -> None:
     assert bad_inputs.is_refused(good)
     for change in ({"exit": 0}, {"exit": None}, {"lines": 2}, {"lines": 0}, {"written": True}, {"kind": "flags"}):
         assert not bad_inputs.is_refused({**good, **change})
+
+
+def test_new_figures_replace_those_of_the_same_verb_and_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(verb: str, fault: str, moment: int | None, exit: int) -> dict[str, object]:
+        return {"verb": verb, "fault": fault, "moment": moment, "exit": exit}
+
+    points = [row("train", "SIGKILL", 9, 0), row("train", "full disk", 5, 0), row("score", "full disk", 5, 0)]
+    cases = [{"verb": "bulk", "cases": 1}, {"verb": "score", "cases": 1}]
+    monkeypatch.setattr(faults, "JSON", tmp_path / "faults.json")
+    (tmp_path / "faults.json").write_text(json.dumps({"points": points, "inputs": cases, "note": "n"}))
+    new = {
+        "points": [row("train", "full disk", moment, 1) for moment in (7, 3)],
+        "inputs": [{"verb": "bulk", "cases": 2}],
+    }
+    merged = faults.merge(new)
+    assert [(r["verb"], r["fault"], r["moment"], r["exit"]) for r in merged["points"]] == [
+        ("train", "SIGKILL", 9, 0),
+        ("train", "full disk", 3, 1),
+        ("train", "full disk", 7, 1),
+        ("score", "full disk", 5, 0),
+    ]
+    assert merged["inputs"] == [cases[1], {"verb": "bulk", "cases": 2}] and merged["note"] == "n"
 
 
 def test_the_same_seed_gives_the_same_damage() -> None:
