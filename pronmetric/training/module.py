@@ -73,6 +73,8 @@ class ScorerModule(pl.LightningModule):
         if self.optim.frozen:
             for parameter in chain.from_iterable(self.scorer.encoder.layers()):
                 parameter.requires_grad_(False)
+        if self.optim.frozen_head:
+            self.scorer.head.requires_grad_(False)
 
     def training_step(self, batches: Sequence[Sequence[Labelled]], index: int) -> Tensor:
         """The weighted loss of one step: the mean over its batches.
@@ -198,7 +200,7 @@ class ScorerModule(pl.LightningModule):
 
     def _groups(self) -> list[dict[str, Any]]:
         heads = (self.scorer.head, self.scorer.pair_head)
-        head = [parameter for each in heads if each is not None for parameter in each.parameters()]
+        head = [p for each in heads if each is not None for p in each.parameters() if p.requires_grad]
         groups = parameter_groups(head, self.optim.head_lr, self.optim.weight_decay)
         if self.optim.frozen:
             return groups

@@ -119,10 +119,15 @@ def train(
     with prepare_process(settings.trainer, seed=settings.seed):
         model = _initial_model(settings)
         collator = _collator(settings, model.start, prepared.language)
+        if settings.optim.frozen_head:
+            _refuse_other_scores(model, _scoring_config(settings, model.start, collator, prepared), settings)
         data = PronounData(settings, collator, prepared=prepared, required_sources=required_sources)
         if settings.encoder_cache is not None:
             _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
-        first = to_training(model.scorer, data.passages(FIRST_BATCHES)) if model.calibrated else None
+        kept_head = settings.optim.frozen_head
+        first = None
+        if model.calibration is not None and not kept_head:
+            first = to_training(model.scorer, data.passages(FIRST_BATCHES))
         length = run_length(len(data.steps()), settings.trainer)
         mix = data.mix(length.steps * batches_of_step(settings.trainer))
         if settings.trainer.progress:
@@ -143,6 +148,8 @@ def train(
         if best is None:
             return None
         calibration, choice = _calibrate(model.scorer, data, rate=rate)
+        if kept_head:
+            calibration = model.calibration
         model.scorer.encoder = model.start.encoder
     record = {
         "version": pronmetric.__version__,
@@ -169,10 +176,10 @@ def _collator(settings: Train, start: Start, language: Language) -> Collator:
 
 
 def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
-    """Calibrate a head with probabilities on the development references; choose what decides, and tie thresholds."""
+    """Calibrate a head with probabilities on the development references, unless it is frozen; choose what decides."""
     settings, folder, context = data.settings, data.folder, data.settings.context.name
     calibration = None
-    if scorer.probability:
+    if scorer.probability and not settings.optim.frozen_head:
         calibration = on_references(
             scorer,
             data.collator,
@@ -446,14 +453,20 @@ def steps_between(every: float, length: Length) -> int:
 class _InitialModel(NamedTuple):
     """The initial model of a run.
 
-    start: its encoder and its origin. new_head: whether one of its heads is newly initialised. calibrated: whether
-    the head is that of a calibrated checkpoint.
+    start: its encoder and its origin. new_head: whether one of its heads is newly initialised. config: of the
+    checkpoint whose head it has, if any.
     """
 
     scorer: PronounScorer
     start: Start
     new_head: bool
-    calibrated: bool
+    config: Mapping[str, Any] | None
+
+    @property
+    def calibration(self) -> Fit | None:
+        """The calibration of that head, None if it has none."""
+        found = (self.config or {}).get("training", {}).get("calibration")
+        return None if found is None else Fit(**found)
 
 
 def _initial_model(settings: Train) -> _InitialModel:
@@ -474,10 +487,10 @@ def _initial_model(settings: Train) -> _InitialModel:
             head["kind"], start.encoder.width, dropout=head.get("dropout", 0.0), slots=head.get("slots", 0)
         )
         pair_head = None if pair is None else PairHead(start.encoder.width, **pair)
-    new_head, calibrated = True, False
+    new_head, config = True, None
     if loaded is not None and _same_head(loaded.config, head):
         made.load_state_dict(loaded.model.head.state_dict())
-        new_head, calibrated = False, loaded.config.get("training", {}).get("calibration") is not None
+        new_head, config = False, loaded.config
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: its encoder is used, with a new head", init)
     if pair_head is not None:
@@ -489,7 +502,20 @@ def _initial_model(settings: Train) -> _InitialModel:
             if loaded is not None:
                 LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
     scorer = PronounScorer(start.encoder, made, word_state=settings.word_state, pair_head=pair_head).train()
-    return _InitialModel(scorer, start, new_head, calibrated)
+    return _InitialModel(scorer, start, new_head, config)
+
+
+def _refuse_other_scores(model: _InitialModel, config: Mapping[str, Any], settings: Train) -> None:
+    """Refuse a run with a frozen head whose settings would change the scores of `init`."""
+    if model.config is None:
+        raise InputError(f"optim.frozen_head=true: init={settings.init} has no head=logit that could be kept")
+    for key in files.KEYS:
+        mine, theirs = config.get(key), model.config.get(key)
+        if key not in ("encoder", "head") and mine != theirs:
+            raise InputError(
+                f"optim.frozen_head=true: expected {key}={theirs!r}, as in init={settings.init}, whose scores are "
+                f"kept, got {mine!r}"
+            )
 
 
 def _pair_head(settings: Train) -> dict[str, Any] | None:

@@ -171,6 +171,7 @@ class Optim(Record):
     warmup: Share
     halve_from: Count | None
     frozen: bool
+    frozen_head: bool
 
     @model_validator(mode="after")
     def _one_schedule(self) -> Self:
@@ -333,6 +334,14 @@ class Train(Settings):
             )
         if self.encoder_cache is not None and not self.optim.frozen:
             raise InputError("encoder_cache= caches the states of a frozen encoder: add optim.frozen=true")
+        if self.optim.frozen_head:
+            for fits, cure in (
+                (self.init is not None, "init=CHECKPOINT, whose scores it keeps"),
+                (self.optim.frozen, "optim.frozen=true, as a score is that of the encoder too"),
+                (self.pair_head is not None, "head=two, whose pair head is trained"),
+            ):
+                if not fits:
+                    raise InputError(f"optim.frozen_head=true: add {cure}")
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -350,6 +359,9 @@ class Train(Settings):
         if self.optim.frozen:
             for key in ("optim.lr", "optim.layer_decay", "encoder.trainable"):
                 yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
+        if self.optim.frozen_head:
+            for key in ("objective.detection", "objective.antecedent", "objective.pair"):
+                yield key, "with optim.frozen_head=true, where the pair head alone is trained: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:

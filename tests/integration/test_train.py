@@ -349,6 +349,28 @@ def test_two_heads_are_trained_together(train: Train, tiny_checkpoint: Callable[
     assert config(tmp_path / "second")["training"]["head_seed"] is None
 
 
+def test_a_pair_head_is_added_without_a_change_of_the_scores(
+    train: Train, tiny_checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    init = tmp_path / "init"
+    shutil.copytree(tiny_checkpoint(max_pieces=128), init)
+    before = yaml.safe_load((init / "config.yaml").read_text(encoding="utf-8"))
+    calibration = {"scale": 1.5, "bias": 0.25, "rate": 0.1, "pronouns": 40}
+    before["training"] = {**before.get("training", {}), "calibration": calibration}
+    (init / "config.yaml").write_text(yaml.safe_dump(before), encoding="utf-8")
+    given = ["experiment=preference", "objective=pairs", f"init={init}", "trainer.max_steps=4", "half=false"]
+    assert train(tmp_path / "out", *given, "separator=false", "optim.head_lr=1e-2") == 0
+    assert "not calibrated" not in capsys.readouterr().err
+    old, new = (load_file(path / "model.safetensors") for path in (init, tmp_path / "out" / "checkpoint"))
+    assert all(torch.equal(new[name], old[name]) for name in old)
+    assert new.keys() - old.keys() and all(name.startswith("pair_head.") for name in new.keys() - old.keys())
+    assert config(tmp_path / "out")["training"]["calibration"] == calibration
+    assert any(row.get("train/preference") for row in rows(tmp_path / "out"))
+    capsys.readouterr()
+    assert train(tmp_path / "other", *given, "separator=true") == 1
+    assert f"expected separator=False, as in init={init}, whose scores are kept, got True" in capsys.readouterr().err
+
+
 def test_a_source_that_only_the_preset_names_is_a_warning(
     train: Train, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -31,6 +31,7 @@ OPTIM: dict[str, Any] = {
     "beta2": 0.98,
     "warmup": 0.1,
     "frozen": False,
+    "frozen_head": False,
 }
 Make = Callable[..., ScorerModule]
 Text = tuple[str, tuple[float, ...], bool]  # with labels, and whether they are learned from
@@ -254,6 +255,22 @@ def test_a_frozen_encoder_learns_nothing(make: Make, item: Labelled) -> None:
     sum(module.losses(module.scorer(item.batch), item).values(), start=torch.zeros(())).backward()
     assert all(p.grad is None for p in module.scorer.encoder.parameters())  # type: ignore[attr-defined]
     assert any(p.grad is not None for p in module.scorer.head.parameters())
+
+
+def test_a_frozen_head_leaves_the_pair_head_alone_to_learn(make: Make, item: Labelled) -> None:
+    module = make()
+    module.scorer.pair_head = PairHead(32, heads=4, dropout=0.0)
+    module = ScorerModule(
+        module.scorer,
+        loss=module.loss,
+        objective=module.objective,
+        optim=Adamw(**OPTIM | {"frozen": True, "frozen_head": True}),
+        length=module.length,
+        seed=1,
+    )
+    trained = {id(p) for group in module._groups() for p in group["params"]}
+    assert trained == {id(p) for p in module.scorer.pair_head.parameters()}
+    assert not any(p.requires_grad for p in module.scorer.head.parameters())
 
 
 def schedule(module: ScorerModule) -> list[float]:

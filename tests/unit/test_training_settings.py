@@ -34,6 +34,7 @@ NEEDS = {
     "encoder=huggingface": ["encoder.name=n"],
     "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
     "experiment=antecedents": ["init=c"],
+    "experiment=preference": ["init=c"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
     "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
@@ -125,6 +126,7 @@ HOSTILE = [
     ("train", "++optim.betas=[0,1]", "unknown key 'optim.betas': expected the keys lr, head_lr"),
     ("train", "out=${nope}", "out: cannot be resolved (Interpolation key 'nope' not found)"),
     ("train", "encoder_cache=s", "encoder_cache= caches the states of a frozen encoder: add optim.frozen=true"),
+    ("train", "optim.frozen_head=true", "optim.frozen_head=true: add init=CHECKPOINT, whose scores it keeps"),
     ("train", "head=paper", "learns from pairs alone: add objective=pairs"),
     ("train", "encoder=elmo", "encoder=elmo needs encoder.options=FILE"),
     (
@@ -156,6 +158,11 @@ NOT_READ = [
     ("train", ["init=c", "encoder.name=n"], "encoder.name is not read with init=, which brings its own encoder: leave"),
     ("train", ["init=c", "encoder=glove", "encoder.width=3"], "encoder.width is not read with init="),
     ("train", ["optim.frozen=true", "optim.lr=0.1"], "optim.lr is not read with optim.frozen=true"),
+    (
+        "train",
+        ["experiment=preference", "init=c", "objective.pair=1"],
+        "objective.pair is not read with optim.frozen_head=true",
+    ),
     (
         "train",
         ["optim.frozen=true", "encoder_cache=s", "encoder.dropout=0.1"],
@@ -228,7 +235,15 @@ def test_a_bare_run_is_the_default_experiment() -> None:
 
 def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
     files = sorted((CONF / "experiment").glob("*.yaml"))
-    assert [path.stem for path in files] == ["antecedents", "default", "multilingual", "paper", "paper_wmt13", "table4"]
+    assert [path.stem for path in files] == [
+        "antecedents",
+        "default",
+        "multilingual",
+        "paper",
+        "paper_wmt13",
+        "preference",
+        "table4",
+    ]
     for path in files:
         package, comment, then = path.read_text(encoding="utf-8").splitlines()[:3]
         assert package == "# @package _global_" and comment.startswith("# ") and not then.startswith("#")
