@@ -159,10 +159,11 @@ def page(found: Mapping[str, Any]) -> str:
     )
     largest = found["growth"][-1]
     hours = 1e9 / (largest["rows"] / largest["seconds"]) * 2 / 3600
+    machine = "{cores} cores ({processor})".format(**found["machine"])
     return f"""# Bulk scoring
 
-Figures of `bulk.json`, written by `python -m benchmarks.bulk` on {found["machine"]["cores"]} cores
-({found["machine"]["processor"]}): short texts that are all different, fp32, one thread for each worker.
+Weights `{found["weights"]}`; JSON: `bulk.json`. {found["date"]}, `{found["command"]}` on {machine}:
+short texts that are all different, fp32, one thread for each worker.
 
 | | |
 |---|---|
@@ -218,6 +219,9 @@ def main() -> None:
     if args.folder is None:
         parser.error("give --folder")
     found = measure(args.folder, rows=args.rows, compared=args.compared, repeats=args.repeats)
+    weights = scoring.weights_hash(scoring.ROOT / "checkpoints" / "default")
+    found = {**scoring.origin("bulk"), "weights": weights, **found}
+    found["figures"] = figures(found)
     args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(figures(found), indent=1))
 

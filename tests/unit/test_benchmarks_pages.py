@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import (
     board,
+    bulk,
     clpp_comparison,
     people_page,
     prepare,
@@ -28,6 +29,7 @@ from benchmarks import (
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
     "board.md": board.page,
+    "bulk.md": bulk.page,
     "clpp-comparison.md": clpp_comparison.page,
     "people.md": people_page.page,
     "prepare.md": prepare.page,
