@@ -47,7 +47,9 @@ class PronounScorer(nn.Module):
         states = states.to(next(self.head.parameters()).dtype)  # a bf16 encoder may have an fp32 head
         given = states, batch.word_mask, batch.pronoun_word, batch.pronoun_mask
         out: HeadOutput = self.head(*given)
-        return out if self.pair_head is None else out._replace(preferences=self.pair_head(*given))
+        if self.pair_head is None:
+            return out
+        return out._replace(preferences=self.pair_head(*given, out.scores))
 
 
 def make_head(kind: str, width: int, *, dropout: float, slots: int) -> nn.Module:

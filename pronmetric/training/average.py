@@ -22,7 +22,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import card, decision, tie_threshold
-from pronmetric.training.calibrate import natural_rate, on_references
+from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import SUFFIX, accuracies, score_pairs
 from pronmetric.training.prepared import Prepared
@@ -38,7 +38,7 @@ def average(
 
     Args:
         folders: checkpoints with the same kind of encoder and head, and the same scoring settings. The pair head
-            is averaged over those that have one.
+            is averaged over those that have one. If they differ in pair heads alone, the scores stay as they are.
         out: the folder to write.
         data: the prepared folder whose development split calibrates it and chooses its tie threshold.
         shares: the weight of each checkpoint, above 0; None for equal weights.
@@ -61,16 +61,17 @@ def average(
     for folder, part in zip(folders, parts, strict=True):
         _refuse_other_kind(first, part, folder)
     head_seed = _head_seed(folders, parts)
-    scorer = first.model
-    scorer.load_state_dict(_mean([part.model.state_dict() for part in parts], shares))
+    scorer, states = first.model, [part.model.state_dict() for part in parts]
+    same_scores = _differ_in_pair_heads_alone(states)
+    scorer.load_state_dict(_mean(states, shares))
     context, language = first.config["context"], first.language
     if (there := Prepared.of(manifest).language) != language:
         raise InputError(
             f"expected data of {language.code}, the language of the checkpoints, got {there.code}", file=data
         )
     labeller = Labeller(first.collator, forms=first.config["pronouns"], language=language)
-    calibration = None
-    if scorer.probability:
+    calibration = recorded(first.config) if same_scores else None
+    if scorer.probability and not same_scores:
         rate = natural_rate(manifest)
         calibration = on_references(
             scorer,
@@ -112,13 +113,25 @@ def average(
     return Result(out, digest, figures, calibration)
 
 
+def _differ_in_pair_heads_alone(states: Sequence[dict[str, torch.Tensor]]) -> bool:
+    """Whether all other weights are equal."""
+    first = states[0]
+    return all(
+        name in state and torch.equal(first[name], state[name])
+        for state in states[1:]
+        for name in first
+        if not name.startswith(PAIR_HEAD)
+    )
+
+
 def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
-    """The weighted mean of each tensor over those that have it; integer tensors are taken from the first of them."""
+    """The weighted mean of each tensor over those that have it; equal and integer tensors are taken as they are."""
     mean = {}
     for name in dict.fromkeys(name for state in states for name in state):
         found = [(share, state[name]) for share, state in zip(shares, states, strict=True) if name in state]
         whole, tensor = sum(share for share, _ in found), found[0][1]
-        weighted = [share / whole * each for share, each in found] if tensor.is_floating_point() else [tensor]
+        equal = not tensor.is_floating_point() or all(torch.equal(tensor, each) for _, each in found)
+        weighted = [tensor] if equal else [share / whole * each for share, each in found]
         mean[name] = torch.stack(weighted).sum(0)
     return mean
 

@@ -40,6 +40,12 @@ class Fit(NamedTuple):
     pronouns: int
 
 
+def recorded(config: Mapping[str, Any]) -> Fit | None:
+    """The calibration that a checkpoint's config records, None if it has none."""
+    found = config.get("training", {}).get("calibration")
+    return None if found is None else Fit(**found)
+
+
 def natural_rate(manifest: Mapping[str, Any]) -> float:
     """Share of reference pronouns for which the outputs have a different pronoun, over all test sets of a manifest."""
     counts = manifest.get("counts", {}).get("testsets", {}).values()

@@ -34,7 +34,7 @@ from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
-from pronmetric.training.calibrate import Fit, natural_rate, on_references, to_training
+from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.decision import Choice
@@ -465,8 +465,7 @@ class _InitialModel(NamedTuple):
     @property
     def calibration(self) -> Fit | None:
         """The calibration of that head, None if it has none."""
-        found = (self.config or {}).get("training", {}).get("calibration")
-        return None if found is None else Fit(**found)
+        return recorded(self.config or {})
 
 
 def _initial_model(settings: Train) -> _InitialModel:

@@ -16,6 +16,7 @@ from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.training.average import average
+from pronmetric.training.calibrate import Fit
 
 Checkpoints = Callable[..., Path]
 
@@ -84,6 +85,34 @@ def test_a_pair_head_is_the_mean_of_those_that_have_one(
     change(with_head, context="none")
     with pytest.raises(InputError, match="its context differs"):
         average([two[0], with_head], tmp_path / "other", data=tiny_prepared, half=False, seed=1)
+
+
+def test_pair_heads_are_averaged_and_the_scores_stay(
+    two: tuple[Path, Path], tiny_prepared: Path, tmp_path: Path
+) -> None:
+    """Three checkpoints that differ in pair heads alone: thirds of equal weights do not add up to them exactly."""
+    before = files.load(two[0])
+    fit = Fit(scale=0.9, bias=-0.1, rate=0.05, pronouns=40)
+    config = {
+        **before.config,
+        "pair_head": {"heads": 4, "dropout": 0.1},
+        "training": {**before.config["training"], "calibration": fit._asdict()},
+    }
+    folders = [tmp_path / name for name in "abc"]
+    for seed, folder in enumerate(folders):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = files.build(config)
+        model.load_state_dict(before.model.state_dict(), strict=False)
+        files.save(folder, model, before.pieces, config, half=False)
+    result = average(folders, tmp_path / "average", data=tiny_prepared, half=False, seed=1)
+    *parts, after = (load_file(path / "model.safetensors") for path in (*folders, result.folder))
+    for name, found in after.items():
+        if name.startswith("pair_head."):
+            torch.testing.assert_close(found, torch.stack([part[name] for part in parts]).mean(0))
+        else:
+            assert torch.equal(found, parts[0][name])
+    assert result.calibration == fit
 
 
 def test_what_scores_in_another_way_is_refused(

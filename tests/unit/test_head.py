@@ -144,26 +144,51 @@ def test_an_empty_slot_neither_attends_nor_scores_wherever_it_points() -> None:
 
 
 def pair_head(*, heads: int = 2) -> PairHead:
+    """A pair head after some training: its correction of the pronoun head's scores is not 0."""
     torch.manual_seed(7)
-    return PairHead(WIDTH, heads=heads, dropout=0.0).eval()
+    head = PairHead(WIDTH, heads=heads, dropout=0.0).eval()
+    nn.init.normal_(head.z.weight)
+    return head
+
+
+def scored_inputs() -> dict[str, Tensor]:
+    """Inputs of a pair head: those of a pronoun head, and its scores."""
+    given = inputs()
+    return {**given, "scores": torch.linspace(-2, 2, given["real"].numel()).view(given["real"].shape)}
+
+
+def test_a_new_pair_head_orders_as_the_pronoun_head_does() -> None:
+    given = scored_inputs()
+    found = PairHead(WIDTH, heads=2, dropout=0.0)(**given)
+    assert torch.equal(found, 1.5 * given["scores"].masked_fill(~given["real"], 0.0))
+
+
+def test_the_pair_loss_has_no_gradient_with_respect_to_the_scores() -> None:
+    head, given = pair_head(), scored_inputs()
+    scores = given["scores"].requires_grad_()
+    head(**{**given, "scores": scores}).sum().backward()
+    assert scores.grad is None
+    assert head.a.grad is not None and head.a.grad.item() == pytest.approx(scores[given["real"]].sum().item())
 
 
 def test_the_pair_head_with_one_head_by_hand() -> None:
-    head, given = pair_head(heads=1), inputs()
+    head, given = pair_head(heads=1), scored_inputs()
     states, at = given["states"][1], [1, 3]
     with torch.no_grad():
+        head.a.fill_(0.5)
         found = head(**given)[1]
         keys, values = head.key(states[:5]), head.value(states[:5])
         for slot, word in enumerate(at):
             weights = (head.query(states[word]) @ keys.T / math.sqrt(WIDTH)).softmax(0)
             b = head.norm(states[word] + head.out(weights @ values))
-            torch.testing.assert_close(found[slot], head.z(nn.functional.gelu(head.hidden(b))).squeeze())
+            correction = head.z(nn.functional.gelu(head.hidden(b))).squeeze()
+            torch.testing.assert_close(found[slot], 0.5 * given["scores"][1, slot] + correction)
     assert found[2:].tolist() == [0, 0]
 
 
 def test_the_heads_of_its_attention_are_independent_parts() -> None:
     """With the keys of the second part at zero, the first part attends as before and the second evenly."""
-    head, given = pair_head(), inputs()
+    head, given = pair_head(), scored_inputs()
     with torch.no_grad():
         head.key.weight[3:], head.key.bias[3:] = 0, 0
         head.out.weight[:], head.out.bias[:] = torch.eye(WIDTH), 0
@@ -171,11 +196,12 @@ def test_the_heads_of_its_attention_are_independent_parts() -> None:
         query, key, value = head.query(states[:1]), head.key(states), head.value(states)
         first = (query[:, :3] @ key[:, :3].T / math.sqrt(3)).softmax(-1) @ value[:, :3]
         b = head.norm(states[0] + torch.cat([first[0], value[:, 3:].mean(0)]))
-        torch.testing.assert_close(head(**given)[0, 0], head.z(nn.functional.gelu(head.hidden(b))).squeeze())
+        correction = head.z(nn.functional.gelu(head.hidden(b))).squeeze()
+        torch.testing.assert_close(head(**given)[0, 0], 1.5 * given["scores"][0, 0] + correction)
 
 
 def test_a_preference_depends_on_the_words_around_the_pronoun() -> None:
-    head, given = pair_head(), inputs()
+    head, given = pair_head(), scored_inputs()
     given["real"][0] = tensor([True, False, False, False])  # the pronoun is word 0
     other = given["states"].clone()
     other[0, 5] *= -5
@@ -194,9 +220,9 @@ def test_a_preference_is_a_mean_so_that_dropping_a_pronoun_wins_nothing() -> Non
 
 def test_a_preference_does_not_grow_with_length() -> None:
     """The same words twice over are attended to in the same proportions."""
-    head, given = pair_head(), inputs()
+    head, given = pair_head(), scored_inputs()
     states, mask = given["states"][:1], given["mask"][:1]
-    rest = {"at": given["at"][:1], "real": given["real"][:1]}
+    rest = {key: given[key][:1] for key in ("at", "real", "scores")}
     with torch.no_grad():
         once = head(states=states, mask=mask, **rest)
         twice = head(states=torch.cat([states, states], 1), mask=torch.cat([mask, mask], 1), **rest)
@@ -204,7 +230,7 @@ def test_a_preference_does_not_grow_with_length() -> None:
 
 
 def test_words_that_are_not_there_change_no_preference() -> None:
-    head, given = pair_head(), inputs()
+    head, given = pair_head(), scored_inputs()
     other = given["states"].masked_fill(~given["mask"][:, :, None], 77.0)
     with torch.no_grad():
         torch.testing.assert_close(head(**given), head(**{**given, "states": other}))

@@ -187,6 +187,7 @@ def test_a_pair_without_a_score_sends_back_no_nan(make: Make, item: Labelled) ->
 def with_pair_head(module: ScorerModule) -> ScorerModule:
     torch.manual_seed(11)
     module.scorer.pair_head = PairHead(32, heads=4, dropout=0.0)
+    torch.nn.init.normal_(module.scorer.pair_head.z.weight)  # a new one is 0, and sends nothing back
     return module
 
 
