@@ -56,13 +56,13 @@ def test(checkpoint: Path, options: argparse.Namespace, pairs: Sequence[Pair]) -
         content: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         if (content["weights"], content["pairs"]) == (weights, len(pairs)):
             return content
-    config = read_config(checkpoint)
+    config = read_config(checkpoint / "config.yaml")
     options.model = str(checkpoint)
     figures = measure(scoring.load(options), pairs, config["context"], seed=options.seed)
     content = {
         "weights": weights,
         "pairs": len(pairs),
-        "encoder": config["encoder"]["kind"],
+        "encoder": config["encoder"].get("kind", "huggingface"),
         "context": config["context"],
         **{key: config["training"][key] for key in ("steps", "best_step", "seconds")},
         "figures": scoring.plain(figures),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from benchmarks import paper_wmt13, scoring
 from benchmarks.scoring import Record, Result
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Mismatch, Pair
 
-CONFIG = {"encoder": {"kind": "elmo"}, "context": "common", "training": {"steps": 9, "best_step": 6, "seconds": 5}}
+Checkpoints = Callable[..., Path]
 
 
 def pair(seg: int, kind: str) -> Pair:
@@ -53,10 +55,13 @@ def test_each_run_is_tested_in_its_context() -> None:
     assert paper_wmt13.measure(by_context, PAIRS, "none")["system"]["equal"].right == 0
 
 
-def test_a_finished_test_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_test_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_checkpoint: Checkpoints) -> None:
     checkpoint = tmp_path / "common" / "checkpoint"
-    checkpoint.mkdir(parents=True)
-    (checkpoint / "model.safetensors").write_bytes(b"weights")
+    shutil.copytree(tiny_checkpoint(), checkpoint)
+    path = checkpoint / "config.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config |= {"context": "common", "training": {"steps": 9, "best_step": 6, "seconds": 5}}
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
     loaded: list[str] = []
 
     def load(options: argparse.Namespace) -> Any:
@@ -64,9 +69,9 @@ def test_a_finished_test_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return by_context
 
     monkeypatch.setattr(scoring, "load", load)
-    monkeypatch.setattr(paper_wmt13, "read_config", lambda folder: CONFIG)
     options = argparse.Namespace(seed=0)
     first = paper_wmt13.test(checkpoint, options, PAIRS)
+    assert (first["encoder"], first["context"], first["best_step"]) == ("huggingface", "common", 6)
     assert paper_wmt13.test(checkpoint, options, PAIRS) == json.loads(json.dumps(first)) and len(loaded) == 1
     (checkpoint / "model.safetensors").write_bytes(b"others")
     assert paper_wmt13.test(checkpoint, options, PAIRS)["weights"] != first["weights"] and len(loaded) == 2
