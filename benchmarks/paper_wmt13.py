@@ -112,6 +112,7 @@ WMT23 ("best step"). Tested on newstest2014 (de, fr, ru into English), {pairs["s
     {content["command"]}
 
 {table(runs)}
+
 In the respective context each text is preceded by its own previous sentences, so that a model can distinguish the
 texts by their context, without their pronouns. The last row is what the paper reports on its own preparation of WMT14.
 """
@@ -134,7 +135,7 @@ def main() -> None:
     runs = [test(path, options, pairs) for path in found]
     print(table(runs))
     if options.page:
-        content = {**scoring.origin("paper_wmt13"), "runs": runs}
+        content = {**scoring.origin("paper_wmt13"), "runs": runs, "paper": PAPER}
         scoring.write_page(PAGE, page(content), content)
 
 
