@@ -1,11 +1,13 @@
 """Speed and memory of `bulk score` on this machine: workers, overhead against `score`, growth with the number of rows.
 
     python -m benchmarks.bulk --folder WORK [--rows 10000 100000 1000000] [--compared 100000] [--repeats 2]
+                              [--parts compared growth]
 
 Rows are short texts that are all different. Each run is a process of its own with one thread for each worker, from
 start to end, Ray's start included; the speed without the start is that from the moment at which each worker has
 finished a shard. Memory is the sum of the proportional set sizes of the driver, of Ray's own processes and of the
-workers. `--page` writes bulk.md and its plot from the JSON of an earlier run.
+workers, every ten seconds: to read them takes CPU time. Each part replaces its figures in the JSON. `--page` writes
+bulk.md and its plot from the JSON of an earlier run, and extrapolates it, with performance.json, to a billion rows.
 
 The machine must be otherwise idle, with as many free cores as workers.
 """
@@ -30,26 +32,31 @@ from typing import Any
 
 import psutil
 
-from benchmarks import scoring
+from benchmarks import performance_page, scoring
+from benchmarks.performance_page import gpu_hours, metric_name
+from benchmarks.prepare import as_table
 
 JSON = scoring.BENCHMARKS / "bulk.json"
 PAGE = scoring.BENCHMARKS / "bulk.md"
 PLOT = scoring.BENCHMARKS / "bulk.svg"
 SUBJECTS = ("Maria", "The teacher", "My brother", "The company", "Their dog", "The committee")
 VERBS = ("sold", "found", "kept", "painted", "lost", "described")
-ENDS = ("and she was glad of it", "because he needed them", "before it could leave", "since they knew him")
-POLL = 1.0  # seconds
+PRONOUNS = ("it", "them", "this", "hers")
+PARTS = ("compared", "growth")
+POLL = 10.0  # seconds
+_BILLION = 10**9
 
 
 def text(number: int) -> str:
-    """A short text, another one for each number.
+    """A text of five or six words with one pronoun, another one for each number.
 
     >>> text(0)
-    'Maria sold house 0, and she was glad of it.'
+    'Maria sold it in 0.'
     """
     drawn = random.Random(number) if number else None
-    subject, verb, end = (names[0] if drawn is None else drawn.choice(names) for names in (SUBJECTS, VERBS, ENDS))
-    return f"{subject} {verb} house {number}, {end}."
+    parts = (SUBJECTS, VERBS, PRONOUNS)
+    subject, verb, pronoun = (names[0] if drawn is None else drawn.choice(names) for names in parts)
+    return f"{subject} {verb} {pronoun} in {number}."
 
 
 def make(path: Path, rows: int) -> None:
@@ -104,24 +111,27 @@ def bulk(source: Path, folder: Path, *, workers: int) -> dict[str, Any]:
     return watch([*command, "--quiet", "--workers", str(workers)], shards=out / "scores")
 
 
-def measure(folder: Path, *, rows: Sequence[int], compared: int, repeats: int) -> dict[str, Any]:
-    """All runs; those that are compared alternate, so that other load weighs on each of them."""
-    folder.mkdir(parents=True, exist_ok=True)
+def compare(folder: Path, *, rows: int, repeats: int) -> dict[str, Any]:
+    """`score`, one worker and two; the runs alternate, so that other load weighs on each of them."""
     source = folder / "compared.jsonl"
-    make(source, compared)
+    make(source, rows)
     runs: dict[str, list[dict[str, Any]]] = {"score": [], "1": [], "2": []}
     for _ in range(repeats):
         runs["score"].append(plain(source, folder))
         for workers in (1, 2):
             runs[str(workers)].append(bulk(source, folder, workers=workers))
         print(json.dumps({name: found[-1] | {"over_time": None} for name, found in runs.items()}), flush=True)
-    growth = []
+    return {"rows": rows, "runs": runs}
+
+
+def grow(folder: Path, rows: Sequence[int]) -> dict[str, Any]:
+    """Two workers with more and more rows."""
+    runs = []
     for number in rows:
         make(folder / "rows.jsonl", number)
-        growth.append({"rows": number, **bulk(folder / "rows.jsonl", folder, workers=2)})
-        print(json.dumps(growth[-1] | {"over_time": None}), flush=True)
-    machine = {"cores": os.cpu_count(), "processor": platform.processor() or platform.machine()}
-    return {"machine": machine, "compared_rows": compared, "runs": runs, "growth": growth}
+        runs.append({"rows": number, **bulk(folder / "rows.jsonl", folder, workers=2)})
+        print(json.dumps(runs[-1] | {"over_time": None}), flush=True)
+    return {"runs": runs}
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
@@ -129,7 +139,7 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
 
     Medians of the repeats, of whole runs. `steady_speedup` leaves out the start and the first shard.
     """
-    runs, rows = found["runs"], found["compared_rows"]
+    runs, rows = found["compared"]["runs"], found["compared"]["rows"]
     seconds = {name: median(run["seconds"] for run in runs[name]) for name in runs}
     steady = {name: median(_steady(run["finished"], int(name)) for run in runs[name]) for name in ("1", "2")}
     return {
@@ -150,29 +160,51 @@ def _steady(finished: Sequence[float], workers: int) -> float:
     return (finished[-1] - finished[workers - 1]) / left if left > 0 else math.nan
 
 
+def billion(largest: Mapping[str, Any], speed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Core and GPU hours of 1,000,000,000 rows, from the largest run and from the speed of `score`.
+
+    speed: the rows of pronmetric in performance.json. GPU hours are None without a figure for the matrix products.
+    """
+    core_hours = 2 * _BILLION / (largest["rows"] / largest["seconds"]) / 3600
+    found: list[dict[str, Any]] = [{"rows": "the rows above, fp32", "core_hours": core_hours, "gpu_hours": None}]
+    for each in speed:
+        name = f"{metric_name(each)}: texts with context, {each['pieces_a_line']:.0f} pieces"
+        core_hours = _BILLION / each["lines_per_cpu_second"] / 3600
+        found.append({"rows": name, "core_hours": core_hours, "gpu_hours": gpu_hours(each, lines=_BILLION)})
+    return found
+
+
 def page(found: Mapping[str, Any]) -> str:
     """The page of figures."""
-    value = figures(found)
+    value, compared, growth = figures(found), found["compared"], found["growth"]
     rows = "\n".join(
         f"| {run['rows']:,} | {run['seconds']:,.0f} | {run['rows'] / run['seconds']:,.0f} | {run['memory_mib']:,} |"
-        for run in found["growth"]
+        for run in growth["runs"]
     )
-    largest = found["growth"][-1]
-    hours = 1e9 / (largest["rows"] / largest["seconds"]) * 2 / 3600
     machine = "{cores} cores ({processor})".format(**found["machine"])
     return f"""# Bulk scoring
 
-Weights `{found["weights"]}`; JSON: `bulk.json`. {found["date"]}, `{found["command"]}` on {machine}:
-short texts that are all different, fp32, one thread for each worker.
+Weights `{found["weights"]}`; JSON: `bulk.json`. On {machine}: texts of five or six words, all different, fp32, one
+thread for each worker.
+
+## Workers and overhead
+
+    {compared["command"]}
+
+{compared["date"]}:
 
 | | |
 |---|---|
-| two workers against one, {found["compared_rows"]:,} rows, whole runs | {value["speedup"]:.2f} times |
+| two workers against one, {compared["rows"]:,} rows, whole runs | {value["speedup"]:.2f} times |
 | the same without the start | {value["steady_speedup"]:.2f} times |
 | one worker against `score --jsonl`, whole runs | {100 * value["overhead"]:+.1f} % time |
 | rows per second of one worker, whole run | {value["rows_per_second"]:,.0f} |
 
-Two workers:
+## Growth
+
+    {growth["command"]}
+
+{growth["date"]}, two workers:
 
 | rows | seconds | rows per second | memory (MiB) |
 |---|---|---|---|
@@ -180,9 +212,22 @@ Two workers:
 
 ![Time and memory](bulk.svg)
 
-At the speed of the largest run, 1,000,000,000 rows take {hours:,.0f} core hours. This is an extrapolation: it
-assumes that workers on other machines are as fast, and that storage is no limit. No GPU was measured.
+## A billion rows, extrapolated
+
+{_billion_table(found["billion"])}
+
+Core hours of texts with context are those of `score` in `docs/performance.md`. The figures assume that workers on
+other machines are as fast as these two, and that storage is no limit. No GPU was measured: GPU hours are extrapolated
+from the matrix products of a text, as the costs in `docs/performance.md`.
 """
+
+
+def _billion_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    def hours(value: float | None) -> str:
+        return "-" if value is None else f"{value:,.0f}"
+
+    cells = [[row["rows"], hours(row["core_hours"]), hours(row["gpu_hours"])] for row in rows]
+    return as_table([["rows", "core hours", "GPU hours"], *cells])
 
 
 def plot(found: Mapping[str, Any], path: Path) -> None:
@@ -190,9 +235,10 @@ def plot(found: Mapping[str, Any], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     drawing, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    left.loglog([run["rows"] for run in found["growth"]], [run["seconds"] for run in found["growth"]], "o-")
+    runs = found["growth"]["runs"]
+    left.loglog([run["rows"] for run in runs], [run["seconds"] for run in runs], "o-")
     left.set(xlabel="rows", ylabel="seconds")
-    for run in found["growth"]:
+    for run in runs:
         times, mib = zip(*run["over_time"], strict=True)
         right.plot([100 * at / run["seconds"] for at in times], mib, label=f"{run['rows']:,} rows")
     right.set(xlabel="% of the run", ylabel="memory (MiB)", ylim=(0, None))
@@ -208,22 +254,34 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--compared", type=int, default=100_000, help="rows of the runs that are compared")
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="default: both")
     parser.add_argument("--json", type=Path, default=JSON)
     parser.add_argument("--page", action="store_true", help="write page and plot from --json, and measure nothing")
     args = parser.parse_args()
     if args.page:
         found = json.loads(args.json.read_text(encoding="utf-8"))
+        speed = json.loads(performance_page.JSON.read_text(encoding="utf-8"))["speed"]
+        found["billion"] = billion(found["growth"]["runs"][-1], [row for row in speed if row["kind"] == "ours"])
+        args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         PAGE.write_text(page(found), encoding="utf-8")
         plot(found, PLOT)
         return
     if args.folder is None:
         parser.error("give --folder")
-    found = measure(args.folder, rows=args.rows, compared=args.compared, repeats=args.repeats)
+    args.folder.mkdir(parents=True, exist_ok=True)
     weights = scoring.weights_hash(scoring.ROOT / "checkpoints" / "default")
-    found = {**scoring.origin("bulk"), "weights": weights, **found}
-    found["figures"] = figures(found)
+    found: dict[str, Any] = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
+    if found.get("weights") != weights:
+        found = {}
+    machine = {"cores": os.cpu_count(), "processor": platform.processor() or platform.machine()}
+    found |= {**scoring.origin("bulk"), "weights": weights, "machine": machine}
+    if "compared" in args.parts:
+        found["compared"] = {**scoring.origin("bulk"), **compare(args.folder, rows=args.compared, repeats=args.repeats)}
+        found["figures"] = figures(found)
+    if "growth" in args.parts:
+        found["growth"] = {**scoring.origin("bulk"), **grow(args.folder, args.rows)}
     args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(figures(found), indent=1))
+    print(json.dumps(found.get("figures"), indent=1))
 
 
 if __name__ == "__main__":
