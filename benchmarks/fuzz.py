@@ -250,13 +250,23 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for each parser (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SEED, help="default: %(default)s")
     parser.add_argument("--parsers", nargs="+", choices=NAMES, default=NAMES, help="default: all")
-    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.json", help="write the figures there; those of other parsers are kept"
+    )
     args = parser.parse_args()
-    rows = measure(args.parsers, minutes=args.minutes, seed=args.seed, told=lambda row: print(row, file=sys.stderr))
-    content = {"benchmark": "fuzz", **scoring.origin("fuzz"), "rows": rows}
-    if args.out is not None:
-        args.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if any(row["faults"] for row in rows):
+    there = args.out is not None and args.out.exists()
+    rows = {row["parser"]: row for row in json.loads(args.out.read_text(encoding="utf-8"))["rows"]} if there else {}
+
+    def keep(row: Mapping[str, Any]) -> None:
+        print(row, file=sys.stderr)
+        rows[row["parser"]] = row
+        if args.out is not None:
+            ordered = [rows[name] for name in NAMES if name in rows]
+            content = {"benchmark": "fuzz", **scoring.origin("fuzz"), "rows": ordered}
+            args.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+    found = measure(args.parsers, minutes=args.minutes, seed=args.seed, told=keep)
+    if any(row["faults"] for row in found):
         raise PronmetricError("a parser raised something else than an error of its input, or a page had elements of it")
 
 

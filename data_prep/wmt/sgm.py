@@ -117,8 +117,9 @@ def stem(path: Path) -> str:
 
 
 def attributes(text: str) -> dict[str, str]:
-    """The attributes of a tag, names in lower case, values without quotes."""
-    return {name.lower(): unescape(double or single or bare) for name, double, single, bare in ATTRIBUTE.findall(text)}
+    """The attributes of a tag, names in lower case, values without quotes and in one line."""
+    found = ATTRIBUTE.findall(text)
+    return {name.lower(): join_lines(unescape(double or single or bare)) for name, double, single, bare in found}
 
 
 def unescape(text: str) -> str:

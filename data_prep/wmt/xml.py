@@ -132,6 +132,7 @@ class DocumentTarget:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Handle a start tag."""
+        attributes = {name: join_lines(value) for name, value in attributes.items()}
         if tag == "doc":
             self.start_doc(attributes)
         elif tag in ("src", "ref", "hyp"):

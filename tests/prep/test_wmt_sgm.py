@@ -126,6 +126,7 @@ def test_a_set_without_outputs_is_skipped(tmp_path: Path) -> None:
         ('<seg id="2">', "<seg>", r'x\.sgm:4: <seg> without its attribute "id"'),
         ('<seg id="2">It rained.</seg>', "</seg>", r"x\.sgm:4: </seg> without a <seg>"),
         ("</doc>\n", "", r"x\.sgm:2: document a has no </doc>"),
+        ('docid="a">\n', 'docid="a\nb"><doc docid="c">\n', r"x\.sgm:2: document a b has no </doc>$"),
         ("</doc>\n", '<doc docid="b">', r"x\.sgm:2: document a has no </doc>"),
         ('<doc sysid="ref" docid="a">\n', "", r"x\.sgm:2: <seg> outside of a <doc>"),
         ('docid="a"', "", r'x\.sgm:2: <doc> without its attribute "docid"'),

@@ -111,6 +111,12 @@ def test_two_versions_of_one_name(tmp_path: Path) -> None:
         read(write(tmp_path, GOOD.replace('<hyp lang="en" system="North">', "<ref>").replace("</hyp>", "</ref>")))
 
 
+def test_a_line_break_in_an_attribute_is_a_blank(tmp_path: Path) -> None:
+    content = GOOD.replace('id="one"', 'id="o&#10;ne"').replace('<hyp lang="en" system="North">', "<ref>")
+    with pytest.raises(InputError, match=r":6: a second <ref> 'ref' in document o ne$"):
+        read(write(tmp_path, content.replace("</hyp>", "</ref>")))
+
+
 def test_broken_gzip(tmp_path: Path) -> None:
     path = tmp_path / "wmttest2031.de-en.xml.gz"
     path.write_bytes(gzip.compress(GOOD.encode())[:-12])
