@@ -16,7 +16,6 @@ and, by a pair head, the preference.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import re
 import sys
@@ -61,6 +60,7 @@ FIGURES = {
 }
 HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
 """The test sets that the shipped checkpoint was neither trained nor tuned on."""
+ALL, KEPT = "all", "held out"
 
 _AGAINST = ("kendall", "pairwise")  # figures reported with their difference from BLEU's
 _HASH = re.compile(r"\|(?:hash|weights):([0-9a-f]{8})")
@@ -220,75 +220,74 @@ def average(
     return averages
 
 
-def markdown(
-    sets: Sequence[Ranking], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int, command: str
-) -> str:
-    """The tables, with what they mean."""
-    scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
-    sets = [ranked for ranked in sets if scores.get(ranked.dataset)]
-    metrics = [m for m in COLUMNS if any(m in scores[ranked.dataset] for ranked in sets)]
-    kept = [ranked for ranked in sets if ranked.dataset in held_out]
-    weights = sorted(
-        {
-            found[1]
-            for file in files.values()
-            if PRONMETRIC in file["metrics"] and (found := _HASH.search(file["metrics"][PRONMETRIC]["signature"]))
-        }
-    )
-    parts = [_head(command, weights), "## Averages over test sets", _averages(sets, scores, metrics, seed)]
-    if lacking := [NAMES[m] for m in METRICS if m not in metrics]:
-        parts.append(f"Not measured yet: {', '.join(lacking)}.")
-    if kept:
-        names = ", ".join(ranked.dataset for ranked in kept)
-        parts += [f"Only the test sets that the checkpoint was not trained on ({names}):"]
-        parts += [_averages(kept, scores, metrics, seed)]
-    parts += [_MEANING, "## Each test set", _EACH]
-    for name, (label, _) in FIGURES.items():
-        rows = []
-        for ranked in sets:
-            own = scores[ranked.dataset]
-            cells = [_cell(ranked, own[m], name, seed) if m in own else "" for m in metrics]
-            rows.append([ranked.dataset + "\\*" * (ranked.dataset in held_out), str(len(ranked.scores)), *cells])
-        parts.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
-    signatures = {
-        m: sorted({_OWN.sub("", files[r.dataset]["metrics"][m]["signature"]) for r in sets if m in scores[r.dataset]})
-        for m in metrics
-    }
-    lines = [f"- {NAMES[m]}: {', '.join(f'`{one}`' for one in found)}" for m, found in signatures.items()]
-    humans = [f"{ranked.dataset} {', '.join(ranked.humans)}" for ranked in sets if ranked.humans]
-    lines += [f"- Ranked human translations, left out: {'; '.join(humans) or 'none'}."]
-    lines += [f"- {note}." for ranked in sets for note in files[ranked.dataset]["notes"] if "reference is" in note]
-    return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
-
-
 def figures(
     sets: Sequence[Ranking], files: Mapping[str, Mapping[str, Any]], *, held_out: Sequence[str], seed: int
 ) -> dict[str, Any]:
-    """The content of the JSON: the averages of all test sets and of those held out, and the scores of each."""
+    """The content of the JSON: averages of all test sets and of those held out, scores and correlations of each."""
     scores = {dataset: {m: one["scores"] for m, one in file["metrics"].items()} for dataset, file in files.items()}
     measured = [ranked for ranked in sets if scores.get(ranked.dataset)]
     kept = [ranked for ranked in measured if ranked.dataset in held_out]
-    parts = {"all": measured, "held out": kept}
-    return {
-        **scoring.origin("system_level"),
-        "averages": {
-            part: {m: found for m in COLUMNS if (found := average(chosen, scores, m, seed=seed))}
-            for part, chosen in parts.items()
-        },
-        "test sets": {ranked.dataset: {"people": ranked.scores, **files[ranked.dataset]} for ranked in measured},
+
+    def averages(chosen: Sequence[Ranking]) -> dict[str, dict[str, Average]]:
+        return {m: found for m in COLUMNS if (found := average(chosen, scores, m, seed=seed))}
+
+    def with_correlations(ranked: Ranking, one: Mapping[str, Any]) -> dict[str, Any]:
+        found = correlation.correlate(one["scores"], ranked.scores, seed=seed)
+        return {**one, "correlations": {name: getattr(found, name) for name in FIGURES}}
+
+    tests = {}
+    for ranked in measured:
+        file = files[ranked.dataset]
+        metrics = {m: with_correlations(ranked, one) for m, one in file["metrics"].items()}
+        humans = list(ranked.humans)
+        tests[ranked.dataset] = {"people": ranked.scores, "humans": humans, "notes": file["notes"], "metrics": metrics}
+    content = {"averages": {ALL: averages(measured), KEPT: averages(kept)}, "test sets": tests}
+    return scoring.plain({**scoring.origin("system_level"), "held out": [r.dataset for r in kept], **content})
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The tables of the figures, with what they mean."""
+    tests, averages = content["test sets"], content["averages"]
+    metrics = [m for m in COLUMNS if m in averages[ALL]]
+    signatures = {
+        m: sorted({_OWN.sub("", test["metrics"][m]["signature"]) for test in tests.values() if m in test["metrics"]})
+        for m in metrics
     }
+    weights = sorted({found[1] for one in signatures.get(PRONMETRIC, ()) if (found := _HASH.search(one))})
+    parts = [_head(content, weights), "## Averages over test sets", _averages(averages[ALL])]
+    if lacking := [NAMES[m] for m in METRICS if m not in metrics]:
+        parts.append(f"Not measured yet: {', '.join(lacking)}.")
+    if kept := content["held out"]:
+        parts += [f"Only the test sets that the checkpoint was not trained on ({', '.join(kept)}):"]
+        parts += [_averages(averages[KEPT])]
+    parts += [_MEANING, "## Each test set", _EACH]
+    for name, (label, _) in FIGURES.items():
+        rows = [
+            [
+                dataset + "\\*" * (dataset in kept),
+                str(len(test["people"])),
+                *(_number(test["metrics"][m]["correlations"][name]) if m in test["metrics"] else "" for m in metrics),
+            ]
+            for dataset, test in tests.items()
+        ]
+        parts.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
+    lines = [f"- {NAMES[m]}: {', '.join(f'`{one}`' for one in found)}" for m, found in signatures.items()]
+    humans = [f"{dataset} {', '.join(test['humans'])}" for dataset, test in tests.items() if test["humans"]]
+    lines += [f"- Ranked human translations, left out: {'; '.join(humans) or 'none'}."]
+    lines += [f"- {note}." for test in tests.values() for note in test["notes"] if "reference is" in note]
+    return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
 
 
-def _head(command: str, weights: Sequence[str]) -> str:
-    date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+def _head(content: Mapping[str, Any], weights: Sequence[str]) -> str:
     return f"""# System-level correlation with human scores, WMT21 and WMT22 into English
 
 Weights {", ".join(f"`{one}`" for one in weights) or "none"}; JSON: `system-level.json`.
 
 Correlation of system scores with the z scores of WMT's direct assessment (DA), by test set. In
-brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems. {date}, last written by
+brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems.
+{content["date"]}, last written by
 
-    {command}"""
+    {content["command"]}"""
 
 
 _MEANING = """DA rates whole translations: raters judge how well a translation expresses the meaning of a text, and
@@ -301,30 +300,21 @@ _EACH = """\\* kept from training the shipped checkpoint; of the other test sets
 reference and these very outputs, the reference being better, and has seen no score by people."""
 
 
-def _averages(
-    sets: Sequence[Ranking], scores: Mapping[str, Mapping[str, Scores]], metrics: Sequence[str], seed: int
-) -> str:
+def _averages(averages: Mapping[str, Mapping[str, Any]]) -> str:
     rows = []
-    for metric in metrics:
-        found = average(sets, scores, metric, seed=seed)
-        if found:
-            above = [found[name].above_bleu if metric != BLEU else None for name in _AGAINST]
-            cells = [*(_number(found[name].value) for name in FIGURES), *(_number(one, sign="+") for one in above)]
-            rows.append([NAMES[metric], str(found["pearson"].sets), *cells])
+    for metric, found in averages.items():
+        above = [found[name]["above_bleu"] if metric != BLEU else None for name in _AGAINST]
+        cells = [*(_number(found[name]["value"]) for name in FIGURES), *(_number(one, sign="+") for one in above)]
+        rows.append([NAMES[metric], str(found["pearson"]["sets"]), *cells])
     labels = [*(label for label, _ in FIGURES.values()), *(f"{FIGURES[name][0]}, above BLEU's" for name in _AGAINST)]
     return _table(["", "test sets", *labels], rows)
 
 
-def _cell(ranked: Ranking, metric: Scores, name: str, seed: int) -> str:
-    found = correlation.correlate(metric, ranked.scores, seed=seed)
-    return _number(getattr(found, name))
-
-
-def _number(one: Correlation | None, *, sign: str = "") -> str:
-    if one is None or one.value is None:
+def _number(one: Mapping[str, float | None] | None, *, sign: str = "") -> str:
+    if one is None or one["value"] is None:
         return "-"
-    span = "" if one.low is None or one.high is None else f" [{one.low:{sign}.2f}, {one.high:{sign}.2f}]"
-    return f"{one.value:{sign}.2f}{span}"
+    span = "" if one["low"] is None or one["high"] is None else f" [{one['low']:{sign}.2f}, {one['high']:{sign}.2f}]"
+    return f"{one['value']:{sign}.2f}{span}"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -372,9 +362,8 @@ def main() -> None:
         if ranked.dataset in only:
             measure(ranked, read, measures, files[ranked.dataset], _tell)
     found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
-    command = " ".join(["python -m benchmarks.system_level", *map(scoring.portable, sys.argv[1:])])
-    text = markdown(sets, found, held_out=options.held_out, seed=options.seed, command=command)
-    scoring.write_page(options.table, text, figures(sets, found, held_out=options.held_out, seed=options.seed))
+    content = figures(sets, found, held_out=options.held_out, seed=options.seed)
+    scoring.write_page(options.table, page(content), content)
     _tell(f"wrote {options.table}")
 
 

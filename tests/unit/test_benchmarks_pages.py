@@ -24,6 +24,7 @@ from benchmarks import (
     study_simulation,
     study_ties,
     suggest_threshold,
+    system_level,
     training_memory,
 )
 from pronmetric.checkpoint import config
@@ -43,6 +44,7 @@ WRITERS = {
     "study-simulation.md": study_simulation.page,
     "study-ties.md": study_ties.page,
     "suggest-threshold.md": suggest_threshold.page,
+    "system-level.md": system_level.page,
     "training-memory.md": training_memory.page,
 }  # pages that are all of the JSON
 HEAD = 5  # lines

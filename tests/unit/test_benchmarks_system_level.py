@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import system_level
 from benchmarks.corpora import Outputs
-from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, average, markdown, measure, rankings
+from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, average, figures, measure, page, rankings
 from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall
@@ -176,7 +176,7 @@ def test_the_table_marks_what_was_kept_from_training() -> None:
         "wmt22:cs-en": {"notes": ["wmt22:cs-en: the reference is B (C unused)"], "metrics": {BLEU: one, EXACT: one}},
         "wmt22:de-en": {"notes": [], "metrics": {BLEU: one}},
     }
-    text = markdown(sets, files, held_out=["wmt22:de-en"], seed=0, command="python -m it")
+    text = page(figures(sets, files, held_out=["wmt22:de-en"], seed=0))
     assert "| exact pronoun match | 1 | 1.00 [1.00, 1.00] |" in text
     assert "| wmt22:cs-en | 5 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] |" in text
     assert "| wmt22:de-en\\* | 5 |  | 1.00 [1.00, 1.00] |" in text
