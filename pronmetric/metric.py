@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 from tqdm import tqdm
 
 from pronmetric import __version__
@@ -29,10 +30,11 @@ from pronmetric.alignment.source import Judgement, SourceTable
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.data import calibration
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
-from pronmetric.nn import packed
+from pronmetric.nn import packed, quantized
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
@@ -45,7 +47,9 @@ from pronmetric.text.context import Text, text_of
 from pronmetric.text.lines import check_segment
 from pronmetric.text.words import Word
 
-PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
+INT8 = "int8"
+PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
+"""By name, the type of what is not quantised."""
 PRECISION = "32"
 BATCH_SIZE = {"cpu": 32, "cuda": 1024}
 _BATCH_PIECES = 32  # pieces per text of `batch_size`
@@ -94,8 +98,9 @@ class PronounMetric:
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
         place: the checkpoint's name and folder.
-        precision: "32" (also None), "bf16" or "16". In fp32 a score is the same to 1e-5 whatever the batch, the
-            other texts and the hardware; in bf16 and fp16 it may vary by some thousandths.
+        precision: "32" (also None), "bf16", "16" or "int8". In fp32 a score is the same to 1e-5 whatever the batch,
+            the other texts and the hardware; in bf16 and fp16 it may vary by some thousandths. "int8" is for the CPU:
+            the encoder is quantised here (some seconds), and scores are some thousandths from those in fp32.
         gpus: number of GPUs, 0 for the CPU; None uses one if available.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
             their scores; None ignores them.
@@ -116,10 +121,12 @@ class PronounMetric:
                 "source language"
             )
         self.source: SourceTable | None = None if source_lang is None else source_files.of_language(source_lang)
-        devices = _devices(gpus)
         self.precision = PRECISION if precision is None else precision
         if self.precision not in PRECISIONS:
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
+        if self.precision == INT8 and gpus:
+            raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
+        devices = _devices(0 if self.precision == INT8 else gpus)
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         self.config: Mapping[str, Any] = loaded.config
@@ -128,7 +135,11 @@ class PronounMetric:
         self._collator = loaded.collator
         model: Any = loaded.model.eval().requires_grad_(False)
         dtype = PRECISIONS[self.precision]
-        ready = packed.pack(model.encoder, dtype) if devices == ["cpu"] else None
+        ready: nn.Module | None = None
+        if self.precision == INT8:
+            ready = quantized.quantize(model.encoder, calibration.rows(self._collator))
+        elif devices == ["cpu"]:
+            ready = packed.pack(model.encoder, dtype)
         # the head stays in fp32: it costs little, and rounding would affect scores
         model.encoder = model.encoder.to(dtype) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]

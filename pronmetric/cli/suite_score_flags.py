@@ -107,6 +107,8 @@ def _check(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     of_model |= {"--source-language": args.source_language, "--target-language": args.target_language}
     if args.seq2seq is None and (extra := [flag for flag, value in of_model.items() if value]):
         made.error(f"{' and '.join(extra)} goes with --seq2seq")
+    if args.seq2seq is not None and args.precision == "int8":
+        made.error("--precision int8 goes with --model")
     if args.context_mode == MANY and not args.context:
         made.error("--context-mode concatN needs --context N")
     if args.seq2seq is not None and args.context and args.context_mode != MANY:

@@ -68,13 +68,14 @@ def test_the_section_of_the_page() -> None:
         "versions": {"torch": "2"},
         "bar": {"times_bf16": 1.5, "mean_difference": 0.01, "accuracy": 0.003},
         "left_out": ["another int8"],
+        "quantisation_cpu_seconds": 9.2,
         "items": {"study": 600},
         "engines": [each | {"accuracy": {"study": {"accuracy": 0.8512}}}],
     }
     section = performance_page.int8_section(content)
     assert "| a runtime, int8 | 9,000 | 1.50 | 0.00310 | 0.0500 | 85.1 | yes |" in section
     assert "600 items of the study set: test data" in section and "left out: another int8" in section
-    assert "a runtime, int8: meets the bar. A precision `int8` is not built yet" in section
+    assert "(here 9 CPU seconds)" in section and "none meets" not in section
     slow = content | {"engines": [content["engines"][0] | {"meets_the_bar": False}]}
-    assert "None meets the bar" in performance_page.int8_section(slow)
+    assert "none meets the bar" in performance_page.int8_section(slow)
     assert "Accuracy" not in performance_page.int8_section(content | {"items": {}, "engines": [each]})
