@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.nn.bert import Bert
 
+_SMOOTHING = 0.8  # SmoothQuant's alpha, chosen on development text (benchmarks/experiments.md)
 _TELEMETRY = ("openvino_telemetry", "openvino_telemetry.backend")  # OpenVINO and NNCF go on without them
 
 
@@ -74,7 +75,13 @@ def quantize(encoder: nn.Module, rows: Sequence[NDArray[np.int64]]) -> Quantized
         exact = openvino.convert_model(_Traced(encoder).eval(), example_input=(example, example))
         inputs = [(row[None], np.ones((1, len(row)), np.int64)) for row in rows]
         quantized = nncf.quantize(
-            exact, nncf.Dataset(inputs), model_type=nncf.ModelType.TRANSFORMER, subset_size=len(inputs)
+            exact,
+            nncf.Dataset(inputs),
+            model_type=nncf.ModelType.TRANSFORMER,
+            subset_size=len(inputs),
+            advanced_parameters=nncf.AdvancedQuantizationParameters(
+                smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=_SMOOTHING)
+            ),
         )
         settings = {"INFERENCE_NUM_THREADS": torch.get_num_threads(), "NUM_STREAMS": 1}
         compiled = openvino.Core().compile_model(quantized, "CPU", settings)
