@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -98,18 +98,20 @@ class ShardWriter:
         """Open a partial file."""
         import pyarrow.parquet as pq
 
-        self._atomic = storage.atomic(self._target)
-        self._file = pq.ParquetWriter(self._atomic.__enter__(), self._schema, compression="zstd")
+        with ExitStack() as opened:
+            file = opened.enter_context(storage.atomic(self._target))
+            self._file = pq.ParquetWriter(file, self._schema, compression="zstd")
+            opened.push(self._close)
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Finish the file, or remove it after an error."""
-        if kind is None:
+        """Finish the file, or remove it after an error, also one of its last bytes."""
+        self._opened.__exit__(kind, error, trace)
+
+    def _close(self, kind: Any, error: Any, trace: Any) -> None:
+        with suppress(OSError) if error else nullcontext():
             self._file.close()
-        else:
-            with suppress(OSError):
-                self._file.close()
-        self._atomic.__exit__(kind, error, trace)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row."""

@@ -178,6 +178,21 @@ def test_a_worker_names_the_file_that_a_full_disk_broke(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_at_the_last_bytes_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, close = tmp_path / "scores" / "a", pq.ParquetWriter.close
+
+    def full(self: pq.ParquetWriter) -> None:
+        close(self)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pq.ParquetWriter, "close", full)
+    schema = scores.scores_schema(with_source=False)
+    with pytest.raises(OSError, match="No space") as caught, ShardWriter(storage.place(str(target)), schema) as writer:
+        writer.finish(ShardStatistics(0, 0, {}, Counts()))
+    assert caught.value.filename == str(target)
+    assert list((tmp_path / "scores").iterdir()) == []
+
+
 def test_skipped_rows_are_merged_in_order_and_partial_files_are_removed(tmp_path: Path) -> None:
     both = [Shard(0, 0, 0, 2, 0, 0), Shard(1, 0, 2, 4, 0, 0)]
     for shard in both[::-1]:
