@@ -377,7 +377,8 @@ def make_trainer(
             default_root_dir=str(out),
         )
     except (MisconfigurationException, ValueError) as error:
-        raise PronmetricError(f"trainer: {error}") from error
+        cure = "" if options.accelerator == "cpu" else " (trainer.accelerator=cpu trains without a GPU)"
+        raise PronmetricError(f"trainer: {error}{cure}") from error
 
 
 def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[str]) -> None:

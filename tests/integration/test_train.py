@@ -783,6 +783,7 @@ def test_a_gpu_that_is_not_there_is_one_line(train: Train, tmp_path: Path, capsy
     assert train(tmp_path / "out", "trainer=gpu") == 1
     notes = capsys.readouterr().err
     assert notes.count("\n") == 1 and notes.startswith("pronmetric: error: trainer: "), notes
+    assert "trainer.accelerator=cpu" in notes
 
 
 def test_a_folder_that_lacks_something_is_one_line(
