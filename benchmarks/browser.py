@@ -127,13 +127,22 @@ class Browser:
         return json.loads(parts)
 
     def open(self, path: Path | str, *, fragment: str = "") -> None:
-        """Open a file from disk, or the address of a server on this machine, and wait until it is loaded."""
+        """Open a file from disk, or the address of a server on this machine, as a new page; wait until it is loaded."""
+        self.visit("about:blank")  # else another fragment loads nothing
+        self.visit(path, fragment=fragment)
+
+    def visit(self, path: Path | str, *, fragment: str = "") -> None:
+        """Go from the open page to a file or address, or load it again; wait until it is loaded.
+
+        Unlike after `open`, a page of the same origin has the same process, and so sees all of the last page's writes
+        to localStorage; a new process may read it before the last write. The open page with another fragment loads
+        nothing: use `open`.
+        """
         address = path if isinstance(path, str) else path.resolve().as_uri()
-        for url in ("about:blank", address + fragment):  # else another fragment loads nothing
-            self.events.clear()
-            self.call("Page.navigate", url=url)
-            while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-                self.events.append(self._read())
+        self.events.clear()
+        self.call("Page.navigate", url=address + fragment)
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._read())
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; a promise is waited for.

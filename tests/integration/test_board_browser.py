@@ -209,10 +209,10 @@ def test_letters_contrast_and_fit_on_a_desk_and_on_a_phone(
 def test_the_theme_is_kept_on_all_pages(browser: Browser, site: Path) -> None:
     browser.open(site / "index.html")
     browser.run("localStorage.clear()")
-    browser.open(site / "index.html")
+    browser.visit(site / "index.html")
     click(browser, "#theme")
     click(browser, "#theme")
     assert browser.run("document.documentElement.dataset.theme") == "dark"
-    browser.open(site / "systems" / "kites2021_de-en.system-a.html")
+    browser.visit(site / "systems" / "kites2021_de-en.system-a.html")
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
     browser.run("localStorage.clear()")

@@ -216,7 +216,7 @@ def test_light_and_dark(browser: Browser, sample_page: Path) -> None:
     assert browser.run(ground) == light
     browser.run("document.getElementById('theme').click()")
     assert browser.run(ground) == dark
-    browser.open(sample_page)
+    browser.visit(sample_page)
     assert browser.run(ground) == dark  # the choice is kept
     browser.run("document.getElementById('theme').click()")
     assert browser.run("document.getElementById('theme').textContent") == "◐ auto"

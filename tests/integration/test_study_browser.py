@@ -47,7 +47,7 @@ def fresh(browser: Browser, study: Path) -> None:
     """The page without stored answers, at its start."""
     browser.open(study / "page.html")
     browser.run("localStorage.clear()")
-    browser.open(study / "page.html")
+    browser.visit(study / "page.html")
 
 
 def enter(browser: Browser, name: str) -> None:
@@ -71,7 +71,7 @@ def test_twenty_tasks_by_keyboard_with_a_reload_saved_and_reported(
     assert browser.run(COUNT) == "9 of 20"
     browser.press("0")
     browser.press("x")
-    browser.open(study / "page.html")  # a reload
+    browser.visit(study / "page.html")  # a reload
     assert browser.run("document.querySelector('#people button').textContent") == "Annotator 1: 9 of 20"
     enter(browser, "1")
     assert browser.run(COUNT) == "10 of 20"
@@ -161,6 +161,6 @@ def test_the_theme_is_chosen_and_kept(browser: Browser, study: Path) -> None:
     for _ in range(3):
         browser.run("document.getElementById('theme').click()")
         names.append(browser.run("document.getElementById('theme').textContent.slice(2)"))
-        browser.open(study / "page.html")
+        browser.visit(study / "page.html")
         assert browser.run("document.getElementById('theme').textContent.slice(2)") == names[-1]
     assert names == ["light", "dark", "auto"]
