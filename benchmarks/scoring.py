@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -33,10 +33,12 @@ COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
 
 
 class Record(TypedDict):
-    """The input of `PronounMetric.predict`."""
+    """The input of `PronounMetric.predict`; without a source language its source is ignored."""
 
     text: str
     context: list[str]
+    source: NotRequired[str]
+    source_context: NotRequired[list[str]]
 
 
 class Result(TypedDict):
@@ -176,11 +178,11 @@ class Counting:
         return results
 
 
-def load(options: argparse.Namespace) -> Counting:
-    """The checkpoint that the flags name, as a scorer."""
+def load(options: argparse.Namespace, *, source_lang: str | None = None) -> Counting:
+    """The checkpoint that the flags name, as a scorer; the sources of records count with `source_lang`."""
     from pronmetric.metric import PronounMetric
 
-    metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
+    metric = PronounMetric.from_pretrained(options.model, precision=options.precision, source_lang=source_lang)
     by = decision_of(metric.config, options.by, name=metric.name)
     scorer = Counting(lambda records: [], "")
 
