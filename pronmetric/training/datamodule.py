@@ -35,7 +35,6 @@ LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
 COREFERENCE = "coreference"  # the source of passages with annotated antecedents
 COUNTED = 10_000  # passages whose pronouns are counted by slot
-MICRO_BATCH = 1024  # pieces of a batch that a CPU computes at once, padding included
 PART = 500  # steps that are planned together
 RELEASED_AFTER = 16  # steps, whose pages of the prepared folder are then given back
 READ = 50_000  # passages whose words are counted, to tell names from words
@@ -187,7 +186,7 @@ def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
 class TrainingSteps(Dataset[tuple[Labelled, ...]]):
     """A dataset of batches by step; corruption is drawn again in each epoch.
 
-    On a CPU a batch is divided into micro-batches of at most `MICRO_BATCH` pieces, which bounds the memory of a step;
+    On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a step;
     else it is one micro-batch.
     """
 
@@ -196,7 +195,7 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
     ) -> None:
         self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
         self.settings = settings
-        self.micro_batch = MICRO_BATCH if settings.trainer.accelerator == "cpu" else None
+        self.micro_batch = settings.data.micro_batch if settings.trainer.accelerator == "cpu" else None
         self._read = 0
 
     def __getitem__(self, step: Step) -> tuple[Labelled, ...]:

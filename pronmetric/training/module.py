@@ -70,9 +70,9 @@ class ScorerModule(pl.LightningModule):
         self.seed = seed
         self.figures: dict[str, float] = {}
         self._found: dict[str, list[np.ndarray]] = {}
-        if self.optim.frozen:
-            for parameter in chain.from_iterable(self.scorer.encoder.layers()):
-                parameter.requires_grad_(False)
+        layers = self.scorer.encoder.layers()
+        for parameter in chain.from_iterable(layers if self.optim.frozen else layers[: self.optim.frozen_layers]):
+            parameter.requires_grad_(False)
         if self.optim.frozen_head:
             self.scorer.head.requires_grad_(False)
 

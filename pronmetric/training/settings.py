@@ -171,6 +171,7 @@ class Optim(Record):
     warmup: Share
     halve_from: Count | None
     frozen: bool
+    frozen_layers: CountOrNone
     frozen_head: bool
 
     @model_validator(mode="after")
@@ -227,6 +228,7 @@ class Data(Record):
 
     dir: Text
     pieces: Count
+    micro_batch: Count
     batch: Count | None
     development: CountOrNone
     kinds: Annotated[list[Literal["system", "noisy", "tie"]], Field(min_length=1)] | None
@@ -357,7 +359,7 @@ class Train(Settings):
                     "with init=, which brings its own encoder: leave it out, or train from an encoder without init=",
                 )
         if self.optim.frozen:
-            for key in ("optim.lr", "optim.layer_decay", "encoder.trainable"):
+            for key in ("optim.lr", "optim.layer_decay", "optim.frozen_layers", "encoder.trainable"):
                 yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
         if self.optim.frozen_head:
             for key in ("objective.detection", "objective.antecedent", "objective.pair"):

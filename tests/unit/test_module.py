@@ -31,6 +31,7 @@ OPTIM: dict[str, Any] = {
     "beta2": 0.98,
     "warmup": 0.1,
     "frozen": False,
+    "frozen_layers": 0,
     "frozen_head": False,
 }
 Make = Callable[..., ScorerModule]
@@ -256,6 +257,13 @@ def test_a_frozen_encoder_learns_nothing(make: Make, item: Labelled) -> None:
     sum(module.losses(module.scorer(item.batch), item).values(), start=torch.zeros(())).backward()
     assert all(p.grad is None for p in module.scorer.encoder.parameters())  # type: ignore[attr-defined]
     assert any(p.grad is not None for p in module.scorer.head.parameters())
+
+
+def test_frozen_layers_are_the_lowest_ones(make: Make) -> None:
+    module = make(optim={"frozen_layers": 1})
+    trained = [{p.requires_grad for p in layer} for layer in module.scorer.encoder.layers()]
+    assert trained[0] == {False} and trained[1:] == [{True}] * (len(trained) - 1) and len(trained) > 1
+    assert not {id(p) for p in module.scorer.encoder.layers()[0]} & {id(p) for g in module._groups() for p in g["params"]}
 
 
 def test_a_frozen_head_leaves_the_pair_head_alone_to_learn(make: Make, item: Labelled) -> None:

@@ -237,6 +237,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
     files = sorted((CONF / "experiment").glob("*.yaml"))
     assert [path.stem for path in files] == [
         "antecedents",
+        "base",
         "default",
         "multilingual",
         "paper",
