@@ -186,8 +186,8 @@ def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
 class TrainingSteps(Dataset[tuple[Labelled, ...]]):
     """A dataset of batches by step; corruption is drawn again in each epoch.
 
-    On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a step;
-    else it is one micro-batch.
+    On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
+    step; else it is one micro-batch.
     """
 
     def __init__(

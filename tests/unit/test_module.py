@@ -263,7 +263,9 @@ def test_frozen_layers_are_the_lowest_ones(make: Make) -> None:
     module = make(optim={"frozen_layers": 1})
     trained = [{p.requires_grad for p in layer} for layer in module.scorer.encoder.layers()]
     assert trained[0] == {False} and trained[1:] == [{True}] * (len(trained) - 1) and len(trained) > 1
-    assert not {id(p) for p in module.scorer.encoder.layers()[0]} & {id(p) for g in module._groups() for p in g["params"]}
+    assert not {id(p) for p in module.scorer.encoder.layers()[0]} & {
+        id(p) for g in module._groups() for p in g["params"]
+    }
 
 
 def test_a_frozen_head_leaves_the_pair_head_alone_to_learn(make: Make, item: Labelled) -> None:
