@@ -14,6 +14,7 @@ from typing import Any
 from data_prep import antecedents, manifest, source_filter
 from data_prep.documents import EnglishDocument
 from data_prep.english import English
+from data_prep.fidelity import passages as fidelity
 from data_prep.filters import Filter, filter_pair
 from data_prep.passages import estimate, passages
 from data_prep.reporter import Reporter
@@ -88,6 +89,8 @@ class Result:
         rows |= self._write_passages(plain, [testset for testset, _ in files], reporter)
         if self._settings.data.coreference:
             rows |= self._write_coreference(self._settings.data.coreference)
+        if self._settings.fidelity.passages and self._settings.language.ruled:
+            rows |= self._write_fidelity()
         arrow.finish(self._folder, rows)
         ConfusionTable.from_counts(self._confusion, forms=self._settings.language.forms).save(
             self._folder / "confusion.json"
@@ -99,7 +102,7 @@ class Result:
                 "testsets": {testset.id: manifest.nested(self._counts[testset.id]) for testset, _ in files},
                 **{
                     kind: {split: manifest.nested(self._counts[f"{kind}_{split}"]) for split in (TRAIN, DEVELOPMENT)}
-                    for kind in ("passages", "coreference")
+                    for kind in ("passages", "coreference", "fidelity")
                     if f"{kind}_{TRAIN}" in rows
                 },
                 **self._source_counts([testset for testset, _ in files]),
@@ -311,6 +314,31 @@ class Result:
             arrow.save_split(self._folder / name, waiting / split, features)
         shutil.rmtree(waiting)
         return {name: rows[split].rows for split, name in splits.items()}
+
+    def _write_fidelity(self) -> dict[str, int]:
+        """The pairs in which only the context decides, for development a tenth as many, of other frames and names."""
+        rows, features = {}, arrow.pair_features()
+        for split, name in zip((TRAIN, DEVELOPMENT), arrow.FIDELITY_SPLITS, strict=True):
+            number = self._settings.fidelity.passages
+            made = fidelity.pairs(
+                number if split == TRAIN else max(1, number // 10),
+                split=split,
+                seed=self._settings.seed,
+                ties=self._settings.fidelity.ties,
+            )
+            stream = self._folder / f".{name}"
+            rows[name] = arrow.write_rows(stream, self._counted(made, self._counts[name]), features)
+            arrow.save_split(self._folder / name, stream, features)
+            stream.unlink()
+        return rows
+
+    def _counted(self, pairs: Iterable[Pair], counts: Counter[str]) -> Iterator[Pair]:
+        for pair in pairs:
+            if self._is_new(pair.kind, *pair.context, pair.better, pair.worse):
+                counts[f"kept.{pair.testset}.{pair.kind}"] += 1
+                yield pair
+            else:
+                counts["dropped.repeated"] += 1
 
 
 def _read_counts(path: Path) -> dict[str, int]:

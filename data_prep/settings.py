@@ -95,6 +95,13 @@ class Passages(Record):
     outputs: CountOrNone
 
 
+class Fidelity(Record):
+    """Group fidelity."""
+
+    passages: CountOrNone
+    ties: Share
+
+
 class Settings(settings.Settings):
     """The settings of `pronmetric prepare`, as conf/prepare.yaml composes them."""
 
@@ -107,6 +114,7 @@ class Settings(settings.Settings):
     filter: Filter
     splits: Splits
     passages: Passages
+    fidelity: Fidelity
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """See `pronmetric.settings.Settings`."""
@@ -115,6 +123,9 @@ class Settings(settings.Settings):
                 "filter.min_agreement",
                 f"with filter.agreement={self.filter.agreement}: it applies to a table; name its file or leave it out",
             )
+        if not self.language.ruled:
+            for key in ("passages", "ties"):
+                yield f"fidelity.{key}", f"with data.target={self.data.target}: it is for English targets, leave it out"
         if self.data.english is None:
             for key in ("english_share", "whole_files"):
                 yield f"splits.{key}", "without documents: add data.english=FOLDER or leave it out"
@@ -180,6 +191,7 @@ class Settings(settings.Settings):
             "english_share": self.splits.english_share,
             "whole_files": self.splits.whole_files,
             **self.passages.model_dump(),
+            **({"fidelity": self.fidelity.model_dump()} if self.language.ruled else {}),
             "seed": self.seed,
             **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }

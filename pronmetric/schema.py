@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 SCHEMA_VERSION = 1
 
+# Kinds of pairs that are not made from system outputs.
+TIE, FIDELITY = "tie", "fidelity"
+
 # A word's state is the mean of the states of its pieces, or the first.
 WORD_STATES = ("mean", "first")
 
@@ -72,11 +75,13 @@ class Pair:
 
     kind: "system" (reference and system output, R vs S), "noisy" (reference and the
     reference with one pronoun replaced by the system's, R vs R') or "tie" (as "noisy", but people found both texts
-    equally good; in training data only).
+    equally good; in training data only). In the fidelity splits, whose texts are no translations: "fidelity" (one
+    person's pronouns, and the same text with another's) or "tie" (nothing decides between the two); `ref` and `system`
+    then name the sets of pronouns (he, she, they, it), and there is a mismatch for each replaced pronoun.
     better, worse: the two texts. context: the previous reference sentences, oldest first (common
     context). system_context: the system's own previous sentences (respective context of `worse`).
     mismatches: offsets are into `better` and the *system output*; for kinds "noisy" and "tie" there is exactly one,
-    and its hyp offsets are into `worse`.
+    and its hyp offsets are into `worse`, as they are in the fidelity splits.
     agrees: False if the verb next to the replaced pronoun does not agree with it ("they is").
     """
 

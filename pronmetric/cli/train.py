@@ -75,6 +75,7 @@ def _job(settings: Train) -> None:
         _cell(settings, settings.table)
         return
 
+    from pronmetric.schema import FIDELITY
     from pronmetric.training.datamodule import COREFERENCE
     from pronmetric.training.run import train
 
@@ -83,6 +84,8 @@ def _job(settings: Train) -> None:
     asked = any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides)
     if asked and settings.objective.kind == "detection" and settings.objective.antecedent:
         named |= {COREFERENCE}
+    if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
+        named |= {FIDELITY}
     result = train(
         settings, required_sources=named, overrides=overrides, note=lambda line: print(line, file=sys.stderr)
     )

@@ -2,7 +2,8 @@
 
 A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study`, the passage
 splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
-antecedents `coreference_train`, `coreference_development`; with `manifest.json` and `confusion.json`.
+antecedents `coreference_train`, `coreference_development`, for English the pairs in which only the context decides
+`fidelity_train`, `fidelity_development`; with `manifest.json` and `confusion.json`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ PAIR_SPLITS = ("train", "development", "test", "development_study")
 MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
+FIDELITY_SPLITS = ("fidelity_train", "fidelity_development")
 _ROWS_AT_ONCE = 1000
 _RELEASED_AFTER = 20  # times that many rows
 _VERSION = f"{SCHEMA_VERSION}.0.0"
@@ -266,7 +268,7 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").
     Raises InputError for a missing folder or split, or another schema version.
     """
-    rows = _read(folder, split, PAIR_SPLITS)
+    rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS))
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
 
 

@@ -22,6 +22,7 @@ from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.schema import FIDELITY, TIE
 from pronmetric.training import examples, logit_adjustment
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
@@ -135,7 +136,7 @@ class Labeller:
             better=torch.tensor(better, dtype=torch.long),
             worse=torch.tensor(worse, dtype=torch.long),
             pair=torch.tensor(pair, dtype=torch.long),
-            tie=torch.tensor([kind == examples.TIE for kind in kinds], dtype=torch.bool),
+            tie=torch.tensor([kind == TIE for kind in kinds], dtype=torch.bool),
             system=torch.tensor([kind == "system" for kind in kinds], dtype=torch.bool),
             name=name,
             antecedent=_antecedents(rows, items, batch),
@@ -358,7 +359,9 @@ class PronounData(pl.LightningDataModule):
         """Open the prepared folder."""
         if self._sets is not None:
             return
-        self._pairs = self._read_pairs()
+        pairs, fidelity = self._read_pairs(), self._read_fidelity()
+        self._natural = len(pairs)
+        self._pairs = pairs if fidelity is None else concatenate([pairs, fidelity])
         self._passages, self._known = self._read_passages()
         self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
         self._refuse_nothing_to_train_on()
@@ -388,6 +391,31 @@ class PronounData(pl.LightningDataModule):
             chosen &= self._of_testsets(pairs, data.testsets)
         return pairs if chosen.all() else pairs.select(np.flatnonzero(chosen))
 
+    def _read_fidelity(self) -> Any | None:
+        """The pairs in which only the context decides, ties included; None where they are not trained on."""
+        wanted = self.settings.objective.fidelity
+        if not wanted.share or not self.pair_share:
+            return None
+        if self.context == "none":
+            LOG.warning("objective.fidelity.share: with context=none nothing decides these pairs, they are left out")
+            return None
+        train, _ = arrow.FIDELITY_SPLITS
+        if train not in arrow.read_manifest(self.folder)["splits"]:
+            if FIDELITY in self.required_sources:
+                raise InputError(
+                    "no pairs in which only the context decides: prepare with fidelity.passages above 0, or set "
+                    "objective.fidelity.share=0",
+                    file=self.folder,
+                )
+            LOG.warning(
+                "objective.fidelity.share: no pairs in which only the context decides (prepare with fidelity.passages "
+                "above 0), the preset's share is left out"
+            )
+            return None
+        rows = arrow.read_pairs(self.folder, train)
+        kinds = [kind for kind, share in ((FIDELITY, 1 - wanted.ties), (TIE, wanted.ties)) if share]
+        return rows.select(np.flatnonzero(_where(rows, lambda kind: kind in kinds, "kind")))
+
     def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
         """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
         columns = "testset", "lp"
@@ -407,12 +435,10 @@ class PronounData(pl.LightningDataModule):
         objective = self.settings.objective
         passages = arrow.read_passages(self.folder, "passages_train")
         if objective.kind == "detection" and objective.antecedent:
-            from datasets import concatenate_datasets
-
             if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
                 more = arrow.read_passages(self.folder, "coreference_train")
                 self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
-                passages = concatenate_datasets([passages, more])
+                passages = concatenate([passages, more])
             elif COREFERENCE in self.required_sources:
                 raise InputError(
                     "no passages with annotated antecedents: prepare with data.coreference, or set "
@@ -521,16 +547,28 @@ class PronounData(pl.LightningDataModule):
         )
 
     def _weights_by_kind(self) -> np.ndarray | None:
-        """Weights under which `system_share` of the pieces are of system outputs; None for uniform weights."""
-        share = self.settings.objective.system_share
-        if share is None:
-            return None
-        system = _where(self._pairs, lambda kind: kind == "system", "kind")
-        pieces = self._pair_lengths.astype(float)
-        if system.all() or not system.any():
-            return None
-        shares = share / pieces[system].sum(), (1 - share) / pieces[~system].sum()
-        return np.where(system, *shares)
+        """Weights under which each kind of pair has its share of the pieces; None for uniform weights.
+
+        `fidelity.share` of all are those in which only the context decides, `fidelity.ties` of these are ties;
+        `system_share` of the others are system outputs.
+        """
+        objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        natural = np.arange(len(pieces)) < self._natural
+        system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
+        tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
+        kinds = [natural] if objective.system_share is None else [system, natural & ~system]
+        shares = [1.0] if objective.system_share is None else [objective.system_share, 1 - objective.system_share]
+        groups = [
+            (1 - objective.fidelity.share, kinds, shares),
+            (objective.fidelity.share, [tie, ~natural & ~tie], [objective.fidelity.ties, 1 - objective.fidelity.ties]),
+        ]
+        weights, uniform = np.ones(len(pieces)), True
+        for share, masks, parts in groups:
+            there = [(mask, part) for mask, part in zip(masks, parts, strict=True) if mask.any()]
+            uniform &= len(there) < 2 and not (there and natural.any() and not natural.all())
+            for mask, part in there:
+                weights[mask] = share * part / sum(part for _, part in there) / pieces[mask].sum()
+        return None if uniform else weights
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
         """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
@@ -599,6 +637,8 @@ class PronounData(pl.LightningDataModule):
             ("study_form", self._sample("development_study", None), self.context),
             ("noisy_none", noisy, "none"),
         ]
+        if self._natural < len(self._pairs):
+            sets.append((FIDELITY, self._sample(arrow.FIDELITY_SPLITS[1], FIDELITY), self.context))
         return [each for each in sets if len(each[1])]
 
     def _sample(self, split: str, kind: str | None) -> Any:
@@ -625,6 +665,13 @@ def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
             lengths[at] = int(letters / letters_per_piece) + 6
             at += 1
     return lengths
+
+
+def concatenate(parts: Sequence[Any]) -> Any:
+    """Memory-mapped splits, one after the other."""
+    from datasets import concatenate_datasets
+
+    return concatenate_datasets(parts)
 
 
 def _where(rows: Any, fits: Callable[..., bool], *columns: str) -> np.ndarray:

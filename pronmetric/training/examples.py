@@ -11,14 +11,13 @@ from pronmetric.data.collate import Example
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt, replace
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language, referents
+from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text import sentences
 from pronmetric.text.context import join
 from pronmetric.text.words import words
 from pronmetric.training import gender_swap
 from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption
-
-TIE = "tie"
 
 
 class LabelledExample(NamedTuple):
@@ -29,7 +28,7 @@ class LabelledExample(NamedTuple):
         unknown; empty if no antecedent is known.
     slots: slot and form of each third-person pronoun with a first-grade form of its slot (`slots.grades`), None
         for others; empty without logit adjustment.
-    kind: of a pair's texts: "system", "noisy", or "tie" if neither is better.
+    kind: of a pair's texts (see `pronmetric.schema.Pair`).
     """
 
     example: Example
@@ -200,17 +199,17 @@ def pair(
 ) -> tuple[LabelledExample, LabelledExample]:
     """The better and the worse text of a pair, each in its context.
 
-    For kind "noisy" the replaced pronoun is labelled wrong and all others right; for kind "tie" all are right. The
-    single pronouns of a system output have no known labels, so that only the reference is labelled.
+    For kinds "noisy" and "fidelity" the replaced pronouns are labelled wrong and all others right; for kind "tie" all
+    are right. The single pronouns of a system output have no known labels, so that only the reference is labelled.
 
     fresh: chance that the worse text is replaced by a new noisy reference: one pronoun of the better text, drawn
     uniformly, replaced by one drawn from its counts in `table`. tie: chance of a pair in which
-    neither text is better instead (`_make_tie`). A prepared tie is not replaced.
+    neither text is better instead (`_make_tie`). Pairs of kinds "tie" and "fidelity" are not replaced.
     """
-    judged = row["kind"] == TIE
-    if not judged and tie and rng.random() < tie:
+    fixed = row["kind"] in (TIE, FIDELITY)
+    if not fixed and tie and rng.random() < tie:
         row = _make_tie(row, rng, language)
-    elif not judged and table is not None and rng.random() < fresh:
+    elif not fixed and table is not None and rng.random() < fresh:
         row = _noisy_anew(row, rng, table, language)
     common = join(row["context"])
     own = join(row["system_context"])
@@ -225,12 +224,12 @@ def pair(
     better = language.find(texts[0])
     worse = language.find(texts[1])
     kind = row["kind"]
-    at = row["mismatches"][0]["hyp_start"] if kind == "noisy" else -1
+    replaced = {each["hyp_start"] for each in row["mismatches"]} if kind in ("noisy", FIDELITY) else set()
     return (
         LabelledExample(Example(contexts[0], texts[0], _spans(better)), tuple(1.0 for _ in better), True, kind=kind),
         LabelledExample(
             Example(contexts[1], texts[1], _spans(worse)),
-            tuple(0.0 if o.start == at else 1.0 for o in worse),
+            tuple(0.0 if o.start in replaced else 1.0 for o in worse),
             kind != "system",
             kind=kind,
         ),

@@ -102,7 +102,8 @@ def train(
 
     Args:
         settings: of the run; `init`, if any, is a folder.
-        required_sources: names in `objective.source_share` that the data must have; others may be absent.
+        required_sources: names in `objective.source_share` that the data must have, and "coreference" and "fidelity" if
+            it must have these; others may be absent.
         overrides: of the command line, which the checkpoint's config and its card record; None: not known.
         note: takes a line on each source of passages, if `trainer.progress` is true.
 

@@ -104,6 +104,13 @@ class Margin(Record):
     margin: Weight
 
 
+class Fidelity(Record):
+    """Pairs in which only the context decides, and their ties."""
+
+    share: Fraction
+    ties: Share
+
+
 class Corruption(Record):
     """Corruption of passages."""
 
@@ -136,6 +143,7 @@ class Detection(Record):
     preference: Weight
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    fidelity: Fidelity
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
     form_weight: dict[str, Positive] | None
@@ -158,6 +166,7 @@ class Pairs(Record):
     pair: Weight
     preference: Weight
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
+    fidelity: Fidelity
     corruption: PairCorruption
 
 
@@ -367,10 +376,15 @@ class Train(Settings):
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:
-            pairs = ("pair", "preference", "system_share", "corruption.fresh", "corruption.tie")
+            fidelity = ("fidelity.share", "fidelity.ties")
+            pairs = ("pair", "preference", "system_share", *fidelity, "corruption.fresh", "corruption.tie")
             for key in (*(f"objective.{name}" for name in pairs), "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
-
+        if not self.objective.fidelity.share:
+            yield "objective.fidelity.ties", "with objective.fidelity.share=0: leave it out"
+        elif self.context.name == "none":
+            for key in ("objective.fidelity.share", "objective.fidelity.ties"):
+                yield key, "with context=none, as only the context decides these pairs: leave it out"
         if self.pair_head is None:
             yield "objective.preference", "without a pair head: leave it out, or add head=two"
 
