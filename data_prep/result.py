@@ -15,6 +15,7 @@ from data_prep import antecedents, manifest, source_filter
 from data_prep.documents import EnglishDocument
 from data_prep.english import English
 from data_prep.fidelity import passages as fidelity
+from data_prep.fidelity import rewriting
 from data_prep.filters import Filter, filter_pair
 from data_prep.passages import estimate, passages
 from data_prep.reporter import Reporter
@@ -31,6 +32,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair, Passage
 from pronmetric.suites import coreference_folder
 from pronmetric.suites.antecedents import openings, trained_on
+from pronmetric.suites.coreference import Annotated
 from pronmetric.text import strict_json
 
 STUDY = "development_study"
@@ -297,27 +299,36 @@ class Result:
         splits = dict(zip((TRAIN, DEVELOPMENT), arrow.COREFERENCE_SPLITS, strict=True))
         with ExitStack() as stack:
             rows = {split: stack.enter_context(arrow.RowFile(waiting / split, features)) for split in splits}
-            for folder in folders:
-                for document in coreference_folder.read_folder(folder):
-                    learned = trained_on(document, self._openings[TRAIN])
-                    split = TRAIN if learned and not trained_on(document, self._openings[DEVELOPMENT]) else DEVELOPMENT
-                    counts = self._counts[splits[split]]
-                    counts[f"documents.{Path(folder).name}"] += 1
-                    for passage in antecedents.passages(document):
-                        if self._survey.held_out[split].near(passage.text):
-                            counts["dropped.copy on another side"] += 1
-                        else:
-                            counts[f"kept.{Path(folder).name}"] += 1
-                            counts["antecedents"] += len(passage.antecedents)
-                            rows[split].add(passage)
+            for name, document, split in self._annotated(folders):
+                counts = self._counts[splits[split]]
+                counts[f"documents.{name}"] += 1
+                for passage in antecedents.passages(document):
+                    if self._survey.held_out[split].near(passage.text):
+                        counts["dropped.copy on another side"] += 1
+                    else:
+                        counts[f"kept.{name}"] += 1
+                        counts["antecedents"] += len(passage.antecedents)
+                        rows[split].add(passage)
         for split, name in splits.items():
             arrow.save_split(self._folder / name, waiting / split, features)
         shutil.rmtree(waiting)
         return {name: rows[split].rows for split, name in splits.items()}
 
+    def _annotated(self, folders: Iterable[str]) -> Iterator[tuple[str, Annotated, str]]:
+        """The annotated documents with the name of their folder and their split."""
+        for folder in folders:
+            for document in coreference_folder.read_folder(folder):
+                learned = trained_on(document, self._openings[TRAIN])
+                split = TRAIN if learned and not trained_on(document, self._openings[DEVELOPMENT]) else DEVELOPMENT
+                yield Path(folder).name, document, split
+
     def _write_fidelity(self) -> dict[str, int]:
-        """The pairs in which only the context decides, for development a tenth as many, of other frames and names."""
+        """The pairs in which only the context decides: of frames, and of annotated documents with other referents.
+
+        Development has a tenth as many of frames, with frames, roles and names of its own.
+        """
         rows, features = {}, arrow.pair_features()
+        annotated = list(self._annotated(self._settings.data.coreference or ()))
         for split, name in zip((TRAIN, DEVELOPMENT), arrow.FIDELITY_SPLITS, strict=True):
             number = self._settings.fidelity.passages
             made = fidelity.pairs(
@@ -326,8 +337,21 @@ class Result:
                 seed=self._settings.seed,
                 ties=self._settings.fidelity.ties,
             )
+            rewritten = (
+                rewriting.pairs(
+                    document,
+                    source=folder,
+                    split=split,
+                    seed=self._settings.seed,
+                    near=self._survey.held_out[split].near,
+                    counts=self._counts[name],
+                )
+                for folder, document, its in annotated
+                if its == split
+            )
             stream = self._folder / f".{name}"
-            rows[name] = arrow.write_rows(stream, self._counted(made, self._counts[name]), features)
+            every = chain(made, chain.from_iterable(rewritten))
+            rows[name] = arrow.write_rows(stream, self._counted(every, self._counts[name]), features)
             arrow.save_split(self._folder / name, stream, features)
             stream.unlink()
         return rows

@@ -1,7 +1,7 @@
 """Sentence frames, and the tables of roles, names and things that fill them (tables/*.tsv, written for pronmetric).
 
 In a frame {X} is a person or thing and {Y} another one; {s}, {o}, {p}, {a} and {r} are X's pronouns (he, him, his, his,
-himself); [is|are] is the verb after a pronoun, with its form for they; {w} is was or were after X itself; {t} is a time.
+himself); [is|are] is the verb after a pronoun, with its form for they; {w} is "was" or "were" after X; {t} is a time.
 """
 
 from __future__ import annotations
