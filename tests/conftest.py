@@ -337,8 +337,9 @@ def sample_pairs(sample: Path) -> list[Pair]:
 def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Writes a prepared folder, as `pronmetric prepare` would, from pairs and passages.
 
-    Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `rate` (of wrong pronouns
-    that the manifest tells) and `pronouns` (that it counts).
+    Arguments: `train`, `development` and `test` (pairs), `passages` (texts; none are split), `fidelity` (pairs in which
+    only the context decides, for both splits), `rate` (of wrong pronouns that the manifest tells) and `pronouns` (that
+    it counts).
     """
     from dataclasses import replace
 
@@ -381,6 +382,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
         test: Sequence[Pair] = (),
         passages: Sequence[str] = (),
         coreference: Sequence[Passage] = (),
+        fidelity: Sequence[Pair] = (),
         rate: float = 0.5,
         pronouns: int = 1000,
     ) -> Path:
@@ -391,6 +393,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
             "test": test,
             "development_study": [bare(pair) for pair in development if pair.kind == "noisy"],
         }
+        pairs |= dict.fromkeys(arrow.FIDELITY_SPLITS, fidelity) if fidelity else {}
         texts = {"passages_train": [passage(i, text) for i, text in enumerate(passages)], "passages_development": []}
         annotated = {"coreference_train": coreference, "coreference_development": ()} if coreference else {}
         rows = arrow.write(folder, pairs=pairs, passages=texts | annotated)

@@ -52,6 +52,7 @@ def prepare(corpus: Path) -> Callable[..., int]:
                 f"data.english={corpus / 'english'}",
                 f"out={out}",
                 "passages.outputs=2",
+                "fidelity.passages=30",
                 *overrides,
             ]
         )
@@ -72,7 +73,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
     found = datasets.load_from_disk(str(prepared))
-    assert set(found) == {*arrow.PAIR_SPLITS, *arrow.PASSAGE_SPLITS}
+    assert set(found) == {*arrow.PAIR_SPLITS, *arrow.PASSAGE_SPLITS, *arrow.FIDELITY_SPLITS}
     assert set(found["train"]["testset"]) == {"generaltest2031"}
     assert set(found["development"]["testset"]) == set(found["development_study"]["testset"]) == {"generaltest2023"}
     assert len(found["test"]) == 0

@@ -14,6 +14,7 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from data_prep import antecedents
+from data_prep.fidelity import passages as fidelity
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
@@ -51,6 +52,7 @@ Make = Callable[..., PronounData]
 PLACE = {  # the group of each setting
     **dict.fromkeys(("pieces", "development", "agreeing", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
+    "fidelity": "objective.",
     **dict.fromkeys(("antecedent", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
@@ -72,6 +74,7 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             "source_share": None,
             "source_turns": None,
             "form_weight": None,
+            "fidelity": {"share": 0.0, "ties": 0.4},
             **({"antecedent": 0.0} if changes.get("pair_share") != 1 else {}),
             "corruption": CORRUPTION,
             "development": 0,
@@ -85,7 +88,11 @@ def make(tiny_prepared: Path, tiny_tokenizer: PreTrainedTokenizerFast, train_set
             keys = {key: value for key, value in keys.items() if not key.startswith("objective.")}
             corruption = {"plain": given["corruption"]["plain"], "fresh": given["corruption"]["fresh"], "tie": 0.0}
             keys["objective"] = {"kind": "pairs", "detection": 0.0, "pair": 1.0, "corruption": corruption}
-            keys["objective"] |= {"preference": 1.0, "system_share": given["system_share"]}
+            keys["objective"] |= {
+                "preference": 1.0,
+                "system_share": given["system_share"],
+                "fidelity": given["fidelity"],
+            }
         settings = train_settings({**keys, "data.dir": str(folder), "context.name": context})
         collator = Collator(Subwords(tiny_tokenizer), max_pieces=max_pieces, separator=False)
         return PronounData(settings, collator, prepared=Prepared(FORMS, 2), required_sources=required)
@@ -287,6 +294,38 @@ def test_system_outputs_make_up_their_share_of_the_pairs(make: Make) -> None:
         for row, times in drawn.items():
             pieces[data._pairs[row]["kind"]] += times * data._pair_lengths[row]
         assert pieces["system"] / pieces.total() == pytest.approx(share, abs=0.05)
+
+
+@pytest.mark.parametrize("system_share", [None, 0.5])
+def test_pairs_in_which_only_the_context_decides_make_up_their_share(
+    make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair], system_share: float | None
+) -> None:
+    found = list(fidelity.pairs(60, split="train", seed=1, ties=0.5))
+    folder = make_prepared(train=sample_pairs, development=sample_pairs[:4], fidelity=found)
+    wanted = {"share": 0.5, "ties": 0.4}
+    data = make(folder, pair_share=1.0, epochs=20, system_share=system_share, fidelity=wanted)
+    pieces: Counter[str] = Counter()
+    for row, times in Counter(row for step in data.steps() for row in step.rows).items():
+        pieces[data._pairs[row]["kind"]] += times * data._pair_lengths[row]
+    assert pieces["fidelity"] / pieces.total() == pytest.approx(0.3, abs=0.05)
+    assert pieces["tie"] / pieces.total() == pytest.approx(0.2, abs=0.05)
+    if system_share is not None:
+        assert pieces["system"] / pieces.total() == pytest.approx(0.25, abs=0.05)
+    assert "fidelity" in {loader.dataset.name for loader in data.val_dataloader()}  # type: ignore[attr-defined]
+    for ties, kind in ((0.0, "fidelity"), (1.0, "tie")):
+        data = make(folder, pair_share=1.0, fidelity={"share": 0.9, "ties": ties})
+        data.setup()
+        assert {row["kind"] for row in data._pairs if row["testset"] == fidelity.SOURCE} == {kind}
+
+
+def test_pairs_in_which_only_the_context_decides_may_be_absent(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    wanted = {"share": 0.5, "ties": 0.4}
+    assert batches(make(fidelity=wanted))
+    assert "no pairs in which only the context decides (prepare with fidelity.passages above 0)" in caplog.text
+    assert batches(make(fidelity=wanted, context="none"))
+    assert "with context=none nothing decides these pairs" in caplog.text
+    with pytest.raises(InputError, match=r"no pairs in which only the context decides: prepare with fidelity.passages"):
+        make(fidelity=wanted, required=["fidelity"]).setup()
 
 
 def test_passages_come_by_the_weight_of_their_forms(make: Make) -> None:

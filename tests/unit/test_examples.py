@@ -8,7 +8,7 @@ import pytest
 from pronmetric.data.arrow import to_row
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.schema import Pair
+from pronmetric.schema import Mismatch, Pair
 from pronmetric.text.context import text_of
 from pronmetric.text.study_form import flatten
 from pronmetric.training import examples
@@ -226,6 +226,19 @@ def test_ties_are_another_demonstrative_or_a_longer_text() -> None:
     alone = {**row, "better": "She left.", "context": []}
     kept = examples.pair(alone, rng(0), context="common", plain=0.0, fresh=0.0, table=None, tie=1.0)
     assert [each.example.text for each in kept] == ["She left.", "He saw."] and kept[0].kind == "system"
+
+
+def test_another_persons_pronouns_are_wrong_and_nothing_else_is_changed() -> None:
+    better, worse = "Ann said that she lost her hat, and she ran.", "Ann said that they lost her hat, and they ran."
+    starts = [(14, 14, "she", "they"), (36, 37, "she", "they")]
+    replaced = tuple(Mismatch("pronoun", a, b, s, s + 3, e, e + 4) for s, e, a, b in starts)
+    pair = Pair("f", "fidelity", "frames", "en-en", "level 0", 1, "she", "they", better, worse, (), (), replaced)
+    right, wrong = examples.pair(to_row(pair), rng(1), context="common", plain=0.0, fresh=1.0, table=TABLE, tie=1.0)
+    assert (right.example.text, wrong.example.text) == (better, worse) and right.kind == wrong.kind == "fidelity"
+    assert right.labelled and wrong.labelled
+    assert (
+        right.right == (1.0, 1.0, 1.0) and wrong.right == (0.0, 1.0, 0.0) and surface(wrong) == ["they", "her", "they"]
+    )
 
 
 def test_a_tie_of_people_is_kept_and_both_texts_are_right() -> None:

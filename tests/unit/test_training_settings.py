@@ -239,6 +239,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
         "antecedents",
         "base",
         "default",
+        "fidelity",
         "multilingual",
         "paper",
         "paper_wmt13",
