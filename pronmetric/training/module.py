@@ -44,7 +44,8 @@ class ScorerModule(pl.LightningModule):
         loss: the pair loss.
         objective: the weights of the losses.
         optim: `layer_decay` multiplies the learning rate once for each layer below the top, `warmup` is a share of the
-            steps; with `halve_from` the rate is halved in each epoch from that one (counted from 1), without warm-up.
+            steps until the rate is 0 (`decay_steps`, or all); with `halve_from` the rate is halved in each epoch from
+            that one (counted from 1), without warm-up.
         length: of the run, for the schedule and the logs.
         seed: of the run; the dropout of a step depends only on the seed and the step.
 
@@ -187,7 +188,8 @@ class ScorerModule(pl.LightningModule):
             optimizer = torch.optim.AdamW(groups, betas=(0.9, self.optim.beta2), fused=fused)
         if self.optim.halve_from is not None:
             return halve_by_epoch(optimizer, since=self.optim.halve_from, epoch=self.length.epoch)
-        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=self.length.steps)
+        steps = max(self.optim.decay_steps or 0, self.length.steps)
+        return warm_up_and_decay(optimizer, warmup=self.optim.warmup, steps=steps)
 
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None

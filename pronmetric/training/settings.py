@@ -178,6 +178,7 @@ class Optim(Record):
     layer_decay: Annotated[float, Field(gt=0, le=1)]
     weight_decay: Weight
     warmup: Share
+    decay_steps: Count | None
     halve_from: Count | None
     frozen: bool
     frozen_layers: CountOrNone

@@ -29,6 +29,7 @@ OPTIM: dict[str, Any] = {
     "layer_decay": 0.5,
     "weight_decay": 0.01,
     "beta2": 0.98,
+    "decay_steps": None,
     "warmup": 0.1,
     "frozen": False,
     "frozen_layers": 0,
@@ -302,6 +303,11 @@ def test_the_rate_warms_up_and_falls_to_nothing(make: Make) -> None:
     assert found[9] == found[10] == pytest.approx(0.4)
     assert found[55] == pytest.approx(0.2) and found[99] == pytest.approx(0.4 / 90) and found[100] == 0
     assert schedule(make(steps=4, optim={"warmup": 0.0}))[:2] == pytest.approx([0.4, 0.4])
+
+
+def test_a_run_that_ends_before_its_rate_is_0(make: Make) -> None:
+    whole, part = schedule(make(steps=100)), schedule(make(steps=40, optim={"decay_steps": 100}))
+    assert part == whole[: len(part)] and part[-1] > 0 and len(part) < len(whole)
 
 
 def test_the_rates_are_those_of_transformers_with_the_warm_up_one_step_earlier(make: Make) -> None:
