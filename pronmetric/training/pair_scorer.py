@@ -68,6 +68,8 @@ class PairScorer:
     @torch.inference_mode()
     def _read(self, texts: Sequence[Example], label: str | None) -> None:
         """Score texts that are not known."""
+        if not texts:
+            return
         collator = self._labeller.collator
         rows = [row for row in collator.encode(texts) if row.windows == 1]
         batches = list(cut_batches(rows, pieces=PIECES))

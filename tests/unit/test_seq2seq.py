@@ -312,11 +312,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("accelerate")
     folder = tmp_path_factory.mktemp("gguf")
     width, inner, heads = 16, 32, 2
-    letters = [
-        *(chr(code) for code in range(ord("a"), ord("z") + 1)),
-        "\u0120",
-        ".",
-    ]  # a blank, as byte-level BPE has it
+    letters = [*string.ascii_lowercase, "\u0120", "."]  # with a blank as byte-level BPE has it
     tokens = ["<start>", "<end>", *letters, "it"]
     writer = gguf.GGUFWriter(folder / "tiny.gguf", "qwen2")
     writer.add_context_length(64)
