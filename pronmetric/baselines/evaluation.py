@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pronmetric.baselines import simple
 from pronmetric.baselines.pair_scores import PairBaselines
@@ -20,6 +20,7 @@ class Settings:
 
     tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun pairs of the
     training data; None where they are not known. against: another metric's scores. baselines: reference-based ones.
+    language_model: the scores of a language model, by how its log-probabilities are taken.
     """
 
     seed: int
@@ -27,15 +28,17 @@ class Settings:
     seen: PronounPairs | None = None
     against: PairScores | None = None
     baselines: PairBaselines | None = None
+    language_model: Mapping[str, PairScores] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of one part. against: None without another metric; baselines, simple: by name."""
+    """The results of one part. against: None without another metric; baselines, language_model, simple: by name."""
 
     figures: Figures
     against: MetricComparison | None
     baselines: dict[str, MetricComparison]
+    language_model: dict[str, MetricComparison]
     simple: dict[str, BaselineComparison]
 
 
@@ -51,5 +54,9 @@ def evaluate(pairs: Sequence[JudgedPair], scores: PairScores, settings: Settings
         pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold, seed=seed),
         None if other is None else pair_accuracy.compare_metrics(pairs, own, other, seed=seed),
         {} if settings.baselines is None else settings.baselines.compare(pairs, scores, seed=seed),
+        {
+            name: pair_accuracy.compare_metrics(pairs, own, [its[pair.id] for pair in pairs], seed=seed)
+            for name, its in settings.language_model.items()
+        },
         simple.compare_with_baselines(pairs, own, seed=seed),
     )

@@ -93,12 +93,15 @@ def pair_table(comparisons: Mapping[str, MetricComparison], *, metric: str, left
     """The accuracy of each score on the same pairs, and the difference between the metric and each baseline."""
     reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
     title = "pairs with an independent reference" + (f"; left out: {reasons}" if reasons else "")
-    if not comparisons:
-        return f"{title}; no pairs are left"
+    return f"{title}\n{comparison_table(comparisons, metric=metric)}" if comparisons else f"{title}; no pairs are left"
+
+
+def comparison_table(comparisons: Mapping[str, MetricComparison], *, metric: str) -> str:
+    """The accuracy of the metric and of each other score on the same pairs, and the differences."""
     own = next(iter(comparisons.values())).first
     rows: list[list[object]] = [[metric, *_cells(own), "-"]]
     rows += [[name, *_cells(c.second), percent(c.difference, signed=True)] for name, c in comparisons.items()]
-    return f"{title}\n" + table(["", "pairs", "accuracy", "equal", "null", "metric - baseline"], rows)
+    return table(["", "pairs", "accuracy", "equal", "null", "metric - baseline"], rows)
 
 
 def _cells(found: Accuracy) -> list[object]:

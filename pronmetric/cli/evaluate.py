@@ -13,7 +13,7 @@ from pronmetric.output import targets
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parse(argv)
-    read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model)
+    read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model, args.language_model)
     targets.check((args.to_json, args.save_scores), read=read)
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()

@@ -45,6 +45,9 @@ documents. A useful metric outperforms them.
 --also adds reference-based scores (see `pronmetric score --help`), which compare both texts with the pair's
 "reference". Pairs without a reference, and pairs whose reference is one of the two texts, are left out of this table.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
+--language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
+"pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
+its pieces, and their mean.
 
 other metrics:
 --scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
@@ -98,6 +101,12 @@ def parser() -> argparse.ArgumentParser:
     judging.add_argument("--scores", metavar="FILE", help="evaluate these scores; no model is loaded")
     judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
     also.add(judging)
+    options.both(
+        judging,
+        "language-model",
+        metavar="FOLDER",
+        help="also score the texts by a causal language model, as a baseline; see below",
+    )
     judging.add_argument(
         "--threshold",
         type=numbers.finite,
@@ -132,5 +141,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         "--save_scores": args.save_scores,
         "--tie auto": args.tie if args.tie == tie.AUTO else None,
     }
+    if args.language_model is not None:  # which reads these too
+        of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
     if extra := [flag for flag, value in of_model.items() if value is not None]:
         made.error(f"--scores loads no model; leave out {' and '.join(extra)}")

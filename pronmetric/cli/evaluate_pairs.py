@@ -36,17 +36,19 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     )
     seen = _read_seen(args, config, note)
     pairs = _read_pairs(args, config, note)
+    context = args.context or COMMON if config is None else context_flag.choose(args, config, COMMON, note)
     settings = Settings(
         seed=args.seed,
         tie_threshold=threshold,
         seen=seen,
         against=None if args.against is None else _read_scores(pairs, args.against),
         baselines=None if args.also is None else pair_scores.score_pairs(args.also, pairs, source=pairs.name),
+        language_model={} if args.language_model is None else _read_by_language_model(pairs, context, args),
     )
     if config is None:
         scores = Scores(_read_scores(pairs, args.scores), scored_by=args.scores)
     else:
-        scores = _score(pairs, config, threshold, args, note)
+        scores = _score(pairs, config, threshold, context, args, note)
     note.begin()
     if args.save_scores is not None:
         with targets.AtomicFile(args.save_scores) as file:
@@ -115,12 +117,32 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
     return scores
 
 
+def _read_by_language_model(pairs: PairSet, context: str, args: argparse.Namespace) -> dict[str, PairScores]:
+    """The log-probability of both texts of each pair, summed and by piece."""
+    from pronmetric.seq2seq.language_model import LanguageModel
+
+    texts = list(pairs.texts(context, seed=args.seed))
+    precision = "32" if args.precision in (None, "int8") else args.precision
+    model = LanguageModel(args.language_model, precision=precision, gpus=args.gpus)
+    with output.bar(args, total=len(texts), label="language model") as bar:
+        read = model.read(texts, advance=bar.update)
+    both = [(pair.id, a, b) for pair, a, b in zip(pairs, read[::2], read[1::2], strict=True)]
+    return {
+        "sum": {identity: (a.total, b.total) for identity, a, b in both},
+        "per piece": {identity: (a.per_piece, b.per_piece) for identity, a, b in both},
+    }
+
+
 def _score(
-    pairs: PairSet, config: Config, threshold: float | None, args: argparse.Namespace, note: output.Notes
+    pairs: PairSet,
+    config: Config,
+    threshold: float | None,
+    context: str,
+    args: argparse.Namespace,
+    note: output.Notes,
 ) -> Scores:
     """The model's numbers that decide (--by)."""
     by = by_flag.choose(args, config)
-    context = context_flag.choose(args, config, COMMON, note)
     size = config["context_size"] if args.dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=args.seed))
     metric = load.metric(args, note)

@@ -72,6 +72,7 @@ def _refuse_pair_flags(args: argparse.Namespace) -> None:
         "--seen": args.seen,
         "--against": args.against,
         "--also": args.also,
+        "--language_model": args.language_model,
         "--split": args.split,
         "--context respective": args.context if args.context == RESPECTIVE else None,
     }

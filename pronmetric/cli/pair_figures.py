@@ -13,6 +13,7 @@ from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.pair_accuracy import DOC, GROUP, PAIR, Figures, MetricComparison
 
 UNITS = {DOC: "documents", GROUP: "groups", PAIR: "pairs"}
+LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
 _PRONOUN_PAIRS, _ERRORS = 20, 15
 
 
@@ -32,6 +33,9 @@ def format_results(
     if settings.baselines is not None:
         left_out = settings.baselines.count_left_out(pairs)
         sections.append(also.pair_table(results.baselines, metric=scored_by or also.OURS, left_out=left_out))
+    if results.language_model:
+        compared = also.comparison_table(results.language_model, metric=scored_by or also.OURS)
+        sections.append(f"{LANGUAGE_MODEL}\n{compared}")
     if results.simple:
         sections.append(format_baselines(results.simple))
     return "\n\n".join(sections)

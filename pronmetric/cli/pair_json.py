@@ -59,6 +59,7 @@ def write(
         "also": None
         if baselines is None
         else {**baselines.describe(), "parts": by_part(lambda found: plain(found.baselines))},
+        "language_model": by_part(lambda found: plain(found.language_model)) if settings.language_model else None,
         "baselines": by_part(lambda found: {name: _baseline(its) for name, its in found.simple.items()}),
         "pairs": list(_pairs(pairs, scores, settings)),
     }
@@ -77,11 +78,15 @@ def _baseline(found: BaselineComparison) -> dict[str, Any]:
 
 
 def _pairs(pairs: PairSet, scores: Scores, settings: Settings) -> Iterator[dict[str, Any]]:
-    """Each pair: its answer, the metric's scores, and the baselines' scores of both texts."""
+    """Each pair: its answer, the metric's scores, and the scores of both texts by baselines and language model."""
     for name, part in pairs.parts.items():
         for pair in part:
             a, b = scores.by_id[pair.id]
-            also = {} if settings.baselines is None else {"also": settings.baselines.scores_of(pair.id)}
+            also: dict[str, Any] = {}
+            if settings.baselines is not None:
+                also["also"] = settings.baselines.scores_of(pair.id)
+            if settings.language_model:
+                also["language_model"] = {how: its[pair.id] for how, its in settings.language_model.items()}
             yield {
                 "id": pair.id,
                 "part": name or ONLY,

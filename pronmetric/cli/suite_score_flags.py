@@ -18,8 +18,8 @@ EPILOG = """what is judged, one of:
   --humans FILE        human judgments (cai-xiong); with --translations, both are compared
   --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is the shipped checkpoint. Its score of
                        a candidate is the mean probability of its pronouns, in the --context previous target sentences
-  --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors), by the log-probability of
-                       each candidate given its source
+  --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors, or one GGUF file with
+                       pip install "pronmetric[lm]"), by the log-probability of each candidate given its source
 
 context of --seq2seq (--context-mode):
   none      the sentence alone (default)

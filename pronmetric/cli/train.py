@@ -64,11 +64,11 @@ def _job(settings: Train) -> None:
 
     from pronmetric.checkpoint import locate
 
-    if settings.init is not None:
-        folder = locate.locate(settings.init, allow_network=False).folder
-        settings = settings.model_copy(update={"init": str(folder)})
+    given = {"init": settings.init, "teacher": settings.teacher}
+    found = {key: str(locate.locate(name, allow_network=False).folder) for key, name in given.items() if name}
+    settings = settings.model_copy(update=found)
     out = Path(settings.out)
-    read = [settings.data.dir, settings.init]
+    read = [settings.data.dir, settings.init, settings.teacher]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
     if settings.table is not None:

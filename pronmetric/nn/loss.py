@@ -42,6 +42,20 @@ def logistic(
     return each.mean() if len(gap) else gap.sum()
 
 
+def soft_logistic(
+    first: Float[Tensor, " pairs"], second: Float[Tensor, " pairs"], probability: Float[Tensor, " pairs"]
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy of sigmoid(first - second) to the `probability` that the first is better; NaN is left out.
+
+    With probability 1 it is `logistic`, with one half its loss of a tie.
+    """
+    gap = first - second
+    known = ~(gap.isnan() | probability.isnan())
+    if not known.any():
+        return gap[known].sum()
+    return functional.binary_cross_entropy_with_logits(gap[known], probability[known])
+
+
 def _gaps(
     better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], tie: Bool[Tensor, " pairs"] | None
 ) -> tuple[Float[Tensor, " scored"], Bool[Tensor, " scored"]]:
@@ -56,7 +70,10 @@ def detection(
     right: Float[Tensor, "batch pronouns"],
     mask: Bool[Tensor, "batch pronouns"],
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy of replaced-pronoun detection; `right` goes from 1 (as written) to 0 (replaced)."""
+    """Mean cross-entropy of replaced-pronoun detection; `right` goes from 1 (as written) to 0 (replaced).
+
+    A value between them is a probability.
+    """
     if not mask.any():
         return logits[mask].sum()
     return functional.binary_cross_entropy_with_logits(logits[mask], right[mask])

@@ -6,13 +6,16 @@ sentence and, where a model has them, language codes: minus the model's own trai
 
 from __future__ import annotations
 
+import importlib.util
+import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 BATCH_SIZE = 16
@@ -41,6 +44,18 @@ class ModelSettings(NamedTuple):
     target_language: str | None = None
 
 
+class LogProbability(NamedTuple):
+    """The natural logarithm of a target's probability: the sum over its pieces, and their number."""
+
+    total: float
+    pieces: int
+
+    @property
+    def per_piece(self) -> float:
+        """The mean over the pieces."""
+        return self.total / self.pieces
+
+
 class _Encoded(NamedTuple):
     """What a model reads of a pair: `inputs` and `labels` of an encoder-decoder; of a causal model both as one run."""
 
@@ -49,10 +64,11 @@ class _Encoded(NamedTuple):
 
 
 class TranslationModel:
-    """A model of a local Hugging Face folder that scores targets.
+    """A model of a local Hugging Face folder, or of a folder with one GGUF file, that scores targets.
 
     Raises:
-        InputError: the folder holds no model with safetensors weights and a tokenizer.
+        InputError: the folder holds neither a model with safetensors weights and a tokenizer nor a single GGUF file.
+        MissingExtra: a GGUF file, without the packages that read it.
         PronmetricError: too few GPUs; languages that the tokenizer needs or does not know.
     """
 
@@ -60,16 +76,20 @@ class TranslationModel:
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
         from transformers.utils import logging
 
-        if not (Path(folder) / "config.json").is_file():
-            raise InputError("expected the folder of a Hugging Face model, with config.json", file=folder)
+        given: dict[str, Any] = {"local_files_only": True}
+        packed = _gguf_file(Path(folder))
+        if packed is not None:
+            given["gguf_file"] = packed
         shown = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()  # that of reading the weights
         try:
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
-            self.is_causal = not config.is_encoder_decoder
-            kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
-            model = kind.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            # transformers shows a progress bar of its own for a GGUF file
+            with nullcontext() if packed is None else redirect_stderr(io.StringIO()):
+                config = AutoConfig.from_pretrained(folder, **given)
+                self.is_causal = not config.is_encoder_decoder
+                kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
+                model = kind.from_pretrained(folder, use_safetensors=packed is None, **given)
+                self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
         except _FAILED as error:
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
         finally:
@@ -99,6 +119,13 @@ class TranslationModel:
     def score(
         self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Callable[[int], object] | None = None
     ) -> list[float]:
+        """The log-probability of each target given its source, by `per_piece` of the settings; see `read`."""
+        found = self.read(pairs, batch_size=batch_size, advance=advance)
+        return [each.per_piece if self.settings.per_piece else each.total for each in found]
+
+    def read(
+        self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Callable[[int], object] | None = None
+    ) -> list[LogProbability]:
         """The log-probability of each target given its source: at most 0, higher is better.
 
         Pairs of like length share a batch; `advance` is called after each with the number of its pairs.
@@ -107,7 +134,7 @@ class TranslationModel:
         """
         rows = [self._encode(source, target) for source, target in pairs]
         order = sorted(range(len(rows)), key=lambda k: (len(rows[k].inputs) + len(rows[k].labels), k))
-        scores = [0.0] * len(rows)
+        scores = [LogProbability(0.0, 1)] * len(rows)
         for start in range(0, len(order), batch_size):
             places = order[start : start + batch_size]
             for place, value in zip(places, self._forward([rows[place] for place in places]), strict=True):
@@ -122,15 +149,22 @@ class TranslationModel:
         Raises:
             InputError: with the line in `suite export`, where a text has more pieces than the model has positions.
         """
+        if (found := self.find_too_long(pairs)) is not None:
+            number, pieces = found
+            where = f"line {number + 1} of `suite export` ({pairs[number][1][:40]!r})"
+            message = f"{where} has {pieces} pieces with its context, more than the model's {self.positions}"
+            cure = "give less context (--context, --context-mode), or shorten the text or leave its item out"
+            raise InputError(f"{message} positions: {cure}", file=file)
+
+    def find_too_long(self, pairs: Sequence[Pair]) -> tuple[int, int] | None:
+        """The first pair with more pieces than the model has positions, and its pieces; None where all fit."""
         if self.positions is None:
-            return
-        for line, (source, target) in enumerate(pairs, start=1):
-            longest = max(map(len, self._encode(source, target)))
-            if longest > self.positions:
-                where = f"line {line} of `suite export` ({target[:40]!r})"
-                message = f"{where} has {longest} pieces with its context, more than the model's {self.positions}"
-                cure = "give less context (--context, --context-mode), or shorten the text or leave its item out"
-                raise InputError(f"{message} positions: {cure}", file=file)
+            return None
+        for number, (source, target) in enumerate(pairs):
+            pieces = max(map(len, self._encode(source, target)))
+            if pieces > self.positions:
+                return number, pieces
+        return None
 
     def _encode(self, source: str, target: str) -> _Encoded:
         text = self.prompt.replace("{source}", source)
@@ -154,7 +188,7 @@ class TranslationModel:
         return _Encoded([*before, *after], [*[_IGNORED] * len(before), *after])
 
     @torch.inference_mode()
-    def _forward(self, rows: Sequence[_Encoded]) -> Iterator[float]:
+    def _forward(self, rows: Sequence[_Encoded]) -> Iterator[LogProbability]:
         filler = self.tokenizer.pad_token_id or 0
         inputs = _padded([row.inputs for row in rows], filler).to(self.device)
         mask = _padded([[1] * len(row.inputs) for row in rows], 0).to(self.device)
@@ -169,7 +203,29 @@ class TranslationModel:
         )
         counts = (labels != _IGNORED).sum(dim=1)
         totals = -costs.double().sum(dim=1)
-        yield from (totals / counts if self.settings.per_piece else totals).tolist()
+        yield from map(LogProbability, totals.tolist(), counts.tolist())
+
+
+def _gguf_file(folder: Path) -> str | None:
+    """The name of the single GGUF file of a folder without config.json; None for a Hugging Face folder.
+
+    Raises:
+        InputError: the folder is neither.
+        MissingExtra: the packages that read the file are not installed.
+    """
+    if (folder / "config.json").is_file():
+        return None
+    found = sorted(path.name for path in folder.glob("*.gguf"))
+    if len(found) != 1:
+        raise InputError(
+            f"expected the folder of a Hugging Face model, with config.json, or of one GGUF file, got {len(found)} of "
+            "them",
+            file=folder,
+        )
+    for package in ("gguf", "accelerate"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtra(package, "lm", f"{folder / found[0]}: a GGUF file")
+    return found[0]
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:

@@ -94,7 +94,8 @@ def fill(
 
 def folder_digest(folder: str | Path) -> str:
     """A digest of a model's folder: its configuration, and the names, sizes and times of its files."""
-    digest = blake2b((Path(folder) / "config.json").read_bytes(), digest_size=16)
+    config = Path(folder) / "config.json"  # a folder with a GGUF file has none
+    digest = blake2b(config.read_bytes() if config.is_file() else b"", digest_size=16)
     for path in sorted(Path(folder).iterdir()):
         found = path.stat()
         digest.update(f"{path.name}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())

@@ -21,10 +21,11 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, tie_threshold
+from pronmetric.training import card, decision, recipe, tie_threshold
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.datamodule import Labeller
-from pronmetric.training.module import SUFFIX, accuracies, score_pairs
+from pronmetric.training.module import SUFFIX, accuracies
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.run import Result
 
@@ -70,6 +71,7 @@ def average(
             f"expected data of {language.code}, the language of the checkpoints, got {there.code}", file=data
         )
     labeller = Labeller(first.collator, forms=first.config["pronouns"], language=language)
+    usual = recipe.default("train")
     calibration = recorded(first.config) if same_scores else None
     if scorer.probability and not same_scores:
         rate = natural_rate(manifest)
@@ -82,14 +84,17 @@ def average(
             language=language,
             rate=rate,
             seed=seed,
+            most=usual["data.calibrate"],
+            dtype=torch.bfloat16,
             progress=True,
         )
+    pairs = PairScorer(scorer, labeller, dtype=torch.bfloat16)
     figures: dict[str, float] = {}
     for name, split in FIGURES.items():
         rows = arrow.read_pairs(data, split, kinds=("pronoun",))
         rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
         if len(rows):
-            for by, columns in score_pairs(scorer, labeller, rows, context=context, label=split)[0].items():
+            for by, columns in pairs.columns(rows, context=context, label=split)[0].items():
                 if by != ERRORS:  # with one pronoun replaced they decide as the score does
                     found = accuracies(columns)
                     figures |= {f"development/{name}{SUFFIX[by]}{part}": value for part, value in found.items()}
@@ -102,7 +107,7 @@ def average(
         "figures": figures,
         "calibration": None if calibration is None else calibration._asdict(),
     }
-    choice = decision.choose(scorer, labeller, data, context=context, progress=True)
+    choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)
     confusion = ConfusionTable.load(data / "confusion.json", forms=language.forms)
     config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
@@ -167,6 +172,17 @@ def _head_seed(folders: Sequence[Path], parts: Sequence[Checkpoint]) -> int | No
 def _record(part: Checkpoint, share: float) -> dict[str, Any]:
     """The entry of a part in the average's config."""
     before = part.config.get("training", {})
-    keys = ("overrides", "seed", "head_seed", "steps", "seconds", "init", "coreference", "figures", "average")
+    keys = (
+        "overrides",
+        "seed",
+        "head_seed",
+        "steps",
+        "seconds",
+        "init",
+        "teacher",
+        "coreference",
+        "figures",
+        "average",
+    )
     data = before.get("data", {}).get("manifest")
     return {"weights": part.hash, "share": share, "data": data} | {key: before[key] for key in keys if key in before}

@@ -18,6 +18,7 @@ from pronmetric.data.collate import Collator, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.nn.head import LogitHead
+from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress as report
 from pronmetric.pronouns.corrupt import ConfusionTable
@@ -32,12 +33,17 @@ FEWEST = 30  # replaced pronouns that a fit needs
 
 
 class Fit(NamedTuple):
-    """The calibration folded into the head: logit -> scale * logit + bias; `rate` is the share of replaced pronouns."""
+    """The calibration folded into the head: logit -> scale * logit + bias.
+
+    rate: share of replaced pronouns that was aimed at. pronouns: number of them that the fit is from. replaced: those
+    of them that are; None in the records of older checkpoints.
+    """
 
     scale: float
     bias: float
     rate: float
     pronouns: int
+    replaced: int | None = None
 
 
 def recorded(config: Mapping[str, Any]) -> Fit | None:
@@ -89,46 +95,69 @@ def on_references(
     context: str,
     rate: float,
     seed: int,
+    most: int,
     forms: Collection[str] | None = None,
     language: Language = ENGLISH,
+    dtype: torch.dtype = torch.float32,
     progress: bool = False,
 ) -> Fit | None:
-    """Calibrate on the development references of a prepared folder, with `rate` of their pronouns replaced.
+    """Calibrate on development references of a prepared folder, with `rate` of their pronouns replaced.
 
-    progress: show it on stderr.
+    most: number of references, drawn by seed 0; 0 for all. dtype: as for `calibrate`. progress: show it on stderr.
     """
     table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
-    rows = arrow.read_pairs(folder, "development")
+    rows = _draw(arrow.read_pairs(folder, "development"), context=context, most=most)
     items = list(add_noise(rows, context=context, table=table, rate=rate, seed=seed, forms=forms, language=language))
-    return calibrate(scorer, collator, items, rate=rate, progress=progress)
+    return calibrate(scorer, collator, items, rate=rate, dtype=dtype, progress=progress)
+
+
+def _draw(rows: Any, *, context: str, most: int) -> Any:
+    """One row of each distinct better text in its context, at most `most` of them, in order."""
+    first: dict[tuple[str, ...], int] = {}
+    number = 0
+    for part in arrow.read_columns(rows, "better", "context"):
+        for better, before in zip(part["better"], part["context"], strict=True):
+            first.setdefault((better, *(() if context == "none" else before)), number)
+            number += 1
+    chosen = np.random.default_rng(0).permutation(list(first.values()))[: most or None]
+    return rows.select(np.sort(chosen.astype(np.int64)))
 
 
 def calibrate(
-    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, rate: float, progress: bool = False
+    scorer: PronounScorer,
+    collator: Collator,
+    items: Sequence[LabelledExample],
+    *,
+    rate: float,
+    dtype: torch.dtype = torch.float32,
+    progress: bool = False,
 ) -> Fit | None:
     """Fit scale and bias on labelled examples and fold them into the scorer's head, which is a `LogitHead`.
 
     Returns None and leaves the head unchanged if fewer than `FEWEST` pronouns are replaced, or if the fit would reverse
-    the order of the scores, as may happen with an untrained model.
+    the order of the scores, as may happen with an untrained model. dtype: of the encoder's products.
     """
     head = _head(scorer)
     if sum(right == 0 for item in items for right in item.right) < FEWEST:
         return None
-    return _fold(head, *_logits(scorer, collator, items, progress=progress), rate=rate)
+    return _fold(head, *_logits(scorer, collator, items, dtype=dtype, progress=progress), rate=rate)
 
 
-def to_training(scorer: PronounScorer, batches: Iterable[Labelled]) -> Fit | None:
+def to_training(
+    scorer: PronounScorer, batches: Iterable[Labelled], *, dtype: torch.dtype = torch.float32
+) -> Fit | None:
     """Calibrate on training batches, before further training of a calibrated checkpoint.
 
     Training replaces far more pronouns than the checkpoint was calibrated for, and the head's bias adapts so
-    slowly that in a short run the other weights would compensate for it.
+    slowly that in a short run the other weights would compensate for it. dtype: of the encoder's products.
     """
     head = _head(scorer.eval())
+    fast = for_inference(scorer, dtype)
     logits, labels = [], []
     with torch.inference_mode():
         for item in batches:
             seen = item.labelled & item.batch.pronoun_mask
-            logits.append(scorer(item.batch).scores[seen].numpy())
+            logits.append(fast(item.batch).scores[seen].numpy())
             labels.append(item.right[seen].numpy())
     scorer.train()
     if not labels:
@@ -153,18 +182,25 @@ def _fold(head: LogitHead, logits: np.ndarray, labels: np.ndarray, *, rate: floa
     with torch.no_grad():
         head.logit.weight.mul_(fit.scale)
         head.logit.bias.mul_(fit.scale).add_(fit.bias)
-    return Fit(float(fit.scale), float(fit.bias), rate, len(labels))
+    return Fit(float(fit.scale), float(fit.bias), rate, len(labels), int((labels == 0).sum()))
 
 
 @torch.inference_mode()
 def _logits(
-    scorer: PronounScorer, collator: Collator, items: Sequence[LabelledExample], *, progress: bool
+    scorer: PronounScorer,
+    collator: Collator,
+    items: Sequence[LabelledExample],
+    *,
+    dtype: torch.dtype,
+    progress: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    scorer.eval()
+    """The logit and the label of each pronoun."""
+    device = next(scorer.parameters()).device
+    scorer = for_inference(scorer.eval(), dtype)
     logits, labels = [], []
     parts = list(cut_batches(collator.encode([item.example for item in items]), pieces=PIECES))
     for part in report(parts, label="calibration", total=len(parts), unit="batches") if progress else parts:
-        scores = scorer(collator.pad(part)).scores.numpy()
+        scores = scorer(collator.pad(part).to(device)).scores.cpu().numpy()
         for row, line in zip(part, scores, strict=True):
             logits.append(line[: len(row.pronouns)])
             labels.append([items[row.example].right[k] for k in row.pronouns])

@@ -382,12 +382,14 @@ def _made(
     settings = yaml.safe_dump(shown, sort_keys=False).strip()
     where = ", ".join(each for each in (making.date and f"On {making.date}", making.machine) if each)
     minutes = [f"{seconds / 60:.0f}" for seconds in _seconds(config.get("training", {}))]
+    taught = [f"Taught by weights `{each}`." for each in sorted(_teachers(config.get("training", {})))]
     time = f"Training took {', '.join(minutes)} minutes." if minutes else "The time of training is not recorded."
     return "\n".join(
         [
             "## How it was made",
             "",
             f"{where}. {time}" if where else time,
+            *taught,
             "",
             "```",
             *recipe.commands(config.get("training", {}), manifest),
@@ -408,6 +410,13 @@ def _seconds(training: Mapping[str, Any]) -> list[int]:
     if "average" in training:
         return [seconds for part in training["average"] for seconds in _seconds(part)]
     return [training["seconds"]] if "seconds" in training else []
+
+
+def _teachers(training: Mapping[str, Any]) -> set[str]:
+    """The weights' hashes of the teachers of a checkpoint's runs."""
+    if "average" in training:
+        return {each for part in training["average"] for each in _teachers(part)}
+    return {training["teacher"]} if "teacher" in training else set()
 
 
 def _measured(reports: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -31,6 +31,8 @@ from pronmetric.training.mixing import Passages
 from pronmetric.training.name_swap import Names, common_words
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.teacher import Lesson
+from pronmetric.training.teacher import lesson as make_lesson
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
@@ -48,7 +50,7 @@ class Labelled:
     right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
     `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
     name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
-    adjustment: added to the logits in the detection loss; None: none.
+    adjustment: added to the logits in the detection loss; None: none. lesson: what a teacher reads; None: no teacher.
     """
 
     batch: Batch
@@ -62,19 +64,22 @@ class Labelled:
     name: str
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
     adjustment: Float[Tensor, "batch pronouns"] | None = None
+    lesson: Lesson | None = None
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
         tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system", "antecedent", "adjustment")
         moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
-        return replace(self, batch=self.batch.to(device), **moved)
+        lesson = None if self.lesson is None else self.lesson.to(device)
+        return replace(self, batch=self.batch.to(device), lesson=lesson, **moved)
 
 
 class Labeller:
     """Makes a batch from labelled examples.
 
     odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
-    forms: the forms that are pronouns; None for all of the language. language: of the texts.
+    forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
+    a teacher, for batches with lessons; None for none.
     """
 
     def __init__(
@@ -84,8 +89,10 @@ class Labeller:
         *,
         forms: Collection[str] | None = None,
         language: Language = ENGLISH,
+        teacher: Collator | None = None,
     ) -> None:
         self.collator = collator
+        self.teacher = teacher
         self.odds = odds
         self.forms = frozenset(language.forms if forms is None else forms)
         self.language = language
@@ -97,7 +104,7 @@ class Labeller:
         that has to be split into windows has no pair loss, but its labels count.
         """
         items, rows = self._encode(items)
-        return self._label(items, rows, pairs=pairs, name=name)
+        return self._label(items, rows, self._teach(items), pairs=pairs, name=name)
 
     def micro_batches(
         self, items: Sequence[LabelledExample], *, pairs: bool, name: str, pieces: int
@@ -107,14 +114,30 @@ class Labeller:
         The two texts of a pair share a micro-batch; a row or a pair that is longer is a micro-batch by itself.
         """
         items, rows = self._encode(items)
-        parts = _group(rows, pairs=pairs, pieces=pieces)
-        return tuple(self._label(items, part, pairs=pairs, name=name) for part in parts)
+        parts, taught = _group(rows, pairs=pairs, pieces=pieces), self._teach(items)
+        return tuple(self._label(items, part, taught, pairs=pairs, name=name) for part in parts)
 
     def _encode(self, items: Sequence[LabelledExample]) -> tuple[list[LabelledExample], list[Encoded]]:
         items = [examples.of_forms(item, self.forms, self.language) for item in items]
         return items, self.collator.encode([item.example for item in items])
 
-    def _label(self, items: Sequence[LabelledExample], rows: Sequence[Encoded], *, pairs: bool, name: str) -> Labelled:
+    def _teach(self, items: Sequence[LabelledExample]) -> Mapping[int, Sequence[Encoded]]:
+        """The rows of each item in the teacher's pieces; nothing without a teacher."""
+        found: defaultdict[int, list[Encoded]] = defaultdict(list)
+        if self.teacher is not None:
+            for row in self.teacher.encode([item.example for item in items]):
+                found[row.example].append(row)
+        return found
+
+    def _label(
+        self,
+        items: Sequence[LabelledExample],
+        rows: Sequence[Encoded],
+        taught: Mapping[int, Sequence[Encoded]],
+        *,
+        pairs: bool,
+        name: str,
+    ) -> Labelled:
         """The batch of these rows of `items`."""
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
@@ -141,6 +164,7 @@ class Labeller:
             name=name,
             antecedent=_antecedents(rows, items, batch),
             adjustment=torch.from_numpy(added) if self.odds is not None else None,
+            lesson=None if self.teacher is None else make_lesson(self.teacher, rows, taught, slots=shape[1]),
         )
 
 
@@ -319,6 +343,7 @@ class PronounData(pl.LightningDataModule):
         prepared: the settings of the preparation: language and inventory.
         required_sources: names in `objective.source_share` that the passages must have; the share of another source
             without passages is ignored with a warning. `COREFERENCE` also requires passages with annotated antecedents.
+        teacher: the collator of the run's teacher, if it has one.
 
     Raises:
         InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
@@ -331,12 +356,14 @@ class PronounData(pl.LightningDataModule):
         *,
         prepared: Prepared,
         required_sources: Collection[str] = (),
+        teacher: Collator | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
         self.folder = Path(settings.data.dir)
         self.collator = collator
         self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language)
+        self.teacher = teacher
         self.required_sources = frozenset(required_sources)
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
@@ -374,9 +401,7 @@ class PronounData(pl.LightningDataModule):
         self._sets = self._training_steps()
         objective = self.settings.objective
         if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
-            self._sets.labeller = Labeller(
-                self.collator, self._odds(), forms=self.labeller.forms, language=self.labeller.language
-            )
+            self._sets.labeller = self._training_labeller(self._odds())
 
     def _read_pairs(self) -> Any:
         """The pairs with a pronoun against a pronoun that the settings choose."""
@@ -501,7 +526,13 @@ class PronounData(pl.LightningDataModule):
             if corruption.name_swap or corruption.gender_swap:
                 names = Names.from_faker(common=common_words(self._texts(READ)))
         corrupter = examples.Corrupter(table, frequency, names, language)
-        return TrainingSteps(self._passages, self._pairs, self.labeller, corrupter, settings=self.settings)
+        labeller = self._training_labeller()
+        return TrainingSteps(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
+
+    def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
+        """The labeller of training batches, with lessons for the teacher if there is one."""
+        forms, language = self.labeller.forms, self.labeller.language
+        return Labeller(self.collator, odds, forms=forms, language=language, teacher=self.teacher)
 
     def steps(self) -> Plan:
         """The planned steps of the whole run, epoch after epoch, over all processes."""

@@ -1,8 +1,8 @@
 """What decides between two texts by default: the score, the errors or the preference, chosen on development pairs.
 
-Once the head is calibrated, each of them that the scorer gives judges the development pairs of both kinds, reference
+Once the head is calibrated, each of them that the scorer gives judges some development pairs of both kinds, reference
 against system output (R vs S) and against noisy reference (R vs R'). The one with the highest mean of the two
-accuracies is chosen, of equal ones the first of `DECISIONS`.
+accuracies is chosen, of equal ones the first of `DECISIONS`. The same pairs give the tie thresholds.
 """
 
 from __future__ import annotations
@@ -16,47 +16,52 @@ import numpy as np
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS, SCORE
-from pronmetric.nn.scorer import PronounScorer
 from pronmetric.training import tie_threshold
-from pronmetric.training.datamodule import Labeller
-from pronmetric.training.module import accuracies, score_pairs
+from pronmetric.training.module import accuracies
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.tie_threshold import TieThreshold
 
 LABEL = "development pairs"  # of the progress
 KINDS = ("noisy", "system")
-MOST = 2000  # pairs of a kind, drawn by seed 0
 
 
 class Choice(NamedTuple):
-    """What decides (`by`), and for each of `DECISIONS` the accuracy by kind of pair and the tie threshold."""
+    """What decides (`by`), and for each of `DECISIONS` the accuracy by kind of pair and the tie threshold.
+
+    pairs: number of pairs of each kind.
+    """
 
     by: str
     accuracy: dict[str, dict[str, float]]
     ties: dict[str, TieThreshold]
+    pairs: dict[str, int]
 
 
-def choose(
-    scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str, progress: bool = False
-) -> Choice | None:
-    """The choice on the development pairs of the prepared `folder`, `MOST` of a kind; None where it has none.
+def choose(scorer: PairScorer, folder: Path, *, context: str, most: int, progress: bool = False) -> Choice | None:
+    """The choice on the development pairs of the prepared `folder`; None where it has none.
 
-    The scorer is on the CPU and its head calibrated. Tie thresholds are those of `pronmetric.training.tie_threshold`.
-    progress: show it on stderr.
+    Args:
+        scorer: of a calibrated head.
+        folder: the prepared folder.
+        context: of the texts.
+        most: pairs of each kind, drawn by seed 0; 0 for all.
+        progress: show it on stderr.
     """
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
-    if not len(rows):
-        return None
     rng, known = np.random.default_rng(0), np.array(rows["kind"])
-    drawn = [rng.permutation(np.flatnonzero(known == kind))[:MOST] for kind in KINDS]
+    drawn = [rng.permutation(np.flatnonzero(known == kind))[: most or None] for kind in KINDS]
     rows = rows.select(np.sort(np.concatenate(drawn)))
-    columns, numbers = score_pairs(scorer.eval(), labeller, rows, context=context, label=LABEL if progress else None)
+    columns, numbers = scorer.columns(rows, context=context, label=LABEL if progress else None)
+    if not len(numbers):
+        return None
     kinds = np.array(rows["kind"])[numbers]
-    there = [kind for kind in KINDS if (kinds == kind).any()]
-    accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in there} for by, found in columns.items()}
+    pairs = {kind: count for kind in KINDS if (count := int((kinds == kind).sum()))}
+    accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in pairs} for by, found in columns.items()}
     noisy = {by: tie_threshold.of_columns(found[:, kinds == "noisy"]) for by, found in columns.items()}
     ties = {by: tie for by, tie in noisy.items() if tie is not None}
     given = [by for by in DECISIONS if by in accuracy]
-    return Choice(max(given, key=lambda by: float(np.mean(list(accuracy[by].values())))), accuracy, ties)
+    best = max(given, key=lambda by: float(np.mean(list(accuracy[by].values()))))
+    return Choice(best, accuracy, ties, pairs)
 
 
 def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str, Any]:
@@ -66,5 +71,5 @@ def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str,
     if choice is None:
         return rest
     ties = {by: tie.threshold for by, tie in choice.ties.items() if by != SCORE}
-    training = {**config["training"], "decision": choice.accuracy}
+    training = {**config["training"], "decision": choice.accuracy, "decision_pairs": choice.pairs}
     return {**rest, checkpoint_config.DECISION: choice.by, checkpoint_config.TIES: ties, "training": training}

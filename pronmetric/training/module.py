@@ -14,18 +14,23 @@ from jaxtyping import Bool, Float
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
+from pronmetric.data.collate import Batch
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.nn import loss as losses
-from pronmetric.nn.head import HeadOutput
+from pronmetric.nn.head import HeadOutput, mean
+from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.output.progress import progress
-from pronmetric.training.datamodule import DevelopmentPairs, Labelled, Labeller
+from pronmetric.training.datamodule import Labelled
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
+from pronmetric.training.teacher import Answer, Teacher
 
 SUFFIX = {SCORE: "", ERRORS: "_errors", PREFERENCE: "_preference"}  # of the figures' names
-PIECES = 8192  # per batch when scoring pairs, padding included
+Columns = dict[str, np.ndarray]
+"""For each of `DECISIONS` that a scorer gives, (4, pairs): the numbers of the better and of the worse texts, higher is
+better, then the texts' numbers of pronouns."""
+DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of products, by Lightning's names
 NOT_FINITE_CURE = "give another out= and a lower optim.lr or optim.head_lr, or trainer.precision=32"
 
 
@@ -48,6 +53,7 @@ class ScorerModule(pl.LightningModule):
             that one (counted from 1), without warm-up.
         length: of the run, for the schedule and the logs.
         seed: of the run; the dropout of a step depends only on the seed and the step.
+        teacher: gives the soft labels of batches with lessons; it is no part of the module's weights.
 
     `figures` are those of the last validation.
     """
@@ -61,8 +67,10 @@ class ScorerModule(pl.LightningModule):
         optim: Adamw | Sgd,
         length: Length,
         seed: int,
+        teacher: Teacher | None = None,
     ) -> None:
         super().__init__()
+        self.teacher = teacher
         self.scorer = scorer
         self.loss = loss
         self.objective = objective
@@ -71,11 +79,21 @@ class ScorerModule(pl.LightningModule):
         self.seed = seed
         self.figures: dict[str, float] = {}
         self._found: dict[str, list[np.ndarray]] = {}
+        self._inference = (scorer,)  # inside a tuple torch does not register it
         layers = self.scorer.encoder.layers()
         for parameter in chain.from_iterable(layers if self.optim.frozen else layers[: self.optim.frozen_layers]):
             parameter.requires_grad_(False)
         if self.optim.frozen_head:
             self.scorer.head.requires_grad_(False)
+
+    def on_fit_start(self) -> None:
+        """Prepare the teacher for the device and the precision of the training."""
+        if self.teacher is not None:
+            self.teacher.prepare(self.device, self._inference_dtype())
+
+    def _inference_dtype(self) -> torch.dtype:
+        """The type of products outside training steps: that of the training."""
+        return DTYPES.get(str(self.trainer.precision), torch.float32)
 
     def training_step(self, batches: Sequence[Sequence[Labelled]], index: int) -> Tensor:
         """The weighted loss of one step: the mean over its batches.
@@ -119,6 +137,8 @@ class ScorerModule(pl.LightningModule):
             "antecedent": 0 if item.antecedent is None else item.antecedent.any(-1).sum(),
             "pair": chosen.sum(),
             "preference": scored.sum(),
+            "soft_detection": real.sum(),
+            "soft_preference": scored.sum(),
         }
         return Counter({name: int(count) for name, count in found.items()})
 
@@ -140,6 +160,19 @@ class ScorerModule(pl.LightningModule):
         if pair_head is not None and out.preferences is not None:  # 0 without pairs, so that DDP finds its gradient
             y = pair_head.segment(out.preferences, item.batch.pronoun_mask)
             parts["preference"] = self._pair_loss(y, item, item.better >= 0)
+        if self.teacher is not None and item.lesson is not None:
+            parts |= self._soft_losses(out, item, self.teacher.answer(item.lesson))
+        return parts
+
+    def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
+        """The losses to a teacher's answer: on all pronouns and all pairs, whether or not they have labels."""
+        assert self.objective.kind == "detection"
+        real, temperature = item.batch.pronoun_mask, self.objective.temperature
+        parts = {"soft_detection": losses.detection(out.scores, (answer.logits / temperature).sigmoid(), real)}
+        if out.preferences is not None and answer.preferences is not None:
+            own, theirs = mean(out.preferences, real), mean(answer.preferences, real)
+            gap = (theirs[item.better] - theirs[item.worse]) / temperature
+            parts["soft_preference"] = losses.soft_logistic(own[item.better], own[item.worse], gap.sigmoid())
         return parts
 
     def _pair_loss(
@@ -151,9 +184,14 @@ class ScorerModule(pl.LightningModule):
             return losses.margin(better, worse, margin=self.loss.margin, tie=tie)
         return losses.logistic(better, worse, tie=tie)
 
+    def on_validation_epoch_start(self) -> None:
+        """Prepare the scorer for inference in the precision of the training."""
+        self._inference = (for_inference(self.scorer, self._inference_dtype()),)
+
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
         """Collect the scores and the numbers of pronouns of the pairs."""
-        columns = pair_columns(self.scorer, item)
+        with torch.autocast(item.batch.ids.device.type, enabled=False):
+            columns = pair_columns(self._inference[0], item)
         for name in (SCORE, PREFERENCE) if PREFERENCE in columns else (SCORE,):
             self._found.setdefault(item.name + SUFFIX[name], []).append(columns[name])
 
@@ -165,6 +203,7 @@ class ScorerModule(pl.LightningModule):
         """
         found = {name: accuracies(np.concatenate(parts, axis=1)) for name, parts in self._found.items()}
         self._found.clear()
+        self._inference = (self.scorer,)
         self.figures = {f"development/{name}{part}": v for name, parts in found.items() for part, v in parts.items()}
         self.log_dict({**self.figures, "epoch": self.global_step / self.length.epoch}, sync_dist=True)
         chosen = {name: parts[""] for name, parts in found.items() if not name.endswith(("_none", SUFFIX[PREFERENCE]))}
@@ -268,50 +307,28 @@ def refuse_not_finite(loss: Tensor, *, step: int) -> None:
         )
 
 
-def pair_columns(scorer: PronounScorer, item: Labelled) -> dict[str, np.ndarray]:
-    """For each of `DECISIONS` that the scorer gives: the numbers of a batch's pairs, higher is better (4, pairs).
+def text_values(scorer: PronounScorer, batch: Batch) -> dict[str, Float[Tensor, " batch"]]:
+    """For each of `DECISIONS` that the scorer gives: the numbers of a batch's texts, higher is better.
 
-    They are those of the better and of the worse texts, then their numbers of pronouns.
+    NaN for a text without a pronoun.
     """
-    out, real = scorer(item.batch), item.batch.pronoun_mask
+    out, real = scorer(batch), batch.pronoun_mask
     values = {SCORE: out.segment.float()}
     if scorer.probability:
         errors = out.scores.float().neg().sigmoid().masked_fill(~real, 0.0).sum(1)
         values[ERRORS] = torch.where(real.any(1), -errors, torch.nan)
     if scorer.pair_head is not None:
         values[PREFERENCE] = scorer.pair_head.segment(out.preferences, real).float()
-    count, found = real.sum(1), {}
-    for name, value in values.items():
+    return values
+
+
+def pair_columns(scorer: PronounScorer, item: Labelled) -> Columns:
+    """The numbers of a batch's pairs."""
+    count, found = item.batch.pronoun_mask.sum(1), {}
+    for name, value in text_values(scorer, item.batch).items():
         columns = (value[item.better], value[item.worse], count[item.better], count[item.worse])
         found[name] = np.stack([column.cpu().numpy() for column in columns])
     return found
-
-
-@torch.inference_mode()
-def score_pairs(
-    scorer: PronounScorer, labeller: Labeller, rows: Any, *, context: str, label: str | None = None
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """`pair_columns` of all pair rows, each (4, pairs), and the index of each pair's row (pairs,), in order.
-
-    Pairs are batched by length and scored on the scorer's device. Pairs with a text that is split into windows are
-    left out. label: of the progress shown on stderr; None: none is shown.
-    """
-    device = next(scorer.parameters()).device
-    batches = DevelopmentPairs(rows, labeller, name="pairs", context=context, pieces=PIECES)
-    columns: defaultdict[str, list[np.ndarray]] = defaultdict(list)
-    numbers: list[int] = []
-    shown = (
-        batches.steps
-        if label is None
-        else progress(batches.steps, label=label, total=len(batches.steps), unit="batches")
-    )
-    for number, step in enumerate(shown):
-        item = batches[number].to(device)
-        for name, found in pair_columns(scorer, item).items():
-            columns[name].append(found)
-        numbers += [step[pair] for pair in item.pair.tolist()]
-    order = np.argsort(numbers)
-    return {name: np.concatenate(found, axis=1)[:, order] for name, found in columns.items()}, np.array(numbers)[order]
 
 
 def accuracies(columns: np.ndarray) -> dict[str, float]:

@@ -39,7 +39,7 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "outputs": "passages.outputs",
     "seed": "seed",
 }
-_PATHS = ("init", "encoder.name", "encoder.options", "encoder.weights", "encoder.vectors", "encoder_cache")
+_PATHS = ("init", "teacher", "encoder.name", "encoder.options", "encoder.weights", "encoder.vectors", "encoder_cache")
 
 
 def recorded(overrides: Sequence[str]) -> list[str]:
@@ -65,19 +65,19 @@ def _prepare(manifest: Mapping[str, Any]) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
     found = {**config, **config.get("rule", {}), "seed": config.get("seed")}
-    default = _default("prepare") | {f"data.{key}": value for key, value in _default("data/wmt").items()}
+    usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if name in inputs]
-    aligner = str(found.get("align_backend") or default["align"])
-    words += [f"align={aligner}"] if aligner != default["align"] else []
-    lines, usual = found.get("align_lines"), _default(f"align/{aligner}").get("lines")
-    words += [f"align.lines={lines}"] if lines not in (None, usual) else []
+    aligner = str(found.get("align_backend") or usual["align"])
+    words += [f"align={aligner}"] if aligner != usual["align"] else []
+    lines = found.get("align_lines")
+    words += [f"align.lines={lines}"] if lines not in (None, default(f"align/{aligner}").get("lines")) else []
     for name, key in _MANIFEST.items():
-        if name in found and found[name] != default[key] and (found[name] is not None or name != "seed"):
+        if name in found and found[name] != usual[key] and (found[name] is not None or name != "seed"):
             words.append(f"{key}={_hydra(found[name])}")
     return _line("pronmetric prepare", *words, f"out={PREPARED}")
 
 
-def _default(name: str) -> dict[str, Any]:
+def default(name: str) -> dict[str, Any]:
     """The values of a file of the configuration by their dotted keys; of the defaults list the chosen options."""
     tree = yaml.safe_load((files(_CONF) / f"{name}.yaml").read_text(encoding="utf-8"))
     chosen = [each for each in tree.pop("defaults", []) if isinstance(each, dict)]

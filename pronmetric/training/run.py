@@ -34,18 +34,22 @@ from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
+from pronmetric.training import teacher as teachers
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.decision import Choice
 from pronmetric.training.encoder_cache import cached_encoder, fill
 from pronmetric.training.encoders import Start
-from pronmetric.training.module import NOT_FINITE_CURE, Length, ScorerModule
+from pronmetric.training.module import DTYPES, NOT_FINITE_CURE, Length, ScorerModule
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train, Trainer
+from pronmetric.training.teacher import Teacher
 
 LAST, BEST, EXPORT = "last", "best", "checkpoint"
 PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
+DTYPE = {name: DTYPES.get(lightning, torch.float32) for name, lightning in PRECISION.items()}  # of inference
 FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
 # oneDNN compiles kernels for the shapes of each batch, which hardly ever recur: its defaults, 1,024 kernels in each of
 # two caches, hold gigabytes. The variables are read at the first such operation.
@@ -101,18 +105,20 @@ def train(
     exports; the others return None.
 
     Args:
-        settings: of the run; `init`, if any, is a folder.
+        settings: of the run; `init` and `teacher`, if any, are folders.
         required_sources: names in `objective.source_share` that the data must have, and "coreference" and "fidelity" if
             it must have these; others may be absent.
         overrides: of the command line, which the checkpoint's config and its card record; None: not known.
         note: takes a line on each source of passages, if `trainer.progress` is true.
 
     Raises:
-        PronmetricError: a setting or the prepared folder is wrong, or `out` holds a run of other settings.
+        PronmetricError: a setting, the prepared folder or the teacher is wrong, or `out` holds a run of other settings.
     """
     out, folder = Path(settings.out), Path(settings.data.dir)
     kept = settings.results()
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
+    if settings.teacher is not None:
+        kept["teacher"] = files.hash_file(Path(settings.teacher) / files.WEIGHTS)
     manifest = arrow.read_manifest(folder)
     rate, prepared = natural_rate(manifest), Prepared.of(manifest)
     target_language.check(settings, prepared.language)
@@ -122,13 +128,21 @@ def train(
         collator = _collator(settings, model.start, prepared.language)
         if settings.optim.frozen_head:
             _refuse_other_scores(model, _scoring_config(settings, model.start, collator, prepared), settings)
-        data = PronounData(settings, collator, prepared=prepared, required_sources=required_sources)
+        teacher = _teacher(settings, prepared)
+        data = PronounData(
+            settings,
+            collator,
+            prepared=prepared,
+            required_sources=required_sources,
+            teacher=None if teacher is None else teacher.collator,
+        )
         if settings.encoder_cache is not None:
             _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
         kept_head = settings.optim.frozen_head
         first = None
-        if model.calibration is not None and not kept_head:
-            first = to_training(model.scorer, data.passages(FIRST_BATCHES))
+        if model.calibration is not None and not kept_head and teacher is None:  # a teacher's labels are calibrated
+            passages = data.passages(FIRST_BATCHES)
+            first = to_training(model.scorer, passages, dtype=DTYPE[settings.trainer.precision])
         length = run_length(len(data.steps()), settings.trainer)
         mix = data.mix(length.steps * batches_of_step(settings.trainer))
         if settings.trainer.progress:
@@ -144,11 +158,12 @@ def train(
             optim=settings.optim,
             length=length,
             seed=settings.seed,
+            teacher=teacher,
         )
         best = fit(module, data, out, trainer=settings.trainer, goal=ACCURACY, settings=kept, length=length)
         if best is None:
             return None
-        calibration, choice = _calibrate(model.scorer, data, rate=rate)
+        calibration, choice = _calibrate(model.scorer.to(best.device), data, rate=rate)
         if kept_head:
             calibration = model.calibration
         model.scorer.encoder = model.start.encoder
@@ -157,6 +172,7 @@ def train(
         "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
         **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
         **_training_record(settings, model, first, best, annotated=data.annotated),
+        **({} if teacher is None else {"teacher": teacher.hash}),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
         "calibration": None if calibration is None else calibration._asdict(),
@@ -171,14 +187,35 @@ def train(
     return Result(out / EXPORT, digest, best.figures, calibration)
 
 
+def _teacher(settings: Train, prepared: Prepared) -> Teacher | None:
+    """The teacher of the run, if it has one, checked against the student."""
+    if settings.teacher is None:
+        return None
+    found = teachers.load(settings.teacher, forms=prepared.forms, language=prepared.language)
+    objective = settings.objective
+    assert objective.kind == "detection"
+    wanted = settings.pair_head is not None and objective.pair_share > 0 and objective.soft_preference > 0
+    if wanted and not found.has_preferences:
+        raise InputError(
+            "teacher: expected a checkpoint with a pair head, whose preferences are learned; "
+            "objective.soft_preference=0 learns its probabilities alone",
+            file=settings.teacher,
+        )
+    return found
+
+
 def _collator(settings: Train, start: Start, language: Language) -> Collator:
     max_pieces = min(settings.encoder.max_pieces, start.encoder.max_pieces)
     return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator, split=language.words)
 
 
 def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
-    """Calibrate a head with probabilities on the development references, unless it is frozen; choose what decides."""
+    """Calibrate a head with probabilities on development references, unless it is frozen; choose what decides.
+
+    Both in the precision of the training, on the scorer's device.
+    """
     settings, folder, context = data.settings, data.folder, data.settings.context.name
+    dtype, progress = DTYPE[settings.trainer.precision], settings.trainer.progress
     calibration = None
     if scorer.probability and not settings.optim.frozen_head:
         calibration = on_references(
@@ -190,9 +227,12 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
             language=data.labeller.language,
             rate=rate,
             seed=settings.seed,
-            progress=settings.trainer.progress,
+            most=settings.data.calibrate,
+            dtype=dtype,
+            progress=progress,
         )
-    choice = decision.choose(scorer, data.labeller, folder, context=context, progress=settings.trainer.progress)
+    pairs = PairScorer(scorer, data.labeller, dtype=dtype)
+    choice = decision.choose(pairs, folder, context=context, most=settings.data.choose, progress=progress)
     return calibration, choice
 
 
@@ -238,12 +278,13 @@ def _training_record(
 
 
 class Fitted(NamedTuple):
-    """The outcome of a run: its steps, the best step by the goal, seconds, and the figures of the best step."""
+    """The outcome of a run: its steps, the best step by the goal, seconds, the figures of the best step, its device."""
 
     steps: int
     best_step: int
     seconds: int
     figures: dict[str, float]
+    device: torch.device
 
 
 def fit(
@@ -284,7 +325,8 @@ def fit(
             f"the best weights, of step {state['global_step']}, are not finite ({broken[0]}): nothing is exported; "
             f"{NOT_FINITE_CURE}"
         )
-    return Fitted(int(lightning.global_step), int(state["global_step"]), round(resume.seconds), state["figures"])
+    step, figures, device = int(state["global_step"]), state["figures"], lightning.strategy.root_device
+    return Fitted(int(lightning.global_step), step, round(resume.seconds), figures, device)
 
 
 @contextmanager

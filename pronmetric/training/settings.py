@@ -24,6 +24,7 @@ from pronmetric.settings import (
 
 Context = Literal["none", "respective", "common"]
 MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
+SOFT = {"soft_detection", "soft_preference", "temperature"}  # keys of the objective that a teacher needs
 
 
 class HuggingFace(Record):
@@ -141,6 +142,9 @@ class Detection(Record):
     antecedent: Weight
     pair: Weight
     preference: Weight
+    soft_detection: Weight
+    soft_preference: Weight
+    temperature: Positive
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     fidelity: Fidelity
@@ -241,6 +245,8 @@ class Data(Record):
     micro_batch: Count
     batch: Count | None
     development: CountOrNone
+    choose: CountOrNone
+    calibrate: CountOrNone
     kinds: Annotated[list[Literal["system", "noisy", "tie"]], Field(min_length=1)] | None
     testsets: Annotated[list[Text], Field(min_length=1)] | None
     agreeing: bool
@@ -318,6 +324,7 @@ class Train(Settings):
     seed: Seed
     head_seed: Seed
     init: Text | None
+    teacher: Text | None
     word_state: Literal["mean", "first"]
     separator: bool
     half: bool
@@ -354,6 +361,8 @@ class Train(Settings):
             ):
                 if not fits:
                     raise InputError(f"optim.frozen_head=true: add {cure}")
+        if self.teacher is not None and self.objective.kind != "detection":
+            raise InputError("teacher= gives labels to passages and pairs: expected objective=detection")
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -372,13 +381,21 @@ class Train(Settings):
             for key in ("optim.lr", "optim.layer_decay", "optim.frozen_layers", "encoder.trainable"):
                 yield key, "with optim.frozen=true, where the head alone is trained: leave one of the two out"
         if self.optim.frozen_head:
-            for key in ("objective.detection", "objective.antecedent", "objective.pair"):
+            for key in (f"objective.{name}" for name in ("detection", "soft_detection", "antecedent", "pair")):
                 yield key, "with optim.frozen_head=true, where the pair head alone is trained: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if self.objective.kind == "detection" and not self.objective.pair_share:
             fidelity = ("fidelity.share", "fidelity.ties")
-            pairs = ("pair", "preference", "system_share", *fidelity, "corruption.fresh", "corruption.tie")
+            pairs = (
+                "pair",
+                "preference",
+                "soft_preference",
+                "system_share",
+                *fidelity,
+                "corruption.fresh",
+                "corruption.tie",
+            )
             for key in (*(f"objective.{name}" for name in pairs), "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
         if not self.objective.fidelity.share:
@@ -387,7 +404,11 @@ class Train(Settings):
             for key in ("objective.fidelity.share", "objective.fidelity.ties"):
                 yield key, "with context=none, as only the context decides these pairs: leave it out"
         if self.pair_head is None:
-            yield "objective.preference", "without a pair head: leave it out, or add head=two"
+            for key in ("objective.preference", "objective.soft_preference"):
+                yield key, "without a pair head: leave it out, or add head=two"
+        if self.teacher is None:
+            for key in SOFT:
+                yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
 
     @property
     def pair_head(self) -> PairHead | None:
@@ -395,9 +416,14 @@ class Train(Settings):
         return self.head.pair if self.head.kind == "logit" else None
 
     def results(self) -> dict[str, Any]:
-        """The settings that affect the weights, as plain values, without paths (but `init`) and machine settings."""
-        left_out = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
-        found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir"}})
+        """The settings that affect the training, as plain values, without paths (but `init`) and machine settings.
+
+        Without a teacher also without what only a teacher uses.
+        """
+        left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
+        if self.teacher is None:
+            left_out |= {"teacher": True, "objective": SOFT}
+        found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir", "choose", "calibrate"}})
         return {**found, "context": self.context.name}
 
 

@@ -1,6 +1,6 @@
 """The tie threshold of a checkpoint (`--tie auto`): texts whose scores differ by no more are tied.
 
-It is chosen after calibration, on the development pairs of reference and noisy reference (R vs R'), in the context of
+It is chosen after calibration, on development pairs of reference and noisy reference (R vs R'), in the context of
 training, so that the share of ties is that of human answers to pairs of this kind
 (`pronmetric.eval.ties.PEOPLES_RATE`).
 """
@@ -19,10 +19,9 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
-from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training.datamodule import Labeller
-from pronmetric.training.module import score_pairs
+from pronmetric.training.pair_scorer import PairScorer
 
 
 class TieThreshold(NamedTuple):
@@ -34,18 +33,15 @@ class TieThreshold(NamedTuple):
     people: float
 
 
-def choose(scorer: PronounScorer, labeller: Labeller, folder: Path, *, context: str) -> TieThreshold | None:
-    """The threshold from the noisy development pairs of the prepared `folder`; None without such pairs.
+def choose(scorer: PairScorer, folder: Path, *, context: str) -> TieThreshold | None:
+    """The threshold of scores from all noisy development pairs of the prepared `folder`; None without such pairs.
 
-    The scorer is on the CPU and its head calibrated. Pairs with a text that is split into windows, or has no score, are
-    left out.
+    The scorer's head is calibrated. Pairs with a text that is split into windows, or has no score, are left out.
     """
     rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
     rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
-    if not len(rows):
-        return None
-    columns, _ = score_pairs(scorer.eval(), labeller, rows, context=context)
-    return of_columns(columns[SCORE])
+    columns, numbers = scorer.columns(rows, context=context)
+    return of_columns(columns[SCORE]) if len(numbers) else None
 
 
 def of_columns(columns: np.ndarray) -> TieThreshold | None:
@@ -91,7 +87,7 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | N
             file=folder,
         )
     labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"], language=loaded.language)
-    tie = choose(loaded.model, labeller, data, context=loaded.config["context"])
+    tie = choose(PairScorer(loaded.model, labeller), data, context=loaded.config["context"])
     config = {"training": {}, **checkpoint_config.read(folder / files.CONFIG)}
     table = ConfusionTable.load(data / "confusion.json", forms=loaded.language.forms)
     files.write_config(folder, add_to_config(config, tie, table))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.data import arrow
 from pronmetric.data.arrow import to_row
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
@@ -163,3 +164,37 @@ def test_a_head_without_probabilities_is_refused(tiny_checkpoint: Callable[..., 
     paper = files.load(tiny_checkpoint(head="paper"))
     with pytest.raises(PronmetricError, match="only head=logit has probabilities"):
         calibrate(paper.model, paper.collator, [], rate=0.1)
+
+
+def test_calibration_reads_as_many_references_as_it_is_told(
+    loaded: Checkpoint, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Drawn once each, always the same ones; 0 for all."""
+    found: list[Sequence[LabelledExample]] = []
+
+    def kept(*args: Any, **_: Any) -> None:
+        found.append(args[2])
+
+    monkeypatch.setattr(module, "calibrate", kept)
+    for most in (6, 6, 0):
+        how: dict[str, Any] = {"context": "common", "rate": 0.0, "seed": 1, "most": most}
+        module.on_references(loaded.model, loaded.collator, tiny_prepared, **how)
+    texts = [[flatten(f"{item.example.context} {item.example.text}") for item in items] for items in found]
+    assert texts[0] == texts[1] and len(texts[0]) == 6 and set(texts[0]) < set(texts[2])
+    rows = arrow.read_pairs(tiny_prepared, "development")
+    assert len(texts[2]) == len({(tuple(row["context"]), row["better"]) for row in rows}) < len(rows)
+
+
+def test_calibration_in_bf16_is_near_that_in_fp32(
+    loaded: Checkpoint, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the encoder comes back as it was."""
+    monkeypatch.setattr(module, "FEWEST", 10)
+    items = items_of(rows)
+    straight(loaded, items)
+    encoder, other = loaded.model.encoder, copy.deepcopy(loaded)
+    exact = calibrate(loaded.model, loaded.collator, items, rate=0.6)
+    found = calibrate(other.model, other.collator, items, rate=0.6, dtype=torch.bfloat16)
+    assert exact is not None and found is not None and loaded.model.encoder is encoder
+    assert (found.scale, found.bias) == pytest.approx((exact.scale, exact.bias), rel=0.2, abs=0.05)
+    assert found.replaced == sum(right == 0 for item in items for right in item.right)

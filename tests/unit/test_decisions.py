@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.config import decision_of, tie_threshold
+from pronmetric.data import arrow
 from pronmetric.data.collate import Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
@@ -23,6 +25,7 @@ from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tally_segments
 from pronmetric.training import decision
 from pronmetric.training.datamodule import Labeller
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.tie_threshold import TieThreshold
 
 
@@ -184,28 +187,53 @@ def test_compare_by_the_checkpoints_decision(two: Path, tiny_checkpoint: Callabl
 def test_a_choice_on_development_pairs(two: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The highest mean of the accuracies of both kinds; the accuracies are given by the columns."""
     loaded = files.load(two)
-    real = decision.score_pairs
+    real = PairScorer.columns
 
-    def scored(*args: Any, **kwargs: Any) -> Any:
-        columns, numbers = real(*args, **kwargs)
-        kinds = np.array(args[2]["kind"])[numbers]
+    def scored(self: PairScorer, rows: Any, **how: Any) -> Any:
+        columns, numbers = real(self, rows, **how)
+        kinds = np.array(rows["kind"])[numbers]
         columns["errors"][0] = np.where(kinds == "system", columns["errors"][1] + 1, columns["errors"][1] - 1)
         columns["preference"][0] = columns["preference"][1] + 1
         columns["score"][0] = columns["score"][1] - 1
         return columns, numbers
 
-    monkeypatch.setattr(decision, "score_pairs", scored)
-    found = decision.choose(loaded.model, Labeller(loaded.collator), tiny_prepared, context="common")
+    monkeypatch.setattr(PairScorer, "columns", scored)
+    pairs = PairScorer(loaded.model, Labeller(loaded.collator))
+    found = decision.choose(pairs, tiny_prepared, context="common", most=0)
     assert found is not None and found.by == "preference"
     assert found.accuracy["errors"] == {"noisy": 0.0, "system": 1.0}
     assert found.ties.keys() == {"score", "errors", "preference"}
+    kinds = arrow.read_pairs(tiny_prepared, "development", kinds=("pronoun",))["kind"]
+    assert found.pairs == Counter(kinds)
+    few = decision.choose(pairs, tiny_prepared, context="common", most=5)
+    assert few is not None and few.pairs == {"noisy": 5, "system": 5} and few.ties["score"].pairs == 5
+
+
+def test_each_text_is_encoded_once(two: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over calls too: a choice after figures on the noisy pairs encodes the system outputs alone."""
+    loaded = files.load(two)
+    pairs, encoded = PairScorer(loaded.model, Labeller(loaded.collator)), list[Example]()
+    real = loaded.collator.__class__.encode
+    monkeypatch.setattr(
+        loaded.collator.__class__, "encode", lambda self, texts: encoded.extend(texts) or real(self, texts)
+    )
+    rows = arrow.read_pairs(tiny_prepared, "development", kinds=("pronoun",))
+    noisy = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
+    before, _ = pairs.columns(noisy, context="common")
+    assert decision.choose(pairs, tiny_prepared, context="common", most=0) is not None
+    after, _ = pairs.columns(noisy, context="common")
+    texts = {(tuple(row["context"]), row[side]) for row in rows for side in ("better", "worse")}
+    assert len(encoded) == len(set(encoded)) == len(texts) < 2 * len(rows)
+    for by, columns in before.items():
+        np.testing.assert_array_equal(columns, after[by])
 
 
 def test_the_config_of_a_choice(two: Path, tmp_path: Path) -> None:
     tie = TieThreshold(0.25, 10, 1, 0.1)
-    choice = decision.Choice("errors", {"errors": {"noisy": 0.5}}, {"score": tie, "errors": tie})
+    choice = decision.Choice("errors", {"errors": {"noisy": 0.5}}, {"score": tie, "errors": tie}, {"noisy": 10})
     config = decision.add_to_config({"training": {}, "decision": "score", "ties": {"preference": 1.0}}, choice)
-    assert config == {"training": {"decision": choice.accuracy}, "decision": "errors", "ties": {"errors": 0.25}}
+    training = {"decision": choice.accuracy, "decision_pairs": {"noisy": 10}}
+    assert config == {"training": training, "decision": "errors", "ties": {"errors": 0.25}}
     assert decision.add_to_config({"training": {}, "decision": "score"}, None) == {"training": {}}
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from pronmetric.data.collate import Collator, Example
 from pronmetric.nn.head import HeadOutput, PairHead
 from pronmetric.training.datamodule import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
-from pronmetric.training.module import Length, ScorerModule, accuracies, score_pairs
+from pronmetric.training.module import Length, ScorerModule, accuracies
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.settings import Adamw, Logistic, Margin, Sgd, Train
+from pronmetric.training.teacher import Answer, Lesson
 
 OPTIM: dict[str, Any] = {
     "halve_from": None,
@@ -207,6 +210,29 @@ def test_system_outputs_and_ties_by_two_heads(make: Make, item: Labelled) -> Non
     assert parts["preference"].item() == pytest.approx(expected) and parts["pair"].item() > math.log(2)
 
 
+def test_a_teacher_gives_soft_labels_to_all_pronouns_and_pairs(make: Make, item: Labelled) -> None:
+    """Its logits and preferences are divided by the temperature; the labels of the batch do not matter."""
+    module = with_pair_head(make())
+    module.objective = module.objective.model_copy(update={"temperature": 2.0})
+    logits, theirs = [[2.0, -4.0], [0.0, 6.0], [1.0, 0.0], [0.0, 0.0]], [[5.0, 1.0], [0.0, 2.0], [1.0, 0.0], [9.0, 9.0]]
+    module.teacher = SimpleNamespace(answer=lambda _: Answer(tensor(logits), tensor(theirs)))  # type: ignore[assignment]
+    own = [[1.0, 3.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
+    found = output(SCORES, SEGMENTS)._replace(preferences=tensor(own))
+    nothing = torch.zeros_like(item.labelled)
+    parts = module.losses(found, replace(item, lesson=Lesson(item.batch, nothing.long()), labelled=nothing))
+
+    def cost(logit: float, teacher: float) -> float:
+        right = 1 / (1 + math.exp(-teacher / 2))
+        return right * math.log1p(math.exp(-logit)) + (1 - right) * math.log1p(math.exp(logit))
+
+    expected = [cost(*each) for each in ((1.0, 2.0), (2.0, -4.0), (3.0, 0.0), (-1.0, 6.0), (0.5, 1.0))]
+    assert parts["soft_detection"].item() == pytest.approx(sum(expected) / 5) and parts["detection"].item() == 0
+    # means of 2 and 0.5, the teacher's of 3 and 1; of the second pair the worse text has no pronoun
+    assert parts["soft_preference"].item() == pytest.approx(cost(2.0 - 0.5, 3.0 - 1.0))
+    whole = module.counts(item)
+    assert (whole["soft_detection"], whole["soft_preference"]) == (5, 1)
+
+
 @pytest.mark.parametrize("name", ["detection", "preference"])
 def test_the_gradients_of_both_losses_reach_the_encoder(make: Make, item: Labelled, name: str) -> None:
     module = with_pair_head(make())
@@ -387,10 +413,11 @@ def test_pairs_are_scored_in_the_order_of_their_rows(tiny_checkpoint: Callable[.
         row(long, long),
         row("He left.", "She left."),
     ]
-    found, numbers = score_pairs(loaded.model, labeller, Dataset.from_list(rows), context="none")
+    found, numbers = PairScorer(loaded.model, labeller).columns(Dataset.from_list(rows), context="none")
     columns = found["score"]
     assert numbers.tolist() == [0, 2] and columns.shape == (4, 2)
     for column, number in zip(columns.T, numbers, strict=True):
-        alone = score_pairs(loaded.model, labeller, Dataset.from_list([rows[number]]), context="none")[0]["score"]
+        single = PairScorer(loaded.model, labeller).columns(Dataset.from_list([rows[number]]), context="none")
+        alone = single[0]["score"]
         np.testing.assert_allclose(column, alone[:, 0], atol=1e-5)
     assert columns[2].tolist() == [3, 1]

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import json
+import string
 from collections.abc import Callable
+from operator import gt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.cli.main import main
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.seq2seq.concatenation import Concatenation
+from pronmetric.seq2seq.language_model import LanguageModel
 from pronmetric.seq2seq.model import ModelSettings, TranslationModel
+from pronmetric.seq2seq.resumable import folder_digest
 from pronmetric.suites.contrastive import Candidate
+from pronmetric.text.context import Text
 
 KINDS = ("marian", "m2m100", "mbart", "t5", "gpt2")
 PAIRS = [
@@ -222,3 +232,146 @@ def test_sentences_are_joined(mode: str, size: int, expected: tuple[str, str]) -
 def test_sentences_that_are_not_there_are_left_out() -> None:
     made = Concatenation.of("concatN", size=2, separator="")
     assert made.texts(Candidate("s", "t", ("", "s2"), ())) == ("s2 s", "t")
+
+
+# A causal model as a baseline
+
+
+TEXTS = [Text("the boat", "it sank"), Text("", "it sank"), Text("the boat", "es sank"), Text("the boat", "it sank")]
+
+
+def test_a_language_model_reads_a_text_after_its_context(folder: Callable[[str], Path]) -> None:
+    """As one run of text, equal ones once; its numbers are those of one piece at a time."""
+    scorer, advanced = LanguageModel(folder("gpt2"), gpus=0), list[int]()
+    found = scorer.read(TEXTS, advance=advanced.append)
+    model = scorer._model.model
+    expected = [one_piece_at_a_time("gpt2", model, text.context, text.text) for text in TEXTS]
+    assert [each.total for each in found] == pytest.approx(expected, abs=1e-3)
+    assert [each.pieces for each in found] == [3, 3, 3, 3] and sum(advanced) == 4
+    assert found[0].per_piece == pytest.approx(found[0].total / 3) and found[0] == found[3] != found[1]
+
+
+def test_a_blank_stands_between_context_and_text(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[str, str]] = []
+    scorer = LanguageModel(folder("gpt2"), gpus=0)
+    real = scorer._model.read
+    monkeypatch.setattr(scorer._model, "read", lambda pairs, **how: given.extend(pairs) or real(pairs, **how))
+    scorer.read(TEXTS)
+    assert given == [("the boat", " it sank"), ("", "it sank"), ("the boat", " es sank")]
+
+
+def test_no_language_model_and_a_long_text_are_refused(folder: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError, match="expected a causal language model, got an encoder-decoder"):
+        LanguageModel(folder("t5"), gpus=0)
+    with pytest.raises(InputError, match=r"'it sank' has 3\d pieces .* the model's 24 positions: give --context none"):
+        LanguageModel(folder("gpt2"), gpus=0).read([Text("old " * 30, "it sank")])
+
+
+def test_evaluate_has_it_as_a_baseline(
+    folder: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the scores of another metric, summed and by piece, in the context that is asked for."""
+    contexts = ("the boat is old", "it", "das Boot sank")
+    pairs = [(f"{n}", context, "it sank", "es sank und es ist alt") for n, context in enumerate(contexts)]
+    keys = ("id", "context", "text_a", "text_b", "better")
+    lines = [dict(zip(keys, (identity, [context], *texts, "A"), strict=True)) for identity, context, *texts in pairs]
+    (tmp_path / "pairs.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    scores = [{"id": identity, "score_a": 1.0, "score_b": 0.0} for identity, *_ in pairs]
+    (tmp_path / "scores.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in scores))
+    out = tmp_path / "out.json"
+    argv = ["evaluate", "pairs.jsonl", "--scores", "scores.jsonl", "--language-model", str(folder("gpt2"))]
+    with contextlib.chdir(tmp_path):
+        assert main([*argv, "--gpus", "0", "--to-json", str(out), "--quiet"]) == 0
+    told, written = capsys.readouterr().out, json.loads(out.read_text(encoding="utf-8"))
+    texts = [Text(context, text) for _, context, *both in pairs for text in both]
+    read = LanguageModel(folder("gpt2"), gpus=0).read(texts)
+    assert "a language model, zero-shot: the log-probability of the text after its context\n" in told
+    for name, values in {"sum": [r.total for r in read], "per piece": [r.per_piece for r in read]}.items():
+        found = written["language_model"]["pairs"][name]
+        assert found["second"]["accuracy"] == pytest.approx(sum(map(gt, values[::2], values[1::2])) / 3)
+        assert found["first"]["accuracy"] == 1.0 and f"\n{name} " in told
+        given = [value for pair in written["pairs"] for value in pair["language_model"][name]]
+        assert given == pytest.approx(values, abs=1e-4)
+    with contextlib.chdir(tmp_path):
+        assert main([*argv, "--context", "none", "--to-json", str(out), "--quiet"]) == 0
+    capsys.readouterr()
+    alone = LanguageModel(folder("gpt2"), gpus=0).read([text._replace(context="") for text in texts])
+    given = [value for pair in json.loads(out.read_text())["pairs"] for value in pair["language_model"]["sum"]]
+    assert given == pytest.approx([each.total for each in alone], abs=1e-4)
+
+
+# GGUF
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one GGUF file: a Qwen2 of one layer with random weights, and a tokenizer of bytes and one merge."""
+    gguf = pytest.importorskip("gguf")
+    pytest.importorskip("accelerate")
+    folder = tmp_path_factory.mktemp("gguf")
+    width, inner, heads = 16, 32, 2
+    letters = [*string.ascii_lowercase, "\u0120", "."]  # with a blank as byte-level BPE has it
+    tokens = ["<start>", "<end>", *letters, "it"]
+    writer = gguf.GGUFWriter(folder / "tiny.gguf", "qwen2")
+    writer.add_context_length(64)
+    writer.add_embedding_length(width)
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3, 3, *[1] * (len(tokens) - 2)])
+    writer.add_token_merges(["i t"])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    rng = np.random.default_rng(7)
+    shapes = {
+        "token_embd.weight": (len(tokens), width),
+        "output.weight": (len(tokens), width),
+        "output_norm.weight": (width,),
+        "blk.0.attn_norm.weight": (width,),
+        "blk.0.ffn_norm.weight": (width,),
+        **{f"blk.0.attn_{name}.weight": (width, width) for name in ("q", "k", "v", "output")},
+        **{f"blk.0.attn_{name}.bias": (width,) for name in "qkv"},
+        **{f"blk.0.ffn_{name}.weight": (inner, width) for name in ("gate", "up")},
+        "blk.0.ffn_down.weight": (width, inner),
+    }
+    for name, shape in shapes.items():
+        writer.add_tensor(name, rng.normal(0, 0.5, shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return folder
+
+
+def test_a_gguf_file_gives_what_its_copy_in_safetensors_gives(
+    packed: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    texts = [Text("it sank.", "it is a boat."), Text("", "a boat.")]
+    scorer = LanguageModel(packed, gpus=0)
+    assert capfd.readouterr().err == ""  # no progress of transformers
+    found = scorer.read(texts)
+    scorer._model.model.save_pretrained(tmp_path)
+    scorer._model.tokenizer.save_pretrained(tmp_path)
+    again = LanguageModel(tmp_path, gpus=0).read(texts)
+    assert [each.pieces for each in found] == [each.pieces for each in again] == [len(" it is a boat."), 8]
+    assert [each.total for each in found] == pytest.approx([each.total for each in again], rel=1e-4)
+    assert found[0].total < -10 and len(folder_digest(packed)) == 32
+
+
+def test_a_gguf_file_needs_its_packages_and_is_the_only_one(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r'tiny.gguf: a GGUF file needs gguf, .*: pip install "pronmetric\[lm\]"'):
+        LanguageModel(packed)
+    (packed / "other.gguf").touch()
+    with pytest.raises(InputError, match=r"with config\.json, or of one GGUF file, got 2 of them"):
+        LanguageModel(packed)
+    (packed / "other.gguf").unlink()

@@ -22,6 +22,7 @@ from pronmetric.schema import Pair
 from pronmetric.suites import seen_pairs
 from pronmetric.training import tie_threshold
 from pronmetric.training.datamodule import Labeller
+from pronmetric.training.pair_scorer import PairScorer
 
 
 @pytest.fixture
@@ -41,8 +42,7 @@ def config(folder: Path) -> dict[str, Any]:
 
 def chosen(folder: Path, data: Path) -> tie_threshold.TieThreshold | None:
     loaded = files.load(folder)
-    labeller = Labeller(loaded.collator)
-    return tie_threshold.choose(loaded.model, labeller, data, context="common")
+    return tie_threshold.choose(PairScorer(loaded.model, Labeller(loaded.collator)), data, context="common")
 
 
 def test_peoples_rate_is_that_of_the_published_answers() -> None:

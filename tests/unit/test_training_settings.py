@@ -34,6 +34,7 @@ NEEDS = {
     "encoder=huggingface": ["encoder.name=n"],
     "encoder=elmo": ["encoder.options=o", "encoder.weights=w"],
     "experiment=antecedents": ["init=c"],
+    "experiment=distil": ["teacher=t"],
     "experiment=preference": ["init=c"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
@@ -169,6 +170,9 @@ NOT_READ = [
         "encoder.dropout is not read with encoder_cache=",
     ),
     ("train", ["head=logit", "objective.preference=0.5"], "objective.preference is not read without a pair head"),
+    ("train", ["head=logit", "teacher=t", "objective.soft_preference=2"], "soft_preference is not read without a pair"),
+    ("train", ["objective.temperature=2"], "objective.temperature is not read without a teacher: leave it out, or add"),
+    ("train", ["objective=pairs", "teacher=t"], "teacher= gives labels to passages and pairs: expected objective=det"),
     ("train", ["objective.pair_share=0", "objective.preference=0.5"], "is not read with objective.pair_share=0"),
     ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
     ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
@@ -239,6 +243,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
         "antecedents",
         "base",
         "default",
+        "distil",
         "fidelity",
         "multilingual",
         "paper",
@@ -257,3 +262,11 @@ def test_the_settings_of_results_leave_out_paths_and_the_machine() -> None:
     found = [Train.read(config("train", *each)).results() for each in (one, other)]
     assert found[0] == found[1] != Train.read(config("train", *other, "seed=2")).results()
     assert found[0]["context"] == "common" and "workers" not in found[0]["trainer"]
+
+
+def test_the_settings_of_results_have_a_teachers_own_only_with_a_teacher() -> None:
+    """So that runs of earlier versions, which had no such settings, go on."""
+    plain, taught = (Train.read(config("train", *more)).results() for more in ([], ["teacher=t"]))
+    own = {"soft_detection", "soft_preference", "temperature"}
+    assert not own & plain["objective"].keys() and "teacher" not in plain and "choose" not in plain["data"]
+    assert own <= taught["objective"].keys() and taught["teacher"] == "t"

@@ -26,7 +26,7 @@ from pronmetric.text import strict_json
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.encoder_cache import cached_encoder, fill
-from pronmetric.training.module import score_pairs
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.run import BEST, EXPORT, LAST, train
 from pronmetric.training.settings import Table, Train
 from pronmetric.training.table4 import sample
@@ -157,13 +157,12 @@ def _test(folder: Path, data: Path, settings: Train) -> dict[str, Any]:
     if settings.encoder_cache is not None:
         scorer.encoder, states = cached_encoder(scorer.encoder.to(device), Path(settings.encoder_cache))  # type: ignore[attr-defined]
         fill(states, scorer.encoder.encoder, collator, examples.texts(rows, context=context))
-    scorer.to(device).eval()
     slots = getattr(scorer.head, "slots", np.inf)
-    labeller = Labeller(collator, forms=loaded.config["pronouns"])
+    pairs = PairScorer(scorer.to(device), Labeller(collator, forms=loaded.config["pronouns"]))
     figures = {}
     for kind in sample.KINDS:
         mine = rows.select([number for number, found in enumerate(rows["kind"]) if found == kind])
-        columns, numbers = score_pairs(scorer, labeller, mine, context=context)
+        columns, numbers = pairs.columns(mine, context=context)
         better, worse, *counts = columns[SCORE]
         found = decide(better.tolist(), worse.tolist())
         won = np.zeros(len(mine), dtype=int)

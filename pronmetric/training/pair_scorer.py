@@ -1,0 +1,82 @@
+"""Scores of the texts of prepared pairs, each distinct text encoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+
+from pronmetric.data.collate import Example, cut_batches
+from pronmetric.nn.inference import for_inference
+from pronmetric.nn.scorer import PronounScorer
+from pronmetric.output.progress import progress
+from pronmetric.training import examples
+from pronmetric.training.datamodule import Labeller
+from pronmetric.training.module import Columns, text_values
+
+PIECES = 8192  # of a batch, padding included
+
+
+class PairScorer:
+    """Scores pairs by a scorer whose weights do not change meanwhile, on the scorer's device.
+
+    Args:
+        scorer: it is set to evaluation mode.
+        labeller: of its collator, inventory and language.
+        dtype: of the encoder's products (`pronmetric.nn.inference`).
+    """
+
+    def __init__(self, scorer: PronounScorer, labeller: Labeller, *, dtype: torch.dtype = torch.float32) -> None:
+        self._device = next(scorer.parameters()).device
+        self._scorer = for_inference(scorer.eval(), dtype)
+        self._labeller = labeller
+        self._rng = np.random.default_rng(0)  # nothing is drawn: texts are as prepared
+        self._known: dict[Example, dict[str, float] | None] = {}  # None: split into windows
+
+    def columns(self, rows: Any, *, context: str, label: str | None = None) -> tuple[Columns, np.ndarray]:
+        """The numbers of pair rows in their order, and the index of each pair's row (pairs,).
+
+        Texts that earlier calls scored are not encoded again. Pairs with a text that is split into windows are left
+        out. label: of the progress shown on stderr; None: none is shown.
+        """
+        texts = [self._texts(row, context) for row in rows]
+        self._read([e for e in dict.fromkeys(chain.from_iterable(texts)) if e not in self._known], label)
+        numbers, values, counts = [], [], []
+        for number, both in enumerate(texts):
+            better, worse = (self._known[text] for text in both)
+            if better is not None and worse is not None:
+                numbers.append(number)
+                values.append((better, worse))
+                counts.append([len(text.spans) for text in both])
+        sizes = np.array(counts, dtype=float).reshape(-1, 2).T  # (2, pairs)
+        names = values[0][0] if values else ()
+        found = {by: np.array([[side[by] for side in both] for both in values]).T for by in names}
+        return {by: np.concatenate([each, sizes]) for by, each in found.items()}, np.array(numbers, dtype=np.int64)
+
+    def _texts(self, row: Any, context: str) -> tuple[Example, Example]:
+        """The better and the worse text of a pair as prepared."""
+        labeller = self._labeller
+        both = examples.pair(
+            row, self._rng, context=context, plain=0.0, fresh=0.0, table=None, language=labeller.language
+        )
+        better, worse = (examples.of_forms(item, labeller.forms, labeller.language).example for item in both)
+        return better, worse
+
+    @torch.inference_mode()
+    def _read(self, texts: Sequence[Example], label: str | None) -> None:
+        """Score texts that are not known."""
+        if not texts:
+            return
+        collator = self._labeller.collator
+        rows = [row for row in collator.encode(texts) if row.windows == 1]
+        batches = list(cut_batches(rows, pieces=PIECES))
+        self._known |= dict.fromkeys(texts)
+        shown = batches if label is None else progress(batches, label=label, total=len(batches), unit="batches")
+        for batch in shown:
+            found = text_values(self._scorer, collator.pad(batch).to(self._device))
+            lines = zip(*(value.cpu().tolist() for value in found.values()), strict=True)
+            for row, line in zip(batch, lines, strict=True):
+                self._known[texts[row.example]] = dict(zip(found, line, strict=True))
