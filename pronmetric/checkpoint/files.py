@@ -30,6 +30,7 @@ from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
+from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
 
@@ -92,8 +93,9 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
     kind = encoder_kind(config)
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
-    make = Bert if kind == "huggingface" and not trainable and Bert.fits(config["encoder"]) else ENCODERS[kind]
-    encoder: Encoder = make(config["encoder"])
+    own = [each for each in (Bert, Mpnet) if kind == "huggingface" and not trainable and each.fits(config["encoder"])]
+    make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
+    encoder = make(config["encoder"])
     head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
     return PronounScorer(
         encoder,
@@ -106,7 +108,8 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
 def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     """Read a checkpoint; the model comes in fp32, in evaluation mode.
 
-    Without `trainable` a BERT is loaded as `pronmetric.nn.bert`, which needs no transformers and starts faster.
+    Without `trainable` a BERT or MPNet is loaded as a module of this package, which needs no transformers and starts
+    faster.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
     architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
