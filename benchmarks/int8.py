@@ -102,7 +102,7 @@ class QuantizedLinear:
 def onednn(folder: Path, encoder: Any) -> Callable[[Tensor, Tensor], Tensor]:
     """The packed encoder with quantised linear maps, the attention in bf16."""
     with patch.object(packed, "PackedLinear", QuantizedLinear):
-        return packed.PackedBert(encoder.model, max_pieces=encoder.max_pieces, dtype=torch.bfloat16)
+        return packed.PackedEncoder(encoder.model, max_pieces=encoder.max_pieces, dtype=torch.bfloat16)
 
 
 def quantize_dynamic(folder: Path, encoder: Any) -> Callable[[Tensor, Tensor], Tensor]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import hashlib
 import json
 import shlex
 import sys
@@ -203,11 +202,9 @@ def load(options: argparse.Namespace, *, source_lang: str | None = None) -> Coun
 
 def weights_hash(model: str | Path) -> str:
     """First 8 hex digits of the SHA-256 of a checkpoint's weights, as in `checkpoint.load`."""
-    path = Path(model) / "model.safetensors"
-    if not path.is_file():
-        raise InputError("not a checkpoint: expected model.safetensors in it", file=Path(model))
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:8]
+    from pronmetric.checkpoint.shards import hash_weights
+
+    return hash_weights(Path(model))
 
 
 def portable(argument: str) -> str:

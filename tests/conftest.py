@@ -107,15 +107,43 @@ def bert_config() -> dict[str, Any]:
 
 
 @pytest.fixture
+def mpnet_config() -> dict[str, Any]:
+    """The architecture of `small_mpnet`."""
+    return {
+        "model_type": "mpnet",
+        "vocab_size": 100,
+        "hidden_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 96,
+        "max_position_embeddings": 162,
+        "pad_token_id": 1,
+    }
+
+
+@pytest.fixture
 def small_bert(bert_config: dict[str, Any]) -> HuggingFaceEncoder:
     """A random BERT of Hugging Face, biases and norms too, in evaluation mode."""
+    return _small(bert_config)
+
+
+@pytest.fixture
+def small_mpnet(mpnet_config: dict[str, Any]) -> HuggingFaceEncoder:
+    """A random MPNet of Hugging Face, its bias of relative positions too, in evaluation mode."""
+    made = _small(mpnet_config)
+    bias: Any = made.model.encoder
+    bias.relative_attention_bias.weight.data *= 10  # so that a wrong bucket shows
+    return made
+
+
+def _small(config: dict[str, Any]) -> HuggingFaceEncoder:
     import torch
 
     from pronmetric.nn.encoder import HuggingFaceEncoder
 
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        made = HuggingFaceEncoder.from_config(bert_config)
+        made = HuggingFaceEncoder.from_config(config)
         for parameter in made.parameters():
             parameter.data += 0.1 * torch.randn_like(parameter)
     return made.eval()
@@ -149,24 +177,38 @@ def tiny_tokenizer(sample: Path) -> PreTrainedTokenizerFast:
 
     Its pieces are counted here, since the trainers of `tokenizers` break ties at random.
     """
+    return _tokenizer(sample, pad="[PAD]", unknown="[UNK]", first="[CLS]", last="[SEP]")
+
+
+@pytest.fixture(scope="session")
+def tiny_mpnet_tokenizer(sample: Path) -> PreTrainedTokenizerFast:
+    """The same with the special pieces of MPNet, whose padding is 1."""
+    return _tokenizer(sample, first="<s>", pad="<pad>", last="</s>", unknown="[UNK]")
+
+
+def _tokenizer(sample: Path, **special: str) -> PreTrainedTokenizerFast:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     text = (sample / "ref.txt").read_text(encoding="utf-8").lower()
     letters = sorted({letter for letter in text if not letter.isspace()})
     counts = Counter(re.findall(r"\w+", text))
     frequent = sorted(counts, key=lambda word: (-counts[word], word))
-    pieces = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *frequent])
+    pieces = dict.fromkeys([*special.values(), "[MASK]", *letters, *(f"##{letter}" for letter in letters), *frequent])
     vocabulary = {piece: number for number, piece in enumerate(list(pieces)[:300])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(s, tokenizer.token_to_id(s)) for s in ("[CLS]", "[SEP]")]
+        single=f"{special['first']} $A {special['last']}",
+        special_tokens=[(s, tokenizer.token_to_id(s)) for s in (special["first"], special["last"])],
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+        tokenizer_object=tokenizer,
+        pad_token=special["pad"],
+        unk_token=special["unknown"],
+        cls_token=special["first"],
+        sep_token=special["last"],
     )
 
 
@@ -204,13 +246,14 @@ def tiny_encoder(
 def tiny_checkpoint(
     tmp_path_factory: pytest.TempPathFactory,
     tiny_tokenizer: PreTrainedTokenizerFast,
+    tiny_mpnet_tokenizer: PreTrainedTokenizerFast,
     tiny_config: dict[str, Any],
     sample: Path,
 ) -> Callable[..., Path]:
     """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
 
-    Arguments: `head` ("logit", "paper", "average"), `max_pieces`, `encoder` ("huggingface", "glove", "elmo"), `context`
-    that it was trained in, and `context_size`.
+    Arguments: `head` ("logit", "paper", "average"), `max_pieces`, `encoder` ("huggingface", which is a BERT, "mpnet",
+    "glove", "elmo"), `context` that it was trained in, and `context_size`.
     """
     import torch
 
@@ -228,8 +271,10 @@ def tiny_checkpoint(
     elmo = {"kind": "elmo", "characters": 262, "character_width": 6, "filters": [[1, 4], [3, 8]], "highway": 1}
     elmo |= {"activation": "relu", "layers": 2, "cell": 10, "projection": 8}
     elmo |= {"cell_clip": 3.0, "projection_clip": 3.0, "residual": True}
+    mpnet = {**tiny_config, "model_type": "mpnet", "pad_token_id": tiny_mpnet_tokenizer.pad_token_id}
     kinds: dict[str, tuple[dict[str, Any], Any]] = {
         "huggingface": (tiny_config, Subwords(tiny_tokenizer)),
+        "mpnet": (mpnet, Subwords(tiny_mpnet_tokenizer)),
         "glove": (glove, vocabulary),
         "elmo": (elmo, Characters()),
     }

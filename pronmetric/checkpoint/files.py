@@ -1,4 +1,4 @@
-"""Checkpoints on disk: config.yaml, model.safetensors, and the tokenizer or vocabulary; no pickle files."""
+"""Checkpoints on disk: config.yaml, the weights (safetensors), and the tokenizer or vocabulary; no pickle files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from typing import Any
 
 import torch
 import yaml
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.checkpoint.locate import CARD, CONFIG, WEIGHTS
+from pronmetric.checkpoint import weights
+from pronmetric.checkpoint.locate import CARD, CONFIG
+from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
+from pronmetric.checkpoint.weights import broken
 from pronmetric.data.collate import Collator
 from pronmetric.data.pieces import TOKENIZER, VOCABULARY, Characters, Pieces, StoredTokenizer, Subwords, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
@@ -30,6 +32,7 @@ from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
 from pronmetric.nn.head import PairHead
+from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
 
@@ -56,8 +59,8 @@ class Checkpoint:
     `context` (the kind of context in training), `context_size` (number of context sentences), optionally `tie` (its tie
     threshold), `pair_head` (heads, dropout) and `language` (the table of a target language that is not English),
     `training` (the content of the card; `confusion` holds the pronoun
-    pairs seen in training). hash: the first 8 hex digits of the weights' SHA-256. settings: the same of the tokenizer
-    and of the config's keys that affect scores.
+    pairs seen in training). hash: the first 8 hex digits of the weights' SHA-256 (`shards.hash_weights`). settings: the
+    same of the tokenizer and of the config's keys that affect scores.
     """
 
     model: PronounScorer
@@ -92,8 +95,9 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
     kind = encoder_kind(config)
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
-    make = Bert if kind == "huggingface" and not trainable and Bert.fits(config["encoder"]) else ENCODERS[kind]
-    encoder: Encoder = make(config["encoder"])
+    own = [each for each in (Bert, Mpnet) if kind == "huggingface" and not trainable and each.fits(config["encoder"])]
+    make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
+    encoder = make(config["encoder"])
     head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
     return PronounScorer(
         encoder,
@@ -106,7 +110,8 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
 def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
     """Read a checkpoint; the model comes in fp32, in evaluation mode.
 
-    Without `trainable` a BERT is loaded as `pronmetric.nn.bert`, which needs no transformers and starts faster.
+    Without `trainable` a BERT or MPNet is loaded as a module of this package, which needs no transformers and starts
+    faster.
 
     Everything is checked before it is used: the config key by key, then names and shapes of the weights against the
     architecture (without allocating either), then the weights' values, then the tokenizer against the encoder.
@@ -115,26 +120,23 @@ def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
         InputError: with the file, if `folder` is not a checkpoint or its parts do not fit together.
     """
     folder = Path(folder)
-    _need(folder, CONFIG, WEIGHTS)
+    _need(folder, CONFIG)
+    stored = weight_files(folder)
     config = checkpoint_config.read(folder / CONFIG)
     _need(folder, *TEXTS[encoder_kind(config)][:1])
-    try:
-        shapes = _shapes(folder / WEIGHTS)
-        _refuse_other_tensors(_plan(config, folder / CONFIG, tensors=len(shapes), trainable=trainable), shapes)
-        with _WithoutValues():
-            model = build(config, trainable=trainable)
-        weights = load_file(folder / WEIGHTS)
-        _refuse_values(model, weights)
-        model.load_state_dict({k: v.float() if v.is_floating_point() else v for k, v in weights.items()})
-    except (SafetensorError, RuntimeError, ValueError) as error:
-        raise _broken("weights", folder / WEIGHTS, error) from error
+    entries = weights.read_headers(stored)
+    plan = _plan(config, folder / CONFIG, tensors=len(entries), trainable=trainable)
+    weights.refuse_other(entries, plan, file=stored[0])
+    with _WithoutValues():
+        model = build(config, trainable=trainable)
+    weights.load(model.state_dict(), entries)
     try:
         pieces = _pieces(folder, config)
         Collator(pieces, max_pieces=config["max_pieces"], separator=config["separator"])
     except Exception as error:  # the tokenizers library raises bare Exceptions
-        raise _broken("tokenizer", folder, error) from error
+        raise broken("tokenizer", folder, error) from error
     settings = _settings(folder, config)
-    return Checkpoint(model.eval(), pieces, config, hash_file(folder / WEIGHTS), settings)
+    return Checkpoint(model.eval(), pieces, config, hash_weights(folder), settings)
 
 
 def _need(folder: Path, *names: str) -> None:
@@ -143,12 +145,6 @@ def _need(folder: Path, *names: str) -> None:
             raise InputError(
                 f"not a checkpoint: expected {name} in it; give a folder that `pronmetric train` wrote", file=folder
             )
-
-
-def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors in a file, from its header."""
-    with safe_open(path, framework="pt") as file:
-        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
 
 
 class _TooLarge(Exception):
@@ -186,13 +182,11 @@ class _WithoutValues(TorchFunctionMode):
         return func(*args, **given)
 
 
-def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: bool) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors of an architecture, without allocating them."""
+def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: bool) -> dict[str, Tensor]:
+    """The tensors of an architecture on the meta device, that is, without allocating them."""
     try:
         with _at_most(_SPARE * tensors + 16), torch.device("meta"), _WithoutValues():
-            return {
-                name: tuple(tensor.shape) for name, tensor in build(config, trainable=trainable).state_dict().items()
-            }
+            return build(config, trainable=trainable).state_dict()
     except _TooLarge as error:
         sizes = {key: value for key, value in config["encoder"].items() if type(value) is int}
         largest = max(sizes, key=lambda key: ("layer" in key and sizes[key] > tensors, sizes[key]), default="")
@@ -202,27 +196,7 @@ def _plan(config: Mapping[str, Any], path: Path, *, tensors: int, trainable: boo
             file=path,
         ) from error
     except Exception as error:  # transformers raises many kinds of errors for an invalid architecture
-        raise _broken("config", path, error) from error
-
-
-def _refuse_other_tensors(planned: Mapping[str, tuple[int, ...]], found: Mapping[str, tuple[int, ...]]) -> None:
-    for name in planned:
-        if name not in found:
-            raise ValueError(f"the tensor {name} is missing")
-        if planned[name] != found[name]:
-            raise ValueError(f"{name}: expected the shape {planned[name]} of {CONFIG}, got {found[name]}")
-    for name in found:
-        if name not in planned:
-            raise ValueError(f"{CONFIG} has no tensor {name}")
-
-
-def _refuse_values(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    for name, expected in model.state_dict().items():
-        value = weights[name]
-        if value.is_floating_point() != expected.is_floating_point():
-            raise ValueError(f"{name}: expected numbers of type {expected.dtype}, got {value.dtype}")
-        if value.is_floating_point() and not value.isfinite().all():
-            raise ValueError(f"{name}: expected finite numbers, got {int((~value.isfinite()).sum())} that are not")
+        raise broken("config", path, error) from error
 
 
 def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
@@ -264,11 +238,6 @@ def _canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str).encode()
 
 
-def _broken(part: str, path: Path, error: Exception) -> InputError:
-    why = repr(error) if isinstance(error, KeyError) else str(error).split("\n")[0]
-    return InputError(f"broken checkpoint {part} ({why}); download the checkpoint again", file=path)
-
-
 def save(
     folder: str | Path,
     model: PronounScorer,
@@ -276,42 +245,47 @@ def save(
     config: Mapping[str, Any],
     *,
     half: bool,
+    bits: int | None = None,
 ) -> str:
-    """Write a checkpoint and return its hash; `half` stores the weights in half precision.
+    """Write a checkpoint and return its hash.
 
     `folder` is written completely or not at all. In an existing folder only the checkpoint's files are replaced.
+
+    Args:
+        folder: where to.
+        model: its weights are stored.
+        pieces: its tokenizer.
+        config: its configuration.
+        half: store the weights in half precision.
+        bits: store the matrices as integers of so many bits (`low_bit`), the rest in half precision, in shards.
 
     Raises:
         PronmetricError: a weight is not finite, or not in the stored precision, or the weights cannot be written (for
             instance because the disk is full).
     """
     folder = Path(folder)
-    kind = torch.float16 if half else torch.float32
-    weights = {
-        k: v.detach().to("cpu", kind if v.is_floating_point() else v.dtype).contiguous()
-        for k, v in model.state_dict().items()
-    }
     try:
-        _refuse_values(model, weights)
+        stored = weights.to_store(model.state_dict(), half=half, bits=bits)
     except ValueError as error:
-        cure = "; half=false can store larger numbers" if half else ""
+        cure = "; half=false can store larger numbers" if half and bits is None else ""
         raise PronmetricError(f"no checkpoint is written: {error}{cure}") from error
     with _whole(folder) as part:
         write_config(part, config)
         pieces.save(part)
         try:
-            save_file(weights, part / WEIGHTS, metadata={"format": "pt"})
+            weights.write(part, stored, in_shards=bits is not None)
         except SafetensorError as error:
-            raise PronmetricError(f"{folder / WEIGHTS}: cannot be written: {error}") from error
-    return hash_file(folder / WEIGHTS)
+            raise PronmetricError(f"{folder}: its weights cannot be written: {error}") from error
+    return hash_weights(folder)
 
 
 def copy(folder: Path, to: Path) -> None:
     """Copy the files of a checkpoint and its card, no others; symbolic links, as in the hub's cache, are followed."""
     with _whole(to) as part:
-        for name in (CONFIG, WEIGHTS, CARD, *chain.from_iterable(TEXTS.values())):
-            if (folder / name).is_file():
-                shutil.copyfile(folder / name, part / name)
+        texts = (folder / name for name in (CONFIG, INDEX, CARD, *chain.from_iterable(TEXTS.values())))
+        for path in (*weight_files(folder), *texts):
+            if path.is_file():
+                shutil.copyfile(path, part / path.name)
 
 
 @contextmanager
@@ -324,6 +298,10 @@ def _whole(folder: Path) -> Iterator[Path]:
     try:
         yield part
         if folder.exists():
+            new = {path.name for path in part.iterdir()}
+            for path in folder.iterdir():
+                if is_weight_file(path.name) and path.name not in new:
+                    path.unlink()  # weights of before, as one file or in more shards
             for path in part.iterdir():
                 path.replace(folder / path.name)
         else:

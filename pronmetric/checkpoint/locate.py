@@ -7,10 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from pronmetric.checkpoint.shards import INDEX, WEIGHTS
 from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
-CONFIG, WEIGHTS, CARD = "config.yaml", "model.safetensors", "README.md"
+CONFIG, CARD = "config.yaml", "README.md"
 
 
 class Location(NamedTuple):
@@ -62,7 +63,8 @@ def refuse_taken(folder: Path) -> None:
 
 def _check(folder: Path) -> Path:
     """`folder`, if it looks like a checkpoint."""
-    missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
+    weights = WEIGHTS if not (folder / INDEX).is_file() else INDEX
+    missing = [name for name in (CONFIG, weights) if not (folder / name).is_file()]
     if missing:
         raise PronmetricError(
             f"{folder}: not a checkpoint: expected a folder with {' and '.join(missing)}, as written by `train`"

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-_FIXED = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "is_decoder": False,
-    "add_cross_attention": False,
-    "position_embedding_type": "absolute",
-}
-_DEFAULTS = {"type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0, "hidden_act": "gelu"}
-_SIZES = (
+from pronmetric.nn.layer import Layer
+
+SIZES = (
     "vocab_size",
     "hidden_size",
     "num_hidden_layers",
@@ -30,6 +24,23 @@ _SIZES = (
 )
 
 
+class BertModel(nn.Module):
+    """Embeddings and layers, under the names of Hugging Face's module of the same name."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(**config)
+        self.embeddings = Embeddings(config)
+        layers = nn.ModuleList(_layer(config) for _ in range(config["num_hidden_layers"]))
+        self.encoder = nn.ModuleDict({"layer": layers})
+
+    def forward(
+        self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
+    ) -> Float[Tensor, "batch pieces width"]:
+        """Contextual piece states."""
+        return run_layers(self, self.embeddings(ids), mask[:, None, None, :])
+
+
 class Bert(nn.Module):
     """A BERT encoder that is not trained: no dropout. Its tensors have the names of `HuggingFaceEncoder`.
 
@@ -37,71 +48,49 @@ class Bert(nn.Module):
         config: the architecture, a Hugging Face dict for which `fits` holds.
     """
 
+    FIXED: ClassVar[Mapping[str, Any]] = {
+        "model_type": "bert",
+        "hidden_act": "gelu",
+        "is_decoder": False,
+        "add_cross_attention": False,
+        "position_embedding_type": "absolute",
+    }
+    DEFAULTS: ClassVar[Mapping[str, Any]] = {
+        "type_vocab_size": 2,
+        "layer_norm_eps": 1e-12,
+        "pad_token_id": 0,
+        "hidden_act": "gelu",
+    }
+    UNUSED: ClassVar[int] = 0  # positions that no piece has
+    MODEL: ClassVar[type[nn.Module]] = BertModel
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
-        self.config: dict[str, Any] = _DEFAULTS | dict(config)
+        self.config: dict[str, Any] = {**self.DEFAULTS, **config}
         self.width: int = config["hidden_size"]
-        self.max_pieces: int = config["max_position_embeddings"]
+        self.max_pieces: int = config["max_position_embeddings"] - self.UNUSED
         if self.width % config["num_attention_heads"]:
             raise ValueError(f"expected a hidden_size that num_attention_heads divides, got {self.width}")
-        self.model = BertModel(self.config)
+        self.model: Any = self.MODEL(self.config)
 
-    @staticmethod
-    def fits(config: Mapping[str, Any]) -> bool:
+    @classmethod
+    def fits(cls, config: Mapping[str, Any]) -> bool:
         """Whether this module computes the architecture in `config`."""
-        sized = all(type(config.get(name)) is int and config[name] > 0 for name in _SIZES)
-        typed = all(type(config.get(name, value)) is type(value) for name, value in _DEFAULTS.items())
-        return sized and typed and all(config.get(name, value) == value for name, value in _FIXED.items())
+        sized = all(type(config.get(name)) is int and config[name] > 0 for name in SIZES)
+        typed = all(type(config.get(name, value)) is type(value) for name, value in cls.DEFAULTS.items())
+        return sized and typed and all(config.get(name, value) == value for name, value in cls.FIXED.items())
 
     def layers(self) -> list[list[nn.Parameter]]:
         """Parameters from the embeddings upwards, one list per layer."""
-        return [list(self.model.embeddings.parameters()), *(list(each.parameters()) for each in self.model.stack())]
+        inside = [list(each.parameters()) for each in stack(self.model)]
+        known = {id(parameter) for layer in inside for parameter in layer}
+        return [[each for each in self.model.parameters() if id(each) not in known], *inside]
 
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states."""
         return self.model(ids, mask)
-
-
-class BertModel(nn.Module):
-    """Embeddings and layers, under the names of Hugging Face's module of the same name."""
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.config = SimpleNamespace(**config)
-        self.heads: int = config["num_attention_heads"]
-        self.embeddings = Embeddings(config)
-        layers = nn.ModuleList(_layer(config) for _ in range(config["num_hidden_layers"]))
-        self.encoder = nn.ModuleDict({"layer": layers})
-
-    def stack(self) -> list[Any]:
-        """The layers, from the lowest."""
-        layers: Any = self.encoder["layer"]
-        return list(layers)
-
-    def forward(
-        self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
-    ) -> Float[Tensor, "batch pieces width"]:
-        """Contextual piece states."""
-        x = self.embeddings(ids)
-        for layer in self.stack():
-            x = self._next(layer, x, mask[:, None, None, :])
-        return x
-
-    def _next(
-        self, layer: Any, x: Float[Tensor, "batch pieces width"], mask: Bool[Tensor, "batch 1 1 pieces"]
-    ) -> Float[Tensor, "batch pieces width"]:
-        """The states after one layer: attention, then feed-forward, each with its residual sum and layer norm."""
-        own, out = layer.attention["self"], layer.attention.output
-        query, key, value = (
-            linear(x).unflatten(2, (self.heads, -1)).transpose(1, 2)  # (batch, heads, pieces, width / heads)
-            for linear in (own.query, own.key, own.value)
-        )
-        attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        x = out.LayerNorm(x + out.dense(attended.transpose(1, 2).flatten(2)))
-        inner = nn.functional.gelu(layer.intermediate.dense(x))
-        return layer.output.LayerNorm(x + layer.output.dense(inner))
 
 
 class Embeddings(nn.Module):
@@ -119,6 +108,22 @@ class Embeddings(nn.Module):
         """The embedding of each piece at its position."""
         positions = self.position_embeddings.weight[: input_ids.shape[1]]
         return self.LayerNorm(self.word_embeddings(input_ids) + self.token_type_embeddings.weight[0] + positions)
+
+
+def stack(model: Any) -> list[Any]:
+    """The layers of a model with the names of Hugging Face's, from the lowest."""
+    return list(model.encoder.layer)
+
+
+def run_layers(
+    model: Any,
+    x: Float[Tensor, "batch pieces width"],
+    mask: Bool[Tensor, "batch 1 1 pieces"] | Float[Tensor, "batch heads pieces pieces"],
+) -> Float[Tensor, "batch pieces width"]:
+    """The states after all layers, from the embeddings `x`; `mask` as for `Layer.next`."""
+    for layer in stack(model):
+        x = Layer.of(layer).next(x, mask, heads=model.config.num_attention_heads)
+    return x
 
 
 def _layer(config: Mapping[str, Any]) -> nn.ModuleDict:

@@ -1,4 +1,4 @@
-"""BERT for scoring on the CPU: matrix products in fp32 or bf16 with prepacked weights, everything else in fp32.
+"""BERT and MPNet for scoring on the CPU: matrix products in fp32 or bf16 with prepacked weights, the rest in fp32.
 
 It is faster than the original model: PyTorch otherwise repacks the weights in every call; the three projections of the
 attention are one product; GELU is fused with the product before it. In fp32 its states equal those of the model up to
@@ -17,7 +17,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from pronmetric.nn.bert import Bert
 from pronmetric.nn.encoder import Encoder
+from pronmetric.nn.layer import Layer
+from pronmetric.nn.mpnet import Mpnet, biased_mask
 
 _ROWS = 1024  # batch size in pieces for which the weight layout is optimised; others work as well
 
@@ -44,27 +47,28 @@ class PackedLinear:
 
 
 class PackedLayer:
-    """One layer of BERT: attention, then feed-forward, each with its residual sum and layer norm."""
+    """A `Layer` in `dtype`."""
 
-    def __init__(self, layer: Any, heads: int, dtype: torch.dtype) -> None:
-        own, out, inner, outer = layer.attention.self, layer.attention.output, layer.intermediate, layer.output
-        width = own.query.weight.shape[1]
-        scale = 1 / math.sqrt(width // heads)
+    def __init__(self, layer: Layer, *, heads: int, dtype: torch.dtype) -> None:
+        query, key, value = layer.query, layer.key, layer.value
+        scale = 1 / math.sqrt(query.weight.shape[1] // heads)
         self.heads = heads
         self.maps = PackedLinear(
-            torch.cat([scale * own.query.weight, own.key.weight, own.value.weight]),
-            torch.cat([scale * own.query.bias, own.key.bias, own.value.bias]),
+            torch.cat([scale * query.weight, key.weight, value.weight]),
+            torch.cat([scale * query.bias, key.bias, value.bias]),
             dtype=dtype,
         )
-        self.out = PackedLinear(out.dense.weight, out.dense.bias, dtype=dtype)
-        self.inner = PackedLinear(inner.dense.weight, inner.dense.bias, dtype=dtype, gelu=True)
-        self.outer = PackedLinear(outer.dense.weight, outer.dense.bias, dtype=dtype)
-        self.norms = out.LayerNorm, outer.LayerNorm
+        self.out = PackedLinear(layer.out.weight, layer.out.bias, dtype=dtype)
+        self.inner = PackedLinear(layer.inner.weight, layer.inner.bias, dtype=dtype, gelu=True)
+        self.outer = PackedLinear(layer.outer.weight, layer.outer.bias, dtype=dtype)
+        self.norms = layer.attention_norm, layer.norm
 
     def __call__(
-        self, x: Float[Tensor, "batch pieces width"], mask: Bool[Tensor, "batch 1 1 pieces"]
+        self,
+        x: Float[Tensor, "batch pieces width"],
+        mask: Bool[Tensor, "batch 1 1 pieces"] | Float[Tensor, "batch heads pieces pieces"],
     ) -> Float[Tensor, "batch pieces width"]:
-        """The next states, in fp32; only what `mask` has is attended to."""
+        """The next states, in fp32; `mask` has what is attended to, or is added to the attention scores."""
         batch, pieces, width = x.shape
         maps = self.maps(x).view(batch, pieces, 3, self.heads, -1)
         query, key, value = maps.permute(2, 0, 3, 1, 4)  # each (batch, heads, pieces, width / heads)
@@ -74,7 +78,7 @@ class PackedLayer:
         return self.norms[1](x + self.outer(self.inner(x)))
 
 
-class PackedBert(nn.Module):
+class PackedEncoder(nn.Module):
     """An encoder for scoring only: its weights cannot be trained or saved."""
 
     def __init__(self, model: Any, *, max_pieces: int, dtype: torch.dtype) -> None:
@@ -82,27 +86,30 @@ class PackedBert(nn.Module):
         self.width: int = model.config.hidden_size
         self.max_pieces = max_pieces
         self.embeddings = model.embeddings
+        self.position_bias: nn.Embedding | None = getattr(model.encoder, "relative_attention_bias", None)
         heads = model.config.num_attention_heads
-        self._layers = [PackedLayer(layer, heads, dtype) for layer in model.encoder.layer]
+        self._layers = [PackedLayer(Layer.of(layer), heads=heads, dtype=dtype) for layer in model.encoder.layer]
 
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states, in fp32."""
         x = self.embeddings(input_ids=ids)
+        bias = self.position_bias
+        attended = mask[:, None, None, :] if bias is None else biased_mask(bias.weight, mask)
         for layer in self._layers:
-            x = layer(x, mask[:, None, None, :])
+            x = layer(x, attended)
         return x
 
 
-def pack(encoder: Encoder, dtype: torch.dtype) -> PackedBert | None:
+def pack(encoder: Encoder, dtype: torch.dtype) -> PackedEncoder | None:
     """The fp32 `encoder` packed for scoring in `dtype` on this CPU; None if that is not possible."""
     model: Any = getattr(encoder, "model", None)
     config: Any = getattr(model, "config", None)
-    known = {"model_type": "bert", "hidden_act": "gelu", "is_decoder": False, "position_embedding_type": "absolute"}
-    if any(getattr(config, key, value) != value for key, value in known.items()) or config is None:
+    fixed = [kind.FIXED.items() for kind in (Bert, Mpnet)]
+    if config is None or not any(all(getattr(config, key, value) == value for key, value in each) for each in fixed):
         return None
-    return PackedBert(model, max_pieces=encoder.max_pieces, dtype=dtype) if _can_pack(dtype) else None
+    return PackedEncoder(model, max_pieces=encoder.max_pieces, dtype=dtype) if _can_pack(dtype) else None
 
 
 def _can_pack(dtype: torch.dtype) -> bool:

@@ -96,12 +96,12 @@ def card(
 def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Making = Making()) -> None:
     """Write the card of the checkpoint in `folder`, made from the prepared folder `data`, with these reports."""
     manifest = data / arrow.MANIFEST
-    for path in (folder / "config.yaml", folder / "model.safetensors", manifest):
+    for path in (folder / "config.yaml", manifest):
         if not path.is_file():
             raise InputError("a card needs this file, which is not there", file=path)
     text = card(
         name=folder.resolve().name,
-        weights=_sha256(folder / "model.safetensors")[:8],
+        weights=hash_weights(folder),
         config=checkpoint_config.read(folder / "config.yaml"),
         manifest=arrow.read_manifest(data),
         manifest_hash=_sha256(manifest),

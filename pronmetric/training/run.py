@@ -265,7 +265,7 @@ def _training_record(
         "steps": best.steps,
         "best_step": best.best_step,
         "seconds": best.seconds,
-        "init": None if settings.init is None else files.hash_file(Path(settings.init) / files.WEIGHTS),
+        "init": None if settings.init is None else files.hash_weights(Path(settings.init)),
     }
     if first is not None:
         record["init_calibration"] = first._asdict()

@@ -35,16 +35,19 @@ def exported(model: Path, target: Path) -> Any:
     return runtime.InferenceSession(target)
 
 
-@pytest.mark.parametrize("head", ["logit", "paper"])
-def test_onnx_runtime_gives_the_scores_of_the_model(head: str, tiny_checkpoint: Checkpoints, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("head", "encoder"), [("logit", "huggingface"), ("paper", "huggingface"), ("logit", "mpnet")])
+def test_onnx_runtime_gives_the_scores_of_the_model(
+    head: str, encoder: str, tiny_checkpoint: Checkpoints, tmp_path: Path
+) -> None:
     import torch
 
     from pronmetric.checkpoint import files
     from pronmetric.metric import PronounMetric
 
-    session = exported(tiny_checkpoint(head=head), tmp_path / "m.onnx")
+    folder = tiny_checkpoint(head=head, encoder=encoder)
+    session = exported(folder, tmp_path / "m.onnx")
     assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
-    loaded = files.load(tiny_checkpoint(head=head))
+    loaded = files.load(folder)
     signature = session.get_modelmeta().custom_metadata_map["pronmetric"]
     assert f"weights:{loaded.hash}" in signature and f"settings:{loaded.settings}" in signature
     every = examples()
@@ -56,7 +59,7 @@ def test_onnx_runtime_gives_the_scores_of_the_model(head: str, tiny_checkpoint: 
         found = dict(zip(("scores", "segment"), session.run(["scores", "segment"], batch.arrays()), strict=True))
         np.testing.assert_allclose(found["scores"], scores.numpy(), atol=1e-5)
         np.testing.assert_allclose(found["segment"], expected.segment.numpy(), atol=1e-5)
-    metric = PronounMetric.from_pretrained(tiny_checkpoint(head=head), gpus=0)
+    metric = PronounMetric.from_pretrained(folder, gpus=0)
     records = [{"text": text, "context": [context] if context else []} for context, text in TEXTS]
     (segments,) = session.run(["segment"], loaded.collator.pad(loaded.collator.encode(every)).arrays())
     assert [s.score for s in metric.predict(records).segments] == pytest.approx(segments.tolist(), abs=1e-5)

@@ -17,7 +17,7 @@ from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.nn import quantized
 from pronmetric.nn.bert import Bert
-from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.nn.mpnet import Mpnet
 
 RECORDS: list[dict[str, Any]] = [
     {"context": ["The keys were on the table."], "text": "She found them there."},
@@ -34,10 +34,11 @@ def packages() -> None:
         pytest.importorskip(name)
 
 
-@pytest.fixture
-def encoder(small_bert: HuggingFaceEncoder, bert_config: dict[str, Any]) -> Bert:
-    made = Bert(bert_config)
-    made.load_state_dict({k: v for k, v in small_bert.state_dict().items() if k in made.state_dict()})
+@pytest.fixture(params=[Bert, Mpnet])
+def encoder(request: pytest.FixtureRequest) -> Bert:
+    name = request.param.FIXED["model_type"]
+    made: Bert = request.param(request.getfixturevalue(f"{name}_config"))
+    made.load_state_dict(request.getfixturevalue(f"small_{name}").state_dict())
     return made.eval().requires_grad_(False)
 
 
@@ -95,7 +96,9 @@ def test_missing_packages_are_named(encoder: Bert, monkeypatch: pytest.MonkeyPat
 
 
 def test_other_encoders_and_gpus_are_refused() -> None:
-    with pytest.raises(PronmetricError, match="int8 is for encoders of architecture BERT: give --precision bf16"):
+    with pytest.raises(
+        PronmetricError, match="int8 is for encoders of architecture BERT or MPNet: give --precision bf16"
+    ):
         quantized.quantize(torch.nn.Linear(2, 2), [np.array([1, 2])])
     with pytest.raises(PronmetricError, match="int8 is for the CPU: give --gpus 0"):
         PronounMetric.from_pretrained(precision="int8", gpus=1)

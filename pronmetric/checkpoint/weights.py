@@ -1,0 +1,190 @@
+"""The tensors of a checkpoint's weight files: checked by their headers, read one by one, and written.
+
+A matrix NAME may be stored as low-bit integers (`low_bit`): NAME then holds the packed rows, NAME.scale their scales.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from pronmetric.checkpoint import low_bit, shards
+from pronmetric.checkpoint.locate import CONFIG
+from pronmetric.errors import InputError
+
+_SCALE = ".scale"
+_SMALLEST = 2**12  # numbers in a matrix that is stored in few bits; less room is not worth the rounding
+_PACKED, _HALF = "U8", "F16"  # types by their names in headers
+
+
+class Entry(NamedTuple):
+    """A stored tensor as the header of its file describes it; `dtype` is safetensors' name of the type."""
+
+    file: Path
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def read_headers(files: Sequence[Path]) -> dict[str, Entry]:
+    """The tensors in the weight files of a checkpoint (`shards.weight_files`), from the files' headers.
+
+    Raises:
+        InputError: a file is broken, or has other tensors than the index says.
+    """
+    found: dict[str, Entry] = {}
+    for path in files:
+        with _broken_in(path), safe_open(path, framework="pt") as file:
+            for name in file.keys():
+                part = file.get_slice(name)
+                if name in found:
+                    raise ValueError(f"the tensor {name} is in {found[name].file.name} as well")
+                found[name] = Entry(path, part.get_dtype(), tuple(part.get_shape()))
+    if files[0].name != shards.WEIGHTS:
+        named = shards.read_index(files[0].parent)
+        for name in sorted(named.keys() | found.keys()):
+            here = found[name].file.name if name in found else None
+            if named.get(name) != here:
+                why = f"the tensor {name}: expected in {named.get(name, 'no file')}, found in {here or 'no file'}"
+                raise broken("weights", files[0].parent / shards.INDEX, ValueError(why))
+    return found
+
+
+def refuse_other(found: Mapping[str, Entry], planned: Mapping[str, Tensor], *, file: Path) -> None:
+    """Refuse weights that are not those of the architecture: `planned` has its tensors, which may be on "meta".
+
+    Raises:
+        InputError: with the file of the tensor, or `file` for one that is missing.
+    """
+    scales = set()
+    for name, tensor in planned.items():
+        with _broken_in(found[name].file if name in found else file):
+            if name not in found:
+                raise ValueError(f"the tensor {name} is missing")
+            if _is_packed(found[name], tensor):
+                scales.add(name + _SCALE)
+                _refuse_other_rows(name, found, tuple(tensor.shape))
+            elif found[name].shape != tuple(tensor.shape):
+                raise ValueError(
+                    f"{name}: expected the shape {tuple(tensor.shape)} of {CONFIG}, got {found[name].shape}"
+                )
+    for name, entry in found.items():
+        if name not in planned and name not in scales:
+            raise broken("weights", entry.file, ValueError(f"{CONFIG} has no tensor {name}"))
+
+
+def _is_packed(entry: Entry, tensor: Tensor) -> bool:
+    """Whether a matrix of the architecture is stored as low-bit integers."""
+    return entry.dtype == _PACKED and len(entry.shape) == tensor.dim() == 2 and tensor.is_floating_point()
+
+
+def _refuse_other_rows(name: str, found: Mapping[str, Entry], shape: tuple[int, ...]) -> None:
+    """Refuse low-bit integers that are not those of a matrix of this shape, and scales that are not of its rows."""
+    entry, scale = found[name], found.get(name + _SCALE)
+    rows, width = shape
+    try:
+        low_bit.bits_of(entry.shape[1], width)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if entry.shape[0] != rows:
+        raise ValueError(f"{name}: expected the {rows} rows of {CONFIG}, got {entry.shape[0]}")
+    if scale is None or scale.file != entry.file:
+        raise ValueError(f"the tensor {name + _SCALE} is missing")
+    if (scale.dtype, scale.shape) != (_HALF, (rows,)):
+        raise ValueError(f"{name + _SCALE}: expected {rows} numbers of type {_HALF}, got {scale.dtype} {scale.shape}")
+
+
+def load(into: Mapping[str, Tensor], found: Mapping[str, Entry]) -> None:
+    """Copy the stored values into the tensors of an fp32 model, for which `refuse_other` holds.
+
+    Raises:
+        InputError: with the file, if a value is not finite or not of the tensor's type.
+    """
+    for path, names in groupby(sorted(into, key=lambda name: found[name].file), key=lambda name: found[name].file):
+        with _broken_in(path), safe_open(path, framework="pt") as file:
+            for name in names:
+                value = file.get_tensor(name)
+                if _is_packed(found[name], into[name]):
+                    scale = file.get_tensor(name + _SCALE)
+                    value = torch.from_numpy(low_bit.unpack(value.numpy(), scale.numpy(), width=into[name].shape[1]))
+                _refuse_value(name, value, into[name])
+                into[name].copy_(value)
+
+
+def _refuse_value(name: str, value: Tensor, expected: Tensor) -> None:
+    if value.is_floating_point() != expected.is_floating_point():
+        raise ValueError(f"{name}: expected numbers of type {expected.dtype}, got {value.dtype}")
+    if value.is_floating_point() and not value.isfinite().all():
+        raise ValueError(f"{name}: expected finite numbers, got {int((~value.isfinite()).sum())} that are not")
+
+
+def to_store(state: Mapping[str, Tensor], *, half: bool, bits: int | None) -> dict[str, Tensor]:
+    """The tensors that are written for those of a model.
+
+    Args:
+        state: of the model, by name.
+        half: in half precision.
+        bits: matrices as integers of so many bits, the rest in half precision; None: as `half` says.
+
+    Raises:
+        ValueError: a value is not finite as it is stored, or `bits` is no such number.
+    """
+    kind = torch.float16 if half or bits is not None else torch.float32
+    stored: dict[str, Tensor] = {}
+    for name, tensor in state.items():
+        value = tensor.detach().cpu()
+        if bits is not None and value.is_floating_point() and value.dim() == 2 and value.numel() >= _SMALLEST:
+            _refuse_value(name, value, value)
+            try:
+                found = low_bit.pack(value.float().numpy(), bits=bits)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+            stored |= {name: torch.from_numpy(found.packed), name + _SCALE: torch.from_numpy(found.scale)}
+        else:
+            stored[name] = value.to(kind if value.is_floating_point() else value.dtype).contiguous()
+            _refuse_value(name, stored[name], value)
+    return stored
+
+
+def write(folder: Path, stored: Mapping[str, Tensor], *, in_shards: bool) -> None:
+    """Write tensors to a checkpoint's folder: one file, or shards of at most `shards.LIMIT` bytes with an index.
+
+    Raises:
+        SafetensorError: they cannot be written.
+    """
+    if not in_shards:
+        save_file(dict(stored), folder / shards.WEIGHTS, metadata={"format": "pt"})
+        return
+    sizes: dict[str, int] = {}
+    for name, tensor in stored.items():  # a scale stays with its matrix
+        sizes[name.removesuffix(_SCALE)] = sizes.get(name.removesuffix(_SCALE), 0) + tensor.nbytes
+    parts = shards.cut(sizes)
+    named = {
+        shards.shard_name(number, len(parts)): [n for name in part for n in (name, name + _SCALE) if n in stored]
+        for number, part in enumerate(parts, start=1)
+    }
+    for shard, names in named.items():
+        save_file({name: stored[name] for name in names}, folder / shard, metadata={"format": "pt"})
+    shards.write_index(folder, named, size=sum(sizes.values()))
+
+
+def broken(part: str, path: Path, error: Exception) -> InputError:
+    """The error for a broken `part` of a checkpoint, with its file and the cure."""
+    why = repr(error) if isinstance(error, KeyError) else str(error).split("\n")[0]
+    return InputError(f"broken checkpoint {part} ({why}); download the checkpoint again", file=path)
+
+
+@contextmanager
+def _broken_in(path: Path) -> Iterator[None]:
+    """Errors on reading a weight file, with its name."""
+    try:
+        yield
+    except (SafetensorError, RuntimeError, ValueError, OSError) as error:
+        raise broken("weights", path, error) from error
