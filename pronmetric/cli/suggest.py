@@ -40,11 +40,11 @@ def main(argv: Sequence[str]) -> int:
         said = kind + ("" if corpus.documents or kind == NONE else "; document boundaries are unknown")
     metric = load.metric(args, note)
 
-    counts, ids, found = Counts(), deque[Any](), Tally()
+    counts, ids, found = Counts(), deque[tuple[Any, str]](), Tally()
 
     def texts() -> Iterator[Text]:
         for record in records:
-            ids.append(record.id)
+            ids.append((record.id, record.text.text))
             yield record.text._replace(context="") if kind == NONE else record.text
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
@@ -53,7 +53,8 @@ def main(argv: Sequence[str]) -> int:
         each = metric.alternatives(texts(), below=threshold, **flags)
         note(f"context: {said}")
         for places in each:
-            print(strict_json.dump({"id": ids.popleft(), "pronouns": _to_json(places, args.top)}))
+            identity, text = ids.popleft()
+            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, args.top)}))
             found.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
