@@ -25,8 +25,9 @@ or the samples of the published study. The output gives the agreement between ra
 without ties; how often raters prefer the better text (text A if the pairs do not name one), on average, by group and by
 rater; and with --scores the agreement of a metric with each rater. With --ratings, a table of items and raters is read
 instead."""
-EPILOG = """An empty field of a table is a missing rating. So are NA, N/A, NaN, None, null and - in any case, if two other
-categories are used and --categories does not name them; a note counts them. --missing names other values, or none.
+EPILOG = """An empty field of a table is a missing rating. So are NA, N/A, NaN, None, null and - in any case, if two
+other categories are used and --categories does not name them; a note counts them. --missing names other values, or
+none.
 
 The standard error of AC1 is that of a square table (variance divided by N) if there are two raters and both
 rated every item, else that of single ratings (variance divided by N - 1). --se ratings always uses the latter.

@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
         help="better forms of each pronoun (default: %(default)s)",
     )
     options.add_model(made, seed=False)
-    made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    options.add_notes(made)
     return made
 
 

@@ -89,7 +89,7 @@ def near(found: Any, wanted: Any) -> bool:
 
 
 def test_every_pronoun_with_the_forms_that_are_more_probable(run: Run, metric: PronounMetric, tmp_path: Path) -> None:
-    out, err = run("--jsonl", jsonl(tmp_path / "in.jsonl", RECORDS), "--all", "--top", "2")
+    out, err = run("--jsonl", jsonl(tmp_path / "in.jsonl", RECORDS), "--all", "--top", "2", "--verbose")
     wanted = [{"id": r["id"], "text": r["text"], "pronouns": expected(metric, r, below=2, top=2)} for r in RECORDS]
     assert near(out, wanted)
     listed = [p for r in out for p in r["pronouns"]]
@@ -105,7 +105,7 @@ def test_doubtful_pronouns_alone(run: Run, metric: PronounMetric, tmp_path: Path
     path = jsonl(tmp_path / "in.jsonl", RECORDS)
     every, _ = run("--jsonl", path, "--all")
     for threshold, flags in ((THRESHOLD, []), (0.5, ["--threshold", "0.5"]), (0.0, ["--threshold", "0"])):
-        out, err = run("--jsonl", path, *flags)
+        out, err = run("--jsonl", path, "--verbose", *flags)
         assert near(out, [{**r, "pronouns": [p for p in r["pronouns"] if p["probability"] < threshold]} for r in every])
         assert f"pronouns below {threshold:g} in 5 texts" in err
 
@@ -130,7 +130,7 @@ def test_lines_of_a_file_in_their_contexts(run: Run, tmp_path: Path, sample: Pat
 
 def test_contexts_of_records_can_be_left_out(run: Run, tmp_path: Path) -> None:
     bare = [{**record, "context": []} for record in RECORDS]
-    out, err = run("--jsonl", jsonl(tmp_path / "a.jsonl", RECORDS), "--all", "--context", "none")
+    out, err = run("--jsonl", jsonl(tmp_path / "a.jsonl", RECORDS), "--all", "--context", "none", "--verbose")
     assert "context: none" in err
     assert near(out, run("--jsonl", jsonl(tmp_path / "b.jsonl", bare), "--all")[0])
 
