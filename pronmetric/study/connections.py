@@ -26,7 +26,7 @@ class Seconds:
     """
 
     request: float = 15.0
-    reply: float = 60.0
+    reply: float = 120.0
     idle: float = 75.0
 
 
