@@ -83,13 +83,20 @@ class Browser:
         os.close(from_browser)
         self._answers = os.fdopen(read, "rb")
         self._session: str | None = None
+        try:
+            self._attach()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _attach(self) -> None:
         targets = self.call("Target.getTargets")["targetInfos"]
         page = next(target["targetId"] for target in targets if target["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call("Performance.enable", timeDomain="threadTicks")
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End it."""

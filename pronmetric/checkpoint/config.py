@@ -150,6 +150,19 @@ def decision_of(config: Mapping[str, Any], by: str | None, *, name: str) -> str:
     return by
 
 
+def caveat(config: Mapping[str, Any]) -> str | None:
+    """What a user must know about the scores of a checkpoint; None if it was trained and, if need be, calibrated.
+
+    By the record of its training: its steps, or the checkpoints that it averages, and its calibration.
+    """
+    record = config.get("training") or {}
+    if not record.get("steps") and not record.get("average"):
+        return "its config.yaml records no training: the scores may be those of random weights"
+    if config["head"]["kind"] == "logit" and not record.get("calibration"):
+        return "it is not calibrated: the scores order pronouns, but are no probabilities of being correct"
+    return None
+
+
 def has_pair_head(config: Mapping[str, Any]) -> bool:
     """Whether the checkpoint compares texts by a pair head."""
     return config.get(PAIR_HEAD) is not None

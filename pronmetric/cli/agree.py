@@ -25,7 +25,11 @@ or the samples of the published study. The output gives the agreement between ra
 without ties; how often raters prefer the better text (text A if the pairs do not name one), on average, by group and by
 rater; and with --scores the agreement of a metric with each rater. With --ratings, a table of items and raters is read
 instead."""
-EPILOG = """The standard error of AC1 is that of a square table (variance divided by N) if there are two raters and both
+EPILOG = """An empty field of a table is a missing rating. So are NA, N/A, NaN, None, null and - in any case, if two
+other categories are used and --categories does not name them; a note counts them. --missing names other values, or
+none.
+
+The standard error of AC1 is that of a square table (variance divided by N) if there are two raters and both
 rated every item, else that of single ratings (variance divided by N - 1). --se ratings always uses the latter.
 Intervals by document are from 2000 resamples of whole documents ("doc").
 
@@ -48,8 +52,10 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
     targets.check([args.to_json], read=[args.pairs, args.ratings, args.scores])
+    note = output.Notes(quiet=args.quiet)
     output.open_stdout()
-    content, text = _of_table(args) if args.ratings is not None else _of_pairs(args)
+    content, text = _of_table(args, note) if args.ratings is not None else _of_pairs(args)
+    note.begin()
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
@@ -68,6 +74,12 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--categories", nargs="+", metavar="C", help="with --ratings: categories that count even if unused"
+    )
+    parser.add_argument(
+        "--missing",
+        nargs="*",
+        metavar="VALUE",
+        help="with --ratings: values that are missing ratings, as they are written; without a value only empty fields",
     )
     parser.add_argument(
         "--variant", choices=("gwet", "published"), default="gwet", help="variant of AC1 (default: %(default)s)"
@@ -89,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=numbers.count, default=SEED, help="seed of the resampling (default: %(default)s)"
     )
+    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return parser
 
 
@@ -99,21 +112,28 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
     for flag, value, wanted in (
         ("--categories", args.categories, args.ratings),
+        ("--missing", args.missing, args.ratings),
         ("--scores", args.scores, args.pairs),
         ("--tie", args.tie, args.scores),
     ):
         if value is not None and wanted is None:
-            needs = {"--categories": "--ratings", "--scores": "PAIRS.jsonl", "--tie": "--scores"}[flag]
+            needs = {"--scores": "PAIRS.jsonl", "--tie": "--scores"}.get(flag, "--ratings")
             made.error(f"{flag} goes with {needs}")
     if args.categories is not None:
         args.categories = [name for given in args.categories for part in given.split(",") if (name := part.strip())]
     return args
 
 
-def _of_table(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    ratings = rating_table.read(args.ratings, categories=args.categories or ())
+def _of_table(args: argparse.Namespace, note: output.Notes) -> tuple[dict[str, Any], str]:
+    table = rating_table.read(args.ratings, categories=args.categories or (), missing=args.missing)
+    if table.missing:
+        counts = ", ".join(f"{value} ({number})" for value, number in table.missing.items())
+        cure = "" if args.missing is not None else "; to count one as a category, name it in --categories"
+        note(f"missing ratings, besides empty fields: {counts}{cure}")
+    for group in table.alike:
+        note(f"categories that differ in case only are different ones: {', '.join(group)}; write them alike")
     try:
-        found = agreement(ratings, variant=args.variant, formula=args.se)
+        found = agreement(table.ratings, variant=args.variant, formula=args.se)
     except PronmetricError as error:
         raise InputError(str(error), file=args.ratings) from None
     names = ", ".join(found.categories)
@@ -121,6 +141,7 @@ def _of_table(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     return {
         **rater_agreement.agreement_json(found, args.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
+        "missing": dict(table.missing),
     }, f"{head}\n{figures.figures(found, args.variant)}"
 
 

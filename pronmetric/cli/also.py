@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 
 from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.baselines.reference_based import NAMES, OF_PRONOUNS
+from pronmetric.cli.output import Notes
 from pronmetric.cli.tables import percent, table
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Accuracy
@@ -77,16 +78,16 @@ def system_table(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> 
     return table(["", OURS, *(baseline.name for baseline in baselines.scorer.baselines)], rows)
 
 
-def note_system_table(baselines: SystemBaselines, note: Callable[[str], object]) -> None:
-    """Note the units of the numbers in brackets, the segments left out, and the signatures."""
+def note_system_table(baselines: SystemBaselines, note: Notes) -> None:
+    """Note the segments left out; with --verbose the units of the numbers in brackets and the signatures."""
     units: dict[str, list[str]] = {"pronouns": [OURS]}
     for baseline in baselines.scorer.baselines:
         units.setdefault(baseline.unit, []).append(baseline.name)
-    note("in brackets: " + "; ".join(f"{unit} ({', '.join(names)})" for unit, names in units.items()))
+    note.detail("in brackets: " + "; ".join(f"{unit} ({', '.join(names)})" for unit, names in units.items()))
     if baselines.without_reference:
         note(f"left out of --also: {baselines.without_reference} segments without a reference")
     for name, signature in baselines.scorer.signatures().items():
-        note(f"signature of {name}: {signature}")
+        note.detail(f"signature of {name}: {signature}")
 
 
 def pair_table(comparisons: Mapping[str, MetricComparison], *, metric: str, left_out: Mapping[str, int]) -> str:

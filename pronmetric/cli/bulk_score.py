@@ -55,12 +55,13 @@ def add(commands: argparse._SubParsersAction) -> None:
     options.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
     options.add_model(made, seed=False, gpus=False)
     options.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
+    made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
     made.set_defaults(run=run_score, gpus=0, disable_bar=False)
 
 
 def run_score(args: argparse.Namespace) -> int:
     """Score; the exit code."""
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     folder, sources = bulk_flags.find(args, note, read=[args.model])
     context = context_flag.choose(args, load.config(args), GIVEN, note)
     metric = load.metric(args, note)

@@ -11,7 +11,8 @@ from pronmetric.text import strict_json
 
 DESCRIPTION = """Score a prediction file with the official figures: macro-averaged recall (the official score of 2016
 and 2017), macro-averaged F1 (of 2015), accuracy, figures of each class, confusion matrix. All are in percent; higher
-is better. Averages are over all classes of the pair, also those without an instance, whose recall counts as 0."""
+is better. The official averages are over all classes of the pair, also those without an instance, whose recall counts
+as 0. The tables of the task's paper (Guillou et al. 2016, section 6, footnote 8) leave those out; both are given."""
 EPILOG = """example:
   pronmetric clpp score --pair en-de test.data.filtered predictions.txt --to_json figures.json"""
 

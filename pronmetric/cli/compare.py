@@ -74,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
     threshold = tie.threshold(
         args.tie, args.model, by=args.by, allow_network=args.allow_network, storage=args.model_storage_path
     )
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     corpus = corpora.read(args, note)
     _need_two(corpus.systems, "give more --systems")

@@ -38,16 +38,26 @@ def announce(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *
     """Refuse a context that the texts do not have; note the kind of context and the use of the source."""
     if kind == COMMON and not corpus.references:
         raise PronmetricError(f"{args.dataset} has no reference, which this context needs; give --context respective")
-    where = "of the same document" if corpus.documents else "of the file; document boundaries are unknown"
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
     said = _SAID[kind].format(previous_lines(size))
-    note(f"context: {said}" + ("" if kind == NONE else f", {where}{several}"))
+    note.detail(f"context: {said}" + ("" if kind == NONE else f", {where(corpus.documents)}{several}"))
     if not corpus.documents:
-        note(
-            "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")
-        )
-    if args.sources is not None:
-        note("-s: the number of lines is checked and reports show the source; it does not affect scores")
+        unknown = "" if kind == NONE else "document boundaries are unknown to the context, "
+        cure = "; give --docids" if args.translations else ""
+        note(f"no document ids: {unknown}intervals and tests resample segments{cure}")
+    if args.sources is not None and args.source_lang is None:
+        note.detail("-s: reports show the source; it does not affect scores without --source-lang")
+
+
+def where(documents: bool) -> str:
+    """Where the context is taken from."""
+    return "of the same document" if documents else "of the file"
+
+
+def note_boundaries(kind: str, documents: bool, note: Notes) -> None:
+    """Note that a context of lines crosses documents, as far as is known."""
+    if kind != NONE and not documents:
+        note("no document ids: document boundaries are unknown to the context; give --docids")
 
 
 def previous_lines(size: int) -> str:

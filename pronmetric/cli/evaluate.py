@@ -15,7 +15,7 @@ def main(argv: Sequence[str]) -> int:
     args = parse(argv)
     read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model, args.language_model)
     targets.check((args.to_json, args.save_scores), read=read)
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     of_pronouns = args.pairs is not None and evaluate_pronouns.accepts(args.pairs)
     (evaluate_pronouns if of_pronouns else evaluate_pairs).run(args, note)

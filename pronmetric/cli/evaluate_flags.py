@@ -117,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
     files = made.add_argument_group("output")
     options.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
     options.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
-    files.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    options.add_notes(files)
     return made
 
 

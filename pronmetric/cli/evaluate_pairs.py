@@ -75,7 +75,7 @@ def _read_seen(args: argparse.Namespace, config: Config | None, note: output.Not
     found = None if config is None else seen_pairs.read_config(config)
     if found is None:
         where = "a file of scores" if config is None else "the checkpoint"
-        note(
+        note.detail(
             f"{where} does not record which pronoun pairs occur in the training data; give --seen confusion.json of "
             "the prepared folder"
         )
@@ -161,7 +161,7 @@ def _score(
 
 def _note_signatures(scores: Scores, settings: Settings, note: output.Notes) -> None:
     for name, signature in (settings.baselines.signatures if settings.baselines is not None else {}).items():
-        note(f"signature of {name}: {signature}")
+        note.detail(f"signature of {name}: {signature}")
     if scores.counts is not None:
         note.lengths(scores.counts)
     if scores.signature is not None:

@@ -60,7 +60,10 @@ def language_of_result(args: argparse.Namespace, signature: str) -> Language:
 
 
 def metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
-    """The metric; begins `note`. A folder without a checkpoint is refused before torch is loaded."""
+    """The metric; begins `note`, and notes if it was not trained or calibrated.
+
+    A folder without a checkpoint is refused before torch is loaded.
+    """
     storage = getattr(args, "model_storage_path", None)
     if not args.allow_network:
         locate.locate(args.model, storage=storage)
@@ -75,6 +78,8 @@ def metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
         source_lang=getattr(args, "source_lang", None),
     )
     note.begin()
+    if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
+        note(f"checkpoint {loaded.name}: {caveat}")
     return loaded
 
 

@@ -53,9 +53,21 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     )
     both(output, "to-tsv", metavar="FILE", help="write a table with one pronoun per line")
     both(output, "only-system", action="store_true", help="print only system scores")
-    output.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    add_notes(output)
     comet_flags.add(made, compare=verb == "compare")
     return made
+
+
+def add_notes(output: argparse._ActionsContainer) -> None:
+    """The flags of the notes on stderr."""
+    amount = output.add_mutually_exclusive_group()
+    amount.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    amount.add_argument(
+        "--verbose",
+        action="store_true",
+        help="more notes on stderr: kind of context, numbers and intervals, other signatures (default: the signature "
+        "and warnings)",
+    )
 
 
 def add_source_lang(texts: argparse._ActionsContainer) -> None:

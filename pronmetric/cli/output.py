@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """Notes on stderr, none with --quiet; they wait for `begin`, so that invalid input prints only its error."""
+    """Notes on stderr, none with --quiet; they wait for `begin`, so that invalid input prints only its error.
 
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet = quiet
+    A verb that scores has one routine note, its signature; what else is routine is a detail, printed with --verbose.
+    What the user must see, such as ignored input, is a note.
+    """
+
+    def __init__(self, *, quiet: bool, verbose: bool = False) -> None:
+        self.quiet, self.verbose = quiet, verbose
         self._held: list[str] | None = []
 
     def __call__(self, message: str) -> None:
@@ -29,6 +33,11 @@ class Notes:
             self._held.append(message)
         elif not self.quiet:
             print(f"pronmetric: {visible(message)}", file=sys.stderr)
+
+    def detail(self, message: str) -> None:
+        """Print one line with --verbose."""
+        if self.verbose:
+            self(message)
 
     def begin(self) -> None:
         """Print the waiting notes: the input is valid."""

@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
         args.model,
     ]
     targets.check((args.output, args.to_json), read=read)
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     candidates = read_parallel(args.candidates, note) if args.candidates else read_nbest(args.nbest, args.size)
     given = None if args.scores is None else read_scores(args.scores, candidates)
@@ -53,9 +53,11 @@ def main(argv: Sequence[str]) -> int:
     _write(candidates, given, choices, signature, args)
     changed = sum(choice.chosen > 0 for choice in choices)
     without = sum(choice.scores[0] is None for choice in choices)
-    note(f"another candidate than the first was chosen for {changed} of {len(choices)} lines")
+    (note if signature is None else note.detail)(
+        f"another candidate than the first was chosen for {changed} of {len(choices)} lines"
+    )
     if without:
-        note(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
+        note.detail(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
     if signature is not None:
         note(f"signature: {signature}")
     return 0
@@ -80,9 +82,9 @@ def _rerank(
     sources = None if args.sources is None else _sources(line_parallel(args.sources, len(candidates)), docs)
     metric = load.metric(args, note)
 
-    where = "of the same document" if docs is not None else "of the file; document boundaries are unknown"
     said = _CONTEXTS[kind].format(context_flag.previous_lines(size))
-    note(f"context: {said}" + ("" if kind == NONE else f", {where}"))
+    note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_flag.where(docs is not None)}"))
+    context_flag.note_boundaries(kind, docs is not None, note)
     counts = Counts()
     with output.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
         stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)

@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     output = made.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write the chosen lines to FILE (default: stdout)")
     options.both(output, "to-json", metavar="FILE", help="write all candidates with their scores")
-    output.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    options.add_notes(output)
     return made
 
 

@@ -68,7 +68,7 @@ def main(argv: Sequence[str]) -> int:
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
     flag_checks.check_targets(args)
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     (_score_corpus if args.jsonl is None else score_records.run)(args, note)
     return 0

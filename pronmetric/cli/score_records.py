@@ -23,7 +23,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     name = args.jsonl
     records, total = record_files.read(name, with_source=args.source_lang is not None)
     kind = context_flag.choose(args, load.config(args), GIVEN, note)
-    note("context: none" if kind == NONE else "context: that of each record")
+    note.detail("context: none" if kind == NONE else "context: that of each record")
     metric = load.metric(args, note)
 
     counts, tally, ids = Counts(), Tally(), deque[Any]()

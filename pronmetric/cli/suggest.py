@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parse(argv)
     flag_checks.check_targets(args)
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     if args.jsonl is not None:
         records, total = records_file.read(args.jsonl, with_source=args.source_lang is not None)
@@ -37,28 +37,30 @@ def main(argv: Sequence[str]) -> int:
         size = config["context_size"]
         kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = _lines(corpus, kind, size), corpus.segments
-        said = kind + ("" if corpus.documents or kind == NONE else "; document boundaries are unknown")
+        context_flag.note_boundaries(kind, corpus.documents, note)
+        said = kind
     metric = load.metric(args, note)
 
-    counts, ids, found = Counts(), deque[Any](), Tally()
+    counts, ids, found = Counts(), deque[tuple[Any, str]](), Tally()
 
     def texts() -> Iterator[Text]:
         for record in records:
-            ids.append(record.id)
+            ids.append((record.id, record.text.text))
             yield record.text._replace(context="") if kind == NONE else record.text
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
     with output.bar(args, total=total, label="suggest") as bar:
         flags = {"batch_size": args.batch_size, "counts": counts, "advance": bar.update}
         each = metric.alternatives(texts(), below=threshold, **flags)
-        note(f"context: {said}")
+        note.detail(f"context: {said}")
         for places in each:
-            print(strict_json.dump({"id": ids.popleft(), "pronouns": _to_json(places, args.top)}))
+            identity, text = ids.popleft()
+            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, args.top)}))
             found.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
     asked = "pronouns" if threshold is None else f"pronouns below {threshold:g}"
-    note(f"{found.pronouns} {asked} in {found.texts} texts; {found.better} of them with a better form")
+    note.detail(f"{found.pronouns} {asked} in {found.texts} texts; {found.better} of them with a better form")
     note.lengths(counts)
     note(f"signature: {metric.signature(context=kind, context_size=size)}")
     return 0

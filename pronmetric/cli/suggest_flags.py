@@ -14,21 +14,22 @@ TOP = 3
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
 
 A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
-a time, and scored by the model; forms with a higher probability are listed as "better", the most probable first.
+a time, and scored by the model; forms with a higher probability are listed as "better": those that agree first, and
+of these the most probable.
 
 The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
 63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
 benchmarks/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
-is probable in the text. The rest of the sentence is not changed: "agrees" says whether the verb or noun fits
-the form, and other mentions of the same referent stay."""
+is probable in the text. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind
+of the pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
 EPILOG = (
     """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
-output has one object on each line, in the same order, with an empty list if no pronoun is doubtful; the ids of -t are
-the line numbers, from 0. Start and end count code points of the text:
+output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;
+the ids of -t are the line numbers, from 0. Start and end count code points of the text:
 
-  {"id": 1, "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
+  {"id": 1, "text": "He is late.", "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
     [{"form": "she", "text": "She", "probability": 0.98, "agrees": true}]}]}
 
 "better" is empty if no other form has a higher probability. Forms that would not be a pronoun in that position are not
@@ -77,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
         help="better forms of each pronoun (default: %(default)s)",
     )
     options.add_model(made, seed=False)
-    made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
+    options.add_notes(made)
     return made
 
 

@@ -101,6 +101,10 @@ class Language(Protocol):
         """Whether `form` in place of `words[index]` agrees with its verb or noun."""
         ...
 
+    def replaces(self, words: Sequence[Word], index: int, form: str) -> bool:
+        """Whether `form` can be proposed in place of `words[index]`: it agrees, and has its case and kind."""
+        ...
+
     def to_record(self) -> dict[str, object] | None:
         """The language as plain values for `of_record`; None for English."""
         ...
@@ -120,6 +124,7 @@ class _English:
     slot = staticmethod(slots.slot)
     grades = staticmethod(slots.grades)
     agrees = staticmethod(slots.agrees)
+    replaces = staticmethod(slots.replaces)
     demonstratives: Mapping[str, str] = {"this": "that", "that": "this", "these": "those", "those": "these"}
     writing = writing.ENGLISH
 

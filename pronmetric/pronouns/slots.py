@@ -35,6 +35,7 @@ _FIXED = {
 _SLOT = {form: slot for slot, forms in _FIXED.items() for form in forms.split()}
 _DEMONSTRATIVE = frozenset("this that these those".split())
 _PLURAL_THERE = frozenset({"these", "those"})
+_POINTED_AT = {True: frozenset({"they", "them"}), False: frozenset({"it"})}  # plural or not: what these, this replace
 _RELATIVE = frozenset("who whom whose which that".split())
 _DETERMINERS = frozenset("what which whatever whichever".split())
 _INSIDE = frozenset(
@@ -188,6 +189,37 @@ def agrees(words: Sequence[Word], index: int, form: str) -> bool:
         return True
     verb = _verb(words, index)
     return not verb or _fits(form, verb) or (subject and not _fits(old, verb))
+
+
+def replaces(words: Sequence[Word], index: int, form: str) -> bool:
+    """Whether `form` can be proposed in place of `words[index]`: it agrees, and has its case and kind.
+
+    A demonstrative replaces only "it" ("this", "that") and "they" ("these", "those"), not persons; a personal pronoun
+    replaces a demonstrative of its number. "whom" is no subject, "what" no relative, "that" asks for nothing.
+
+    >>> from pronmetric.text.words import words
+    >>> she = words("She left."), 0
+    >>> [form for form in same_slot(*she) if replaces(*she, form)]
+    ['he', 'it', 'they', 'i', 'we', 'you']
+    """
+    if not agrees(words, index, form):
+        return False
+    place, old = slot(words, index), _form(words, index)
+    points, plural = form in _DEMONSTRATIVE, form in _PLURAL_THERE
+    if place in ("subject", "object"):
+        return not points or old in _POINTED_AT[plural]
+    if place == "demonstrative":
+        return points or (form in _POINTED_AT[True]) == (old in _PLURAL_THERE)
+    if place in ("relative", "interrogative"):
+        kind = {"relative": "what", "interrogative": "that"}[place]
+        return form != kind and (form != "whom" or not _finite_follows(words, index, place))
+    return True
+
+
+def _finite_follows(words: Sequence[Word], index: int, place: str) -> bool:
+    """Whether the next word makes the pronoun a subject; an auxiliary after an interrogative one does not."""
+    after = _low(words, index + 1)
+    return _is_finite(after) if place == "relative" or after not in AUXILIARY else after in BE
 
 
 def _verb(words: Sequence[Word], index: int) -> str:

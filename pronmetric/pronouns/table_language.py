@@ -239,6 +239,10 @@ class TableLanguage:
             if (a.type, a.case) in shared and (b.type, b.case) in shared
         )
 
+    def replaces(self, words: Sequence[Word], index: int, form: str) -> bool:
+        """Whether `form` agrees with `words[index]` and shares a type and a case with it."""
+        return self.agrees(words, index, form) and self.share_slot(self._form_at(words, index), form)
+
 
 def _places(uses: Iterable[Entry]) -> set[tuple[str, str]]:
     return {(entry.type, entry.case) for entry in uses}

@@ -28,7 +28,8 @@ _BEGIN = Text("", "")  # precedes the variants of each text; it has no pronoun a
 class Alternative(NamedTuple):
     """Another form in the position of a pronoun: lower-cased, as it would be written, and its probability.
 
-    agrees: whether the form agrees with the neighbouring verb or noun ("they" before "is" does not).
+    agrees: whether the form has the case and kind of the pronoun and agrees with the neighbouring verb or noun, as
+    `Language.replaces` ("they" before "is" does not; "these" for "she" does not).
     """
 
     form: str
@@ -44,9 +45,9 @@ class PronounAlternatives(NamedTuple):
     others: tuple[Alternative, ...]
 
     def better(self, top: int | None = None) -> tuple[Alternative, ...]:
-        """The other forms that are more probable than the pronoun as written, at most `top` of them."""
-        found = (other for other in self.others if other.probability > self.pronoun.score)
-        return tuple(islice(found, top))
+        """The other forms that are more probable than the pronoun as written, at most `top`; those that agree first."""
+        found = [other for other in self.others if other.probability > self.pronoun.score]
+        return tuple(sorted(found, key=lambda other: not other.agrees)[:top])
 
 
 class Variant(NamedTuple):
@@ -71,7 +72,7 @@ def variants(text: Text, start: int, end: int, language: Language = ENGLISH) -> 
         Variant(
             form,
             match_case(line, start, end, form),
-            language.agrees(words, index, form),
+            language.replaces(words, index, form),
             Text(context, replace(line, start, end, form), source),
         )
         for form in same_slot(language, words, index)

@@ -1,14 +1,16 @@
 """The answers of a served study in a database: who was given which task, and the answer. SQLite or PostgreSQL.
 
 Each change is one transaction, committed to the disk before the method returns (SQLite: WAL, synchronous FULL). All
-state is in the database, so that a server can be killed and started again.
+state is in the database, so that a server can be killed and started again. A file of SQLite that is removed or replaced
+while it is open raises `Lost`, so that no answer goes to a file without a name.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +24,8 @@ try:
     import sqlalchemy as sql
     from sqlalchemy import event
     from sqlalchemy.engine import URL, Connection, Engine, make_url
-    from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+    from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, NoSuchModuleError
+    from sqlalchemy.exc import TimeoutError as NoConnection
 except ImportError:
     raise MissingExtra("sqlalchemy", "study", "pronmetric study serve") from None
 
@@ -33,6 +36,9 @@ OVERVIEW = "overview"
 _EXPECTED = "expected sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
 _TOKEN = 24  # random bytes of a token
+_FILES = "files"  # of a connection to SQLite: device and inode by path
+_READ = "read"  # option of a connection: its transactions only read
+_LOCK, _STATEMENT, _CONNECT = 10, 15, 10  # seconds to wait on PostgreSQL; the page waits for 20
 
 _tables = sql.MetaData()
 _head = sql.Table(
@@ -86,6 +92,10 @@ class Conflict(PronmetricError):
         self.position = position
 
 
+class Lost(PronmetricError):
+    """The file of the database was removed or replaced; what was written to it since is lost."""
+
+
 class Database:
     """The state of one served study.
 
@@ -117,13 +127,13 @@ class Database:
 
     def tokens(self) -> dict[str, str]:
         """The annotators' secret tokens by name."""
-        with self.engine.begin() as db:
+        with self._reading() as db:
             known = dict(db.execute(sql.select(_annotator.c.name, _annotator.c.token)).all())
         return {name: known[name] for name in self.study.assignments}
 
     def overview_token(self) -> str:
         """The secret token of the overview."""
-        with self.engine.begin() as db:
+        with self._reading() as db:
             return db.execute(sql.select(_head.c.value).where(_head.c.key == OVERVIEW)).scalar_one()
 
     def position(self, annotator: str) -> Position:
@@ -161,7 +171,7 @@ class Database:
         columns = _given.c.annotator, _given.c.task, _given.c.answer, _given.c.seconds
         wanted = sql.select(*columns).where(_given.c.answer.is_not(None)).order_by(_given.c.task)
         found: dict[str, list[Answer]] = {}
-        with self.engine.begin() as db:
+        with self._reading() as db:
             for name, task, answer, seconds in db.execute(wanted):
                 found.setdefault(name, []).append(Answer(task, answer, seconds))
         return {name: tuple(found[name]) for name in self.study.assignments if name in found}
@@ -169,15 +179,28 @@ class Database:
     def last_stored(self) -> dict[str, float]:
         """The time of each annotator's last answer, in seconds since 1970."""
         wanted = sql.select(_given.c.annotator, sql.func.max(_given.c.stored)).group_by(_given.c.annotator)
-        with self.engine.begin() as db:
+        with self._reading() as db:
             return {name: stored for name, stored in db.execute(wanted) if stored is not None}
 
     @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction that only reads; no other one waits for it."""
+        with self.engine.connect().execution_options(**{_READ: True}) as db, db.begin():
+            yield db
+
+    @contextmanager
     def _locked(self, annotator: str) -> Iterator[tuple[Connection, int]]:
-        """A transaction that no other one of the same annotator overlaps, and the annotator's place in the list."""
+        """A transaction that no other one of the same annotator overlaps, and the annotator's place in the list.
+
+        Raises:
+            Lost: at its end, if the files of the database are not those that were opened.
+        """
         with self.engine.begin() as db:
+            files: Mapping[str, tuple[int, int] | None] = db.info.get(_FILES, {})
             wanted = sql.select(_annotator.c.position).where(_annotator.c.name == annotator)
             yield db, db.execute(wanted.with_for_update()).scalar_one()
+        if files != _identities(files):
+            raise Lost(f"{self.address} was removed or replaced; put it back, or start the server again")
 
     def _position(self, db: Connection, annotator: str, start: int) -> Position:
         answered = (_given.c.annotator == annotator) & _given.c.answer.is_not(None)
@@ -284,8 +307,7 @@ def connect(
                 head = _fill(db, study, overlap)
     except DBAPIError as error:
         engine.dispose()
-        reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-        raise InputError(f"--db {shown}: {reason}; {_EXPECTED}") from None
+        raise InputError(f"--db {shown}: {reason(error)}; {_EXPECTED}") from None
     try:
         _check_head(head, study, overlap, shown)
     except InputError:
@@ -358,14 +380,17 @@ def _checked(address: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     sqlite = url.get_backend_name() == "sqlite"
-    options: dict[str, Any] = {"connect_args": {"timeout": 30}} if sqlite else {"pool_pre_ping": True, "pool_size": 8}
+    options: dict[str, Any] = {"connect_args": {"timeout": 30}}
+    if not sqlite:
+        options = {"pool_pre_ping": True, "pool_size": 8, "connect_args": {"connect_timeout": _CONNECT}}
     try:
         engine = sql.create_engine(url, **options)
     except (ModuleNotFoundError, NoSuchModuleError):
         raise MissingExtra("psycopg", "study", "--db postgresql://") from None
     event.listen(engine, "connect", _set_up_sqlite if sqlite else _set_up_postgresql)
     if sqlite:
-        event.listen(engine, "begin", lambda db: db.exec_driver_sql("BEGIN IMMEDIATE"))
+        event.listen(engine, "begin", _begin_sqlite)
+        _keep_to_one_file(engine)
     return engine
 
 
@@ -375,11 +400,58 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
         connection.execute(line).close()
 
 
+def _begin_sqlite(db: Connection) -> None:
+    db.exec_driver_sql("BEGIN" if db.get_execution_options().get(_READ) else "BEGIN IMMEDIATE")
+
+
+def _keep_to_one_file(engine: Engine) -> None:
+    """Note which files each connection to SQLite has open; after the first one no other database is opened."""
+    path = str(engine.url.database)
+    first: dict[str, tuple[int, int] | None] = {}
+
+    def before(*_: object) -> None:
+        if first != _identities(first):
+            raise Lost(f"{path} was removed or replaced; put it back, or start the server again")
+
+    def after(connection: Any, record: Any) -> None:
+        connection.execute("SELECT count(*) FROM sqlite_master").close()  # so that the log exists
+        record.info[_FILES] = _identities((path, f"{path}-wal"))
+        first.setdefault(path, record.info[_FILES][path])
+
+    event.listen(engine, "do_connect", before)
+    event.listen(engine, "connect", after)
+
+
+def _identities(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """Device and inode of each file, None if it is not there."""
+    found: dict[str, tuple[int, int] | None] = {}
+    for path in paths:
+        try:
+            state = os.stat(path)
+        except OSError:
+            found[path] = None
+        else:
+            found[path] = state.st_dev, state.st_ino
+    return found
+
+
 def _set_up_postgresql(connection: Any, _: object) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit = on")
+        for name, value in (
+            ("synchronous_commit", "on"),
+            ("lock_timeout", f"{_LOCK}s"),
+            ("statement_timeout", f"{_STATEMENT}s"),
+        ):
+            cursor.execute(f"SET {name} = '{value}'")
     connection.commit()
 
 
-UNAVAILABLE = OperationalError
-"""The database does not answer; nothing was stored."""
+def reason(error: BaseException) -> str:
+    """The first line of a database's error, without the statement and its values."""
+    found = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    text = str(found).strip()
+    return text.splitlines()[0] if text else type(found).__name__
+
+
+UNAVAILABLE = DBAPIError, NoConnection, NoResultFound, Lost
+"""The database does not answer, is not writable, or is not what it was; nothing was stored."""

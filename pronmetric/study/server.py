@@ -1,31 +1,36 @@
 """The web application of a served study: the annotators' pages, their answers, the overview of the organizers.
 
 Addresses: /a/TOKEN (page of an annotator), its /position, /answers and /undo; /o/TOKEN (overview), its /answers.zip.
-Without a valid token everything is "not found". Pages load nothing from elsewhere; requests and bodies are limited.
+Without a valid token everything is "not found", with any method. Pages load nothing from elsewhere; requests and
+bodies are limited.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import io
+import logging
+import time
 import zipfile
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pronmetric.errors import MissingExtra
 from pronmetric.report import embed
 from pronmetric.study import answers, overview, page
-from pronmetric.study.database import UNAVAILABLE, Conflict, Database, Position
+from pronmetric.study.database import UNAVAILABLE, Conflict, Database, Position, reason
 from pronmetric.study.rate_limit import RateLimit
+from pronmetric.text import strict_json
 
 try:
     from anyio import CapacityLimiter
     from anyio.to_thread import run_sync
     from fastapi import FastAPI, HTTPException, Request, Response
     from fastapi.responses import HTMLResponse, JSONResponse
+    from starlette.requests import ClientDisconnect
 except ImportError:
     raise MissingExtra("fastapi", "study", "pronmetric study serve") from None
 
@@ -42,6 +47,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Robots-Tag": "noindex",
 }
+_CLOSE = {"Connection": "close"}  # strangers keep no connection
+_LOG = logging.getLogger("uvicorn.error")
 Result = TypeVar("Result")
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -50,10 +57,14 @@ Send = Callable[[Message], Awaitable[None]]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limits:
-    """Requests a second, and at once: of each token, and of each address without a valid token."""
+    """Requests a second, and at once: of each token, and of each address without a valid token.
+
+    overview: seconds for which the overview is not computed again.
+    """
 
     token: tuple[float, int] = (10.0, 100)
     stranger: tuple[float, int] = (1.0, 30)
+    overview: float = 1.0
 
 
 class Given(BaseModel):
@@ -92,7 +103,22 @@ class _Door:
     def stranger(self, request: Request) -> None:
         """Count a request without a valid token."""
         if not self._strangers.allows(request.client.host if request.client else ""):
-            raise HTTPException(429, headers={"Retry-After": "60"})
+            raise HTTPException(429, headers={"Retry-After": "60", **_CLOSE})
+
+
+class _Kept(Generic[Result]):
+    """The result of a call, kept for some seconds; for one thread at a time."""
+
+    def __init__(self, call: Callable[[], Result], seconds: float) -> None:
+        self._call, self._seconds = call, seconds
+        self._found: tuple[float, Result] | None = None
+
+    def get(self) -> Result:
+        """The result."""
+        if self._found is None or time.monotonic() >= self._found[0] + self._seconds:
+            found = self._call()
+            self._found = time.monotonic(), found
+        return self._found[1]
 
 
 class _SecureHeaders:
@@ -122,7 +148,9 @@ def make_app(
     app.add_middleware(_SecureHeaders)
     annotators = _Door({token: name for name, token in database.tokens().items()}, limits)
     organizers = _Door({database.overview_token(): ""}, limits)
-    threads, pages = CapacityLimiter(database.writers), CapacityLimiter(1)
+    threads, pages, reports = CapacityLimiter(database.writers), CapacityLimiter(1), CapacityLimiter(1)
+    archive = f"{database.overview_token()}/answers.zip"
+    summary = _Kept(partial(overview.page, database, title, archive), limits.overview)
 
     async def store(call: Callable[..., Result], *arguments: Any) -> Result:
         """Run a transaction in a thread; those that wait come in order."""
@@ -130,11 +158,19 @@ def make_app(
 
     @app.exception_handler(404)
     async def not_found(request: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": "not found"}, 404)
+        return JSONResponse({"detail": "not found"}, 404, _CLOSE)
 
-    @app.exception_handler(UNAVAILABLE)
     async def unavailable(request: Request, error: Exception) -> Response:
+        _LOG.error("the database does not answer, nothing is stored: %s", reason(error))
         return JSONResponse({"detail": "the database does not answer"}, 503, {"Retry-After": "5"})
+
+    for kind in UNAVAILABLE:
+        app.add_exception_handler(kind, unavailable)
+
+    @app.exception_handler(ClientDisconnect)
+    async def cut_off(request: Request, error: Exception) -> Response:
+        _LOG.warning("a request was cut off; nothing of it is stored")
+        return Response(status_code=400)  # nobody reads it
 
     @app.exception_handler(Conflict)
     async def conflict(request: Request, error: Conflict) -> Response:
@@ -166,19 +202,19 @@ def make_app(
     @app.get("/o/{token}", response_class=HTMLResponse)
     async def show_overview(token: str, request: Request) -> Response:
         organizers.name(token, request)
-        return HTMLResponse(*_with_policy(await store(overview.page, database, title, f"{token}/answers.zip")))
+        return HTMLResponse(*_with_policy(await run_sync(summary.get, limiter=reports)))
 
     @app.get("/o/{token}/answers.zip")
     async def export(token: str, request: Request) -> Response:
         organizers.name(token, request)
         headers = {"Content-Disposition": f'attachment; filename="answers-{study.id}.zip"'}
-        return Response(_archive(database, await store(database.answers)), 200, headers, "application/zip")
+        return Response(await run_sync(_archive, database, limiter=reports), 200, headers, "application/zip")
 
-    @app.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
-    async def elsewhere(path: str, request: Request) -> Response:
-        annotators.stranger(request)
+    async def elsewhere(scope: Message, receive: Receive, send: Send) -> None:
+        annotators.stranger(Request(scope))
         raise HTTPException(404)
 
+    app.mount("/", elsewhere)  # every other path and method
     return app
 
 
@@ -195,8 +231,8 @@ async def _body(request: Request, kind: type[Body]) -> Body:
         if len(read) > BODY:
             raise HTTPException(413, f"expected at most {BODY} bytes", headers={"Connection": "close"})
     try:
-        return kind.model_validate_json(bytes(read))
-    except ValidationError:
+        return kind.model_validate(strict_json.parse(read.decode()))
+    except ValueError:  # pydantic's too
         raise HTTPException(422, f"expected {', '.join(kind.model_fields)}") from None
 
 
@@ -206,8 +242,9 @@ def _with_policy(made: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
     return html, 200, {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
 
 
-def _archive(database: Database, given: answers.Answers) -> bytes:
+def _archive(database: Database) -> bytes:
     """The annotators' files as a ZIP archive."""
+    given = database.answers()
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, own in given.items():

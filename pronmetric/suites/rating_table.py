@@ -1,21 +1,42 @@
-"""Ratings from a CSV file: a header `item,rater1,rater2,...`, then an item a line; a blank cell is no rating."""
+"""Ratings from a CSV file: a header `item,rater1,rater2,...`, then an item a line.
+
+A blank cell is no rating, and neither is one of `MISSING`, as statistics programs write them.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
 from pronmetric.eval.ratings import Ratings
 from pronmetric.text.lines import read_lines
 
+MISSING = ("-", "n/a", "na", "nan", "none", "null")
+"""Values that are no ratings, in any case; unless fewer than two other categories are left."""
 _EXPECTED = "expected a header item,rater1,rater2,..."
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
-def read(path: str | Path, *, categories: Sequence[str] = ()) -> Ratings:
-    """The table of a file; categories: included even if nobody used them.
+class RatingTable(NamedTuple):
+    """The ratings of a file.
+
+    missing: how often each value stands for no rating, blank cells apart. alike: categories that differ in case alone.
+    """
+
+    ratings: Ratings
+    missing: Mapping[str, int]
+    alike: tuple[tuple[str, ...], ...]
+
+
+def read(path: str | Path, *, categories: Sequence[str] = (), missing: Collection[str] | None = None) -> RatingTable:
+    """The table of a file.
+
+    categories: included even if nobody used them, and never missing. missing: values that are no ratings, as they are
+    written; None for `MISSING`.
 
     Raises:
         InputError: with file and line, for another header, a wrong number of cells, an item or rater that is duplicate
@@ -49,14 +70,39 @@ def read(path: str | Path, *, categories: Sequence[str] = ()) -> Ratings:
         raise InputError(f"no CSV: {error}; quote cells that hold commas", file=path, line=rows.line_num) from None
     if not items:
         raise InputError("has a header, but no items", file=path)
+    used = Counter(value for own in found.values() for value in own.values() if value is not None)
+    gone = {value: used[value] for value in sorted(_missing(used, missing) - set(categories)) if value in used}
     for rater, own in found.items():
+        own.update({item: None for item, value in own.items() if value in gone})
         if not any(own.values()):
             raise InputError(f'the rater "{rater}" rated nothing; remove the column', file=path)
-    return Ratings.of(found, categories=categories, order=items)
+    ratings = Ratings.of(found, categories=categories, order=items)
+    return RatingTable(ratings, gone, _alike(ratings.categories))
+
+
+def _missing(used: Collection[str], given: Collection[str] | None) -> set[str]:
+    """The values that are no ratings."""
+    if given is not None:
+        return set(given)
+    marks = {value for value in used if value.lower() in MISSING}
+    return marks if len(used) - len(marks) >= 2 else set()
+
+
+def _alike(categories: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The categories that differ in case alone, each group of them once."""
+    groups: dict[str, list[str]] = {}
+    for name in categories:
+        groups.setdefault(name.casefold(), []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _check_header(head: Sequence[str], path: str | Path) -> None:
     if head[0].lower() != "item":
+        other = next((name for sign, name in _SEPARATORS.items() if sign in head[0]), None)
+        if other is not None:
+            raise InputError(
+                f"has {other} between its cells, expected commas: item,rater1,rater2,...", file=path, line=1
+            )
         raise InputError(f'{_EXPECTED}, got "{",".join(head)[:60]}"', file=path, line=1)
     if len(head) < 3:
         raise InputError(f"{_EXPECTED} with at least two raters, got {len(head) - 1}", file=path, line=1)

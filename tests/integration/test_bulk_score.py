@@ -309,7 +309,7 @@ def test_flags_that_are_refused(bulk: Bulk, tmp_path: Path, capsys: pytest.Captu
 def test_an_empty_input_is_refused(bulk: Bulk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = write(tmp_path / "in.jsonl", [])
     assert bulk(source, "-o", tmp_path / "out") == 1
-    assert capsys.readouterr().err == f"pronmetric: error: {source}: has no rows\n"
+    assert capsys.readouterr().err.splitlines()[-1] == f"pronmetric: error: {source}: has no rows"
 
 
 def test_a_missing_extra_is_named(

@@ -221,3 +221,53 @@ def test_an_input_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None
     pairs()
     assert main(["agree", "pairs.jsonl", "--to_json", "pairs.jsonl"]) == 1
     assert "would be overwritten" in capsys.readouterr().err
+
+
+def test_marks_of_missing_ratings_are_no_categories(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("marks.csv").write_text("item,r1,r2\n1,a,a\n2,a,NA\n3,b,NaN\n4,b,b\n5,a,None\n6,b,-\n7,a,na\n8,b,\n")
+    Path("blank.csv").write_text("item,r1,r2\n1,a,a\n2,a,\n3,b,\n4,b,b\n5,a,\n6,b,\n7,a,\n8,b,\n")
+    assert main(["agree", "--ratings", "blank.csv"]) == 0
+    wanted = capsys.readouterr()
+    assert main(["agree", "--ratings", "marks.csv", "--to_json", "out.json"]) == 0
+    found = capsys.readouterr()
+    assert found.out == wanted.out and "2 categories: a, b" in found.out and wanted.err == ""
+    counts = "- (1), NA (1), NaN (1), None (1), na (1)"
+    cure = "to count one as a category, name it in --categories"
+    assert found.err == f"pronmetric: missing ratings, besides empty fields: {counts}; {cure}\n"
+    assert json.loads(Path("out.json").read_text())["missing"] == {"-": 1, "NA": 1, "NaN": 1, "None": 1, "na": 1}
+    assert main(["agree", "--ratings", "marks.csv", "--quiet"]) == 0
+    assert capsys.readouterr() == (wanted.out, "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "flags", "categories", "noted"),
+    [
+        (("a,b", "none,none"), ["--categories", "none"], "none, a, b", ""),
+        (("a,none", "none,none"), [], "a, none", ""),  # one other category: it is one itself
+        (("a,b", "b,b", "x,none"), ["--missing", "x"], "a, b, none", "missing ratings, besides empty fields: x (1)"),
+        (("a,b", "b,b", "a,NA"), ["--missing"], "NA, a, b", ""),
+        (
+            ("Yes,yes", "no,no"),
+            [],
+            "Yes, no, yes",
+            "differ in case only are different ones: Yes, yes; write them alike",
+        ),
+    ],
+)
+def test_what_counts_as_missing(
+    rows: tuple[str, ...], flags: list[str], categories: str, noted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{number},{row}\n" for number, row in enumerate(rows)]
+    Path("t.csv").write_text("item,r1,r2\n" + "".join(lines))
+    assert main(["agree", "--ratings", "t.csv", *flags]) == 0
+    out, err = capsys.readouterr()
+    assert f"categories: {categories}\n" in out
+    assert (noted in err and err.count("\n") == 1) if noted else err == ""
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_are_named(sign: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.csv").write_text(sign.join(["item", "r1", "r2"]) + "\n" + sign.join("1ab") + "\n")
+    assert main(["agree", "--ratings", "t.csv"]) == 1
+    told = f"pronmetric: error: t.csv:1: has {name} between its cells, expected commas: item,rater1,rater2,...\n"
+    assert capsys.readouterr().err == told

@@ -74,7 +74,7 @@ def test_the_table_follows_what_score_prints_without_it(
     run: Run, texts: Path, model: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(texts)
-    flags = ["score", "-t", "good", "bad", "-r", "ref", *model]
+    flags = ["score", "-t", "good", "bad", "-r", "ref", "--verbose", *model]
     plain, _ = run(*flags)
     out, err = run(*flags, "--also", OF_PRONOUNS)
     assert out.startswith(f"{plain}\n")
@@ -115,7 +115,9 @@ def test_files_hold_what_the_table_shows(run: Run, texts: Path, model: list[Any]
 def test_all_five_on_the_sample(run: Run, sample: Path, model: list[Any], tmp_path: Path) -> None:
     sacrebleu = pytest.importorskip("sacrebleu", reason="sacreBLEU is not installed (extra peers)")
     paths, ref = [sample / f"system-{x}.txt" for x in "abc"], sample / "ref.txt"
-    out, err = run("score", "-t", *paths, "-r", ref, "--only_system", *model, "--also", "apt,autoprf,bleu,chrF,exact")
+    out, err = run(
+        "score", "-t", *paths, "-r", ref, "--only_system", "--verbose", *model, "--also", "apt,autoprf,bleu,chrF,exact"
+    )
     assert "signature of bleu: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in err
     assert "signature of chrf: chrF2|nrefs:1|" in err and "segments (bleu, chrf)" in err
     lines = [path.read_text(encoding="utf-8").splitlines() for path in paths]
@@ -239,7 +241,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_each_on_the_pairs_whose_reference_is_neither_text(run: Run, judged: Path, mine: Path, tmp_path: Path) -> None:
-    flags = ["--scores", mine, "--also", "exact,apt", "--to_json", tmp_path / "o.json"]
+    flags = ["--scores", mine, "--also", "exact,apt", "--verbose", "--to_json", tmp_path / "o.json"]
     out, err = run("evaluate", judged, *flags)
     title = "pairs with an independent reference; left out: 1 whose reference is one of the texts, 1 without a"
     assert title in out
@@ -261,7 +263,9 @@ def test_each_on_the_pairs_whose_reference_is_neither_text(run: Run, judged: Pat
 
 def test_sentence_bleu_and_chrf_of_pairs(run: Run, judged: Path, mine: Path, tmp_path: Path) -> None:
     sacrebleu = pytest.importorskip("sacrebleu", reason="sacreBLEU is not installed (extra peers)")
-    out, err = run("evaluate", judged, "--scores", mine, "--also", "bleu,chrf", "--to_json", tmp_path / "o.json")
+    out, err = run(
+        "evaluate", judged, "--scores", mine, "--also", "bleu,chrf", "--verbose", "--to_json", tmp_path / "o.json"
+    )
     assert cells(out, "chrf")[0] == "6" and "signature of bleu: BLEU|nrefs:1|case:mixed|eff:yes|" in err
     first = json.loads((tmp_path / "o.json").read_text())["pairs"][0]["also"]
     texts, reference = (PAIRS[0]["text_a"], PAIRS[0]["text_b"]), [PAIRS[0]["reference"]]

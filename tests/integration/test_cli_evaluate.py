@@ -84,7 +84,7 @@ def cells(out: str, name: str) -> list[str]:
 
 
 def test_scores_of_another_metric(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
-    out, err = run(pairs, "--scores", theirs, "--to_json", tmp_path / "o.json")
+    out, err = run(pairs, "--scores", theirs, "--to_json", tmp_path / "o.json", "--verbose")
     assert (
         cells(out, "all")[0] == "40"
         and cells(out, "all")[1].startswith("62.5 [")

@@ -77,7 +77,7 @@ def test_each_line_behind_the_lines_that_were_chosen(
     wanted: list[str] = []
     for i, texts in enumerate(candidates):
         wanted.append(best(metric, texts, join(wanted[j] for j in (i - 2, i - 1) if j >= 0 and docs[j] == docs[i])))
-    out, err = run("--candidates", *systems, "--docids", sample / "docids.txt")
+    out, err = run("--candidates", *systems, "--docids", sample / "docids.txt", "--verbose")
     assert out == wanted
     changed = sum(line != texts[0] for line, texts in zip(wanted, candidates, strict=True))
     assert 0 < changed < len(wanted)
@@ -92,12 +92,13 @@ def test_in_the_context_of_a_reference_and_in_none(
     run: Run, systems: list[Path], candidates: list[tuple[str, ...]], sample: Path, metric: PronounMetric
 ) -> None:
     contexts = list(previous(read(sample / "ref.txt")))
-    out, err = run("--candidates", *systems, "-r", sample / "ref.txt")
+    out, err = run("--candidates", *systems, "-r", sample / "ref.txt", "--verbose")
     assert out == [best(metric, texts, context) for texts, context in zip(candidates, contexts, strict=True)]
-    assert "lines of the reference, of the file; document boundaries are unknown" in err
-    out, err = run("--candidates", *systems, "--context", "none")
+    assert "lines of the reference, of the file\n" in err
+    assert "no document ids: document boundaries are unknown to the context; give --docids" in err
+    out, err = run("--candidates", *systems, "--context", "none", "--verbose")
     assert out == [best(metric, texts, "") for texts in candidates]
-    assert "context: none\n" in err
+    assert "context: none\n" in err and "document ids" not in err
 
 
 def test_lists_of_candidates(
@@ -114,7 +115,7 @@ def test_lists_of_candidates(
 
 def test_lists_of_different_lengths(run: Run, tmp_path: Path) -> None:
     moses = write(tmp_path / "moses", ["0 ||| She left.", "1 |||  ||| -1", "1 ||| It fell. ||| -2", "2 ||| Gone.|||x"])
-    out, err = run("--nbest", moses)
+    out, err = run("--nbest", moses, "--verbose")
     assert out == ["She left.", "", "Gone."]
     assert "the first candidate of 2 lines has no pronoun" in err
 

@@ -52,7 +52,7 @@ def jsonl(path: Path, records: list[Any]) -> Path:
 
 def test_output_is_as_comet_prints_it(run: Run, sample: Path, metric: PronounMetric) -> None:
     a, b = sample / "system-a.txt", sample / "system-c.txt"
-    out, err = run("-t", a, b, "-r", sample / "ref.txt", "--docids", sample / "docids.txt")
+    out, err = run("-t", a, b, "-r", sample / "ref.txt", "--docids", sample / "docids.txt", "--verbose")
     docs, ref = read(sample / "docids.txt"), read(sample / "ref.txt")
     found = [metric.predict(in_context(read(path), reference=ref, docs=docs), docs=docs) for path in (a, b)]
     expected = []
@@ -96,7 +96,7 @@ def test_contexts(run: Run, sample: Path, metric: PronounMetric) -> None:
         (["-r", ref], common, "lines of the reference, of the file"),
         (["-r", ref, "--context", "respective"], own, "each output itself"),
     ):
-        out, err = run("-t", a, "--only_system", *flags)
+        out, err = run("-t", a, "--only_system", "--verbose", *flags)
         assert near(out.splitlines(), [f"{a}\tscore: {metric.predict(records).system_score:.4f}"])
         assert said in err
         assert "resample segments; give --docids" in err
@@ -110,6 +110,21 @@ def test_only_system_and_quiet(run: Run, sample: Path) -> None:
     assert len(whole.splitlines()) == 38 and err == ""
 
 
+def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint: Checkpoints) -> None:
+    files = ["-t", sample / "system-a.txt", "-r", sample / "ref.txt", "-s", sample / "src.de.txt"]
+    _, err = run(*files, "--docids", sample / "docids.txt")
+    untrained, signature = err.splitlines()
+    assert signature.startswith("pronmetric: signature: ")
+    caveat = "its config.yaml records no training: the scores may be those of random weights"
+    assert untrained == f"pronmetric: checkpoint {tiny_checkpoint()}: {caveat}"
+    _, err = run(*files)  # without documents
+    assert [line.split(":")[1] for line in err.splitlines()] == [
+        " no document ids",
+        untrained.split(":")[1],
+        " signature",
+    ]
+
+
 def test_empty_lines_score_null_and_gzip_is_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"She left.\n\nYes.\nIt stayed.\n"))
     out, _ = run("-t", tmp_path / "a.gz")
@@ -118,7 +133,7 @@ def test_empty_lines_score_null_and_gzip_is_read(run: Run, tmp_path: Path) -> No
 
 def test_no_pronoun_at_all(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("Yes.\nNo.\n")
-    out, err = run("-t", tmp_path / "a")
+    out, err = run("-t", tmp_path / "a", "--verbose")
     assert out.splitlines()[-1] == f"{tmp_path / 'a'}\tscore: null"
     assert "0 pronouns, in 0 of 2 segments" in err
 
@@ -126,9 +141,9 @@ def test_no_pronoun_at_all(run: Run, tmp_path: Path) -> None:
 def test_json_holds_everything(run: Run, sample: Path, tmp_path: Path, metric: PronounMetric) -> None:
     a, c = sample / "system-a.txt", sample / "system-c.txt"
     files = ["-r", sample / "ref.txt", "-s", sample / "src.de.txt", "--docids", sample / "docids.txt"]
-    _, err = run("-t", a, c, *files, "--to_json", tmp_path / "out.json", "--to_tsv", tmp_path / "out.tsv")
+    _, err = run("-t", a, c, *files, "--to_json", tmp_path / "out.json", "--to_tsv", tmp_path / "out.tsv", "--verbose")
     content = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert "it does not affect scores" in err
+    assert "-s: reports show the source; it does not affect scores without --source-lang" in err
     assert Signature.parse(content["signature"]) == metric.signature(context="common", context_size=2)
     assert [s["system"] for s in content["systems"]] == [str(a), str(c)]
     docs, ref = read(sample / "docids.txt"), read(sample / "ref.txt")
@@ -171,7 +186,7 @@ def test_long_texts_are_reported(run: Run, tmp_path: Path, tiny_checkpoint: Chec
 
 
 def test_wmt_test_sets(run: Run, wmt_sample: Path, tmp_path: Path) -> None:
-    out, err = run("-d", "wmt23:de-en", "--wmt-dir", wmt_sample, "--to_json", tmp_path / "o.json")
+    out, err = run("-d", "wmt23:de-en", "--wmt-dir", wmt_sample, "--to_json", tmp_path / "o.json", "--verbose")
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     names = [system["system"] for system in content["systems"]]
     assert len(names) >= 2

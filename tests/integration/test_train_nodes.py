@@ -78,6 +78,7 @@ def torchrun(program: Path, argv: list[str], *, kill: str) -> list[subprocess.Co
     finally:
         for node in nodes:
             node.kill()
+            node.communicate()  # closes its pipes after an error too
     return [
         subprocess.CompletedProcess(node.args, node.returncode, *texts) for node, texts in zip(nodes, told, strict=True)
     ]

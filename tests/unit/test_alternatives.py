@@ -91,6 +91,13 @@ def test_places_come_in_order_most_probable_first() -> None:
     assert all(text.context == "c" for text in scorer.asked if text.text.endswith("dog."))
 
 
+def test_better_forms_that_agree_come_first() -> None:
+    scorer = Scorer({"she": 0.2, "these": 0.99, "they": 0.97, "it": 0.95, "he": 0.9})
+    ((place,),) = score_alternatives([Text("", "She is late.")], scorer)
+    assert [other.form for other in place.others[:4]] == ["these", "they", "it", "he"]
+    assert [(other.form, other.agrees) for other in place.better(3)] == [("it", True), ("he", True), ("these", False)]
+
+
 def test_only_pronouns_below_the_threshold_are_tried() -> None:
     scorer = Scorer({"he": 0.9, "his": 0.3, "her": 0.2})
     (places,) = score_alternatives([Text("", "He saw his dog.")], scorer, below=0.3)

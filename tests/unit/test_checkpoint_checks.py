@@ -16,6 +16,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES, of_scores
 from pronmetric.errors import InputError, PronmetricError
@@ -325,3 +326,24 @@ def test_a_copy_holds_the_checkpoint_alone(folder: Path, tmp_path: Path) -> None
     assert names == {path.name for path in folder.iterdir()} - {"notes.txt"}
     assert not any(path.is_symlink() for path in (tmp_path / "new").iterdir())
     assert files.load(tmp_path / "new").hash == files.load(folder).hash
+
+
+@pytest.mark.parametrize(
+    ("training", "head", "said"),
+    [
+        ({}, "logit", "records no training"),
+        ({"steps": 0, "calibration": None}, "paper", "records no training"),
+        ({"steps": 5, "calibration": None}, "logit", "is not calibrated"),
+        ({"average": [{}]}, "logit", "is not calibrated"),
+        ({"steps": 5, "calibration": None}, "paper", None),  # its scores are no probabilities anyway
+        ({"steps": 5, "calibration": {"scale": 1.0}}, "logit", None),
+        ({"average": [{}], "calibration": {"scale": 1.0}}, "logit", None),
+    ],
+)
+def test_what_a_user_must_know_of_a_checkpoint(training: dict[str, Any], head: str, said: str | None) -> None:
+    found = checkpoint_config.caveat({"training": training, "head": {"kind": head}})
+    assert found is None if said is None else found is not None and said in found
+
+
+def test_the_shipped_checkpoint_is_trained_and_calibrated(root: Path) -> None:
+    assert checkpoint_config.caveat(checkpoint_config.read(root / "checkpoints/default/config.yaml")) is None

@@ -31,6 +31,10 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     assert found.macro.recall == pytest.approx((100 + 0 + 50 + 0 + 100) / 5)
     f1 = 100 * 2 * 0.5 / 1.5
     assert found.macro.f1 == pytest.approx((f1 + 0 + f1 + 0 + f1) / 5)
+    assert found.in_gold == ("er", "sie", "es", "OTHER")  # "man" is left out
+    assert found.macro_in_gold.recall == pytest.approx((100 + 0 + 50 + 100) / 4)
+    assert found.macro_in_gold.precision == pytest.approx((50 + 0 + 100 + 50) / 4)
+    assert found.macro_in_gold.f1 == pytest.approx((f1 + 0 + f1 + f1) / 4)
     assert found.count("es", "OTHER") == 1 and found.gold("es") == 2 and found.predicted("er") == 2
 
 
@@ -123,8 +127,10 @@ def test_the_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "Accuracy = 1/2 = 50.00%" in out
     assert "Official score, 2016 and 2017 (macro-averaged R): 20.00%" in out
+    assert "As in the paper of 2016, over 2 of 5 classes (macro-averaged R): 50.00%" in out
     content = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
     assert (content["macro_recall"], content["accuracy"]) == (20, 50)
+    assert (content["gold_classes"], content["macro_recall_of_gold_classes"]) == (["er", "sie"], 50)
     assert content["confusion"]["sie"] == {"er": 0, "sie": 0, "es": 1, "man": 0, "OTHER": 0}
     assert content["classes"]["er"]["recall"] == 100 and list(content["classes"])[-1] == "OTHER"
 

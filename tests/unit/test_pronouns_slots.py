@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.pronouns.slots import agrees, grades, role, same_slot, slot
+from pronmetric.pronouns.slots import agrees, grades, replaces, role, same_slot, slot
 from pronmetric.text.words import words
 
 
@@ -136,6 +136,30 @@ def test_same_slot_is_all_grades_without_the_form() -> None:
 )
 def test_agreement(text: str, form: str, expected: bool) -> None:
     assert agrees(*at(text), form) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<She> left.", "he it they i we you"),
+        ("<She> is late.", "he it"),
+        ("We saw <him>.", "her it them me us you"),
+        ("<It> fell.", "he she they that this i we you"),
+        ("We saw <them>.", "him her it these those me us you"),
+        ("<This> fell.", "that it these those he she"),
+        ("We saw <those>.", "these them that this"),
+        ("the man <who> left", "which that"),
+        ("the man <whom> we saw", "who which that"),
+        ("<Who> left?", "what which whatever"),
+        ("<Who> did you see?", "what which whatever whom"),
+        ("<this> house", "that its his her their"),
+        ("<Her> house fell.", "his its their my our your"),
+        ("She hurt <herself>.", "himself itself themselves myself ourselves yourself yourselves"),
+    ],
+)
+def test_what_can_be_proposed_instead(text: str, expected: str) -> None:
+    place = at(text)
+    assert [form for form in same_slot(*place) if replaces(*place, form)] == expected.split()
 
 
 def test_role() -> None:

@@ -17,7 +17,7 @@ from benchmarks.study_simulation import made_up
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.study import answers
 from pronmetric.study.answers import Answer
-from pronmetric.study.database import LEASE, Conflict, Database, Position, connect
+from pronmetric.study.database import LEASE, Conflict, Database, Lost, Position, connect
 from pronmetric.study.design import Design
 from pronmetric.study.folder import Study
 from pronmetric.study.sample import sample
@@ -156,6 +156,29 @@ def test_sqlite_writes_to_the_disk_at_each_commit(tmp_path: Path, opened: Open) 
         assert db.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
         assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
     assert path.stat().st_mode & 0o077 == 0  # the tokens are secret
+
+
+def test_reading_waits_for_no_writer(address: str, opened: Open) -> None:
+    data = opened(address, study())
+    data.position("1")
+    data.answer("1", 0, "first", None)
+    with data.engine.begin() as db:  # on SQLite it has the lock
+        db.exec_driver_sql("UPDATE study_task SET answer = 'second'")
+        assert data.answers() == {"1": (Answer(0, "first", None),)} and list(data.last_stored()) == ["1"]
+
+
+@pytest.mark.parametrize("name", ["answers.db", "answers.db-wal"])
+def test_no_answer_goes_to_a_file_that_was_removed(tmp_path: Path, opened: Open, name: str) -> None:
+    data = opened(f"sqlite:///{tmp_path / 'answers.db'}", study())
+    data.position("1")
+    (tmp_path / name).unlink()
+    with pytest.raises(Lost, match="was removed or replaced; put it back, or start the server again"):
+        data.answer("1", 0, "first", None)
+    data.engine.dispose()  # another connection makes no new file
+    if name == "answers.db":
+        with pytest.raises(Lost):
+            data.position("1")
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize(

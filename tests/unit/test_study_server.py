@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy.exc import DBAPIError
 
 from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
 from pronmetric.study import answers, folder, server
-from pronmetric.study.database import UNAVAILABLE, Database, connect
+from pronmetric.study.database import Database, connect
 from pronmetric.study.design import Design
 from pronmetric.study.findings import measure
 from pronmetric.study.folder import Study
@@ -29,7 +30,7 @@ from pronmetric.study.simulation import simulate
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
 STUDY = sample([item for item in made_up(4) if item.language == "de"], _DESIGN)
-FREE = server.Limits(token=(1e9, 10**9), stranger=(1e9, 10**9))
+FREE = server.Limits(token=(1e9, 10**9), stranger=(1e9, 10**9), overview=0.0)
 
 
 @pytest.fixture
@@ -69,6 +70,8 @@ def test_without_a_token_there_is_nothing(client: TestClient, data: Database, pa
     reply = client.get(path)
     assert reply.status_code == 404 and reply.json() == {"detail": "not found"}
     assert client.post("/a/x/answers", json={"task": 0, "answer": "first"}).status_code == 404
+    for method in ("HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PROPFIND"):
+        assert client.request(method, path).status_code == 404
     # the token of one side is none of the other
     assert client.get(f"/o/{data.tokens()['1']}").status_code == 404
     assert client.get(f"/a/{data.overview_token()}").status_code == 404
@@ -86,6 +89,7 @@ def test_without_a_token_there_is_nothing(client: TestClient, data: Database, pa
         (b'{"task": 0, "answer": "A"}', 422),
         (b'{"task": 0, "answer": "first", "more": 1}', 422),
         (b'{"task": 0, "answer": "first", "seconds": NaN}', 422),
+        (b'{"task": 0, "answer": "second", "answer": "first"}', 422),
         (b"[" * 1000, 422),
         (b"\xff", 422),
         (b"", 422),
@@ -126,6 +130,23 @@ def test_requests_are_limited(data: Database) -> None:
         assert client.get("/elsewhere").status_code in (404, 429)
 
 
+def test_every_method_of_a_stranger_counts(data: Database) -> None:
+    limits = server.Limits(stranger=(0.001, 2))
+    with TestClient(server.make_app(data, limits=limits)) as client:
+        replies = [client.request(method, "/a/guess") for method in ("HEAD", "OPTIONS", "TRACE")]
+        assert [reply.status_code for reply in replies] == [404, 404, 429]
+        assert {reply.headers["connection"] for reply in replies} == {"close"}
+
+
+def test_the_overview_is_computed_once_a_second_at_most(data: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, calls = [0.0], []
+    monkeypatch.setattr(server.time, "monotonic", lambda: clock[0])
+    kept = server._Kept(lambda: calls.append(1) or len(calls), 1.0)  # type: ignore[func-returns-value]
+    assert [kept.get(), kept.get()] == [1, 1]
+    clock[0] = 1.0
+    assert kept.get() == 2
+
+
 def test_the_limit_of_a_sender() -> None:
     clock = [0.0]
     limit = RateLimit(2.0, 2, now=lambda: clock[0])
@@ -141,7 +162,7 @@ def test_a_database_that_does_not_answer_stores_nothing_and_says_so(
     client: TestClient, data: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> Any:
-        raise UNAVAILABLE("UPDATE", {}, OSError("gone"))
+        raise DBAPIError("UPDATE", {}, Exception("gone"))
 
     monkeypatch.setattr(data, "answer", fail)
     with TestClient(server.make_app(data, limits=FREE), raise_server_exceptions=False) as client:

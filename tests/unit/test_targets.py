@@ -117,12 +117,11 @@ sys.exit(main.main([]))
     ids=["SIGTERM", "SIGINT", "SIGHUP"],
 )
 def test_a_stopped_run_leaves_no_file_and_one_line(here: Path, signum: int, code: int, said: str) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    process.send_signal(signum)
-    _, told = process.communicate()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", STOPPED], text=True, **pipes) as process:  # type: ignore[call-overload]
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(signum)
+        _, told = process.communicate()
     assert (process.returncode, told) == (code, f"pronmetric: {said}\n")
     assert list(here.iterdir()) == []
 
