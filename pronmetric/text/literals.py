@@ -1,6 +1,6 @@
 """Literals: the parts of a text that are no running text, in which no word is a pronoun.
 
-They are placeholders of localised texts ({it}, %it, $it), addresses and file names (it.com, who.txt, /etc/it), and code
+They are placeholders of localised texts ({it}, %it, $it, <it-name>), addresses and file names (it.com, who.txt, /etc/it), and code
 (self.it, it.next(), lang=it, do_it). Web and mail addresses and handles are words by themselves (`pronmetric.text.words`).
 In doubt a part is running text: "he/she", "left.He" and "the company(it was sold)" are.
 """
@@ -33,6 +33,7 @@ _LITERAL = re.compile(
       | %\({_NAME}\)[a-z]?                                  # %(it)s
       | \$\({_NAME}\)                                       # $(it)
       | (?<![\w%$])[%$]{_NAME}%?                            # %it, $it, %it%
+      | <[a-z][\w-]{{0,30}}>                                 # <url>
       | \\it\b                                              # the italics of LaTeX
     )
   | (?P<address>
@@ -51,7 +52,7 @@ _LITERAL = re.compile(
     """,
     re.VERBOSE,
 )
-_TRIGGER = re.compile(r"""[{$%\\`_]|/(?<!\w.)|[=&|+:](?=[\w=&|:"'])|[.(](?<=\w.)(?=[)\w])""")
+_TRIGGER = re.compile(r"""[{$%\\`_<]|/(?<!\w.)|[=&|+:](?=[\w=&|:"'])|[.(](?<=\w.)(?=[)\w])""")
 
 
 def literals(text: str) -> tuple[Literal, ...]:

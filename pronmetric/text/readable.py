@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import unescape
 from html.entities import html5
@@ -54,7 +54,6 @@ _BLOCK = frozenset(
     "link main map meta nav object ol optgroup option output p para picture pre script section select seg source "
     "style summary table tbody td textarea tfoot th thead title tr track ul video".split()
 )
-_UNKNOWN_WORD = "unk"  # stands for a word that is there
 
 Edit = tuple[int, int, str]
 """A half-open span of a text, and what is read there."""
@@ -120,26 +119,30 @@ _QUOTED = re.compile(r"""\s*=\s*(?:"[^"]*"|'[^']*')?""")
 
 def _tags(text: str) -> Iterator[Edit]:
     """Tags and comments; a tag that breaks a line is a blank."""
-    for match in _TAG.finditer(text):
-        name = (match["name"] or "").lower()
-        if match["name"] is None or _is_tag(match, name):
-            yield *match.span(), " " if name in _BLOCK else ""
+    matches = list(_TAG.finditer(text))
+    closed = {match["name"] for match in matches if match["close"] == "/"}
+    for match in matches:
+        if match["name"] is None or _is_tag(match, closed):
+            yield *match.span(), " " if (match["name"] or "").lower() in _BLOCK else ""
 
 
-def _is_tag(match: re.Match[str], name: str) -> bool:
-    """Whether what looks like a tag is one: an element of the lists, or a name in lower case with attributes as in XML.
+def _is_tag(match: re.Match[str], closed: Container[str]) -> bool:
+    """Whether what looks like a tag is one: an element of the lists, or as in XML closed, empty, or with attributes.
 
-    "<Ann Lee>" and "<he left>" are none.
+    "<Ann Lee>" and "<url>" are none. closed: the names in the text's end tags.
     """
+    name = match["name"].lower()
     if name in _BLOCK:
         return True
     attributes = _QUOTED.sub("=", match["attributes"]).split()
-    if name == _UNKNOWN_WORD or not all("=" in attribute for attribute in attributes):
+    if not all("=" in attribute for attribute in attributes):
         return False
-    return bool(name in _INLINE or match["close"] or match["empty"] or attributes or match["name"] == name)
+    return bool(name in _INLINE or match["close"] or match["empty"] or attributes or match["name"] in closed)
 
 
 _MARKS = re.compile(r"(?<!\*)\*{1,3}(?!\*)|(?<!_)_{1,3}(?!_)|(?<!~)~~(?!~)")
+_BEGINS_PHRASE = frozenset("\"'\u201c\u2018([*_~$")
+_ENDS_PHRASE = frozenset("\"'\u201d\u2019)].,:;!?\u2026%*_~")
 
 
 def _emphasis(text: str) -> Iterator[Edit]:
@@ -149,9 +152,9 @@ def _emphasis(text: str) -> Iterator[Edit]:
     for match in _MARKS.finditer(text):
         (start, end), mark = match.span(), match[0]
         before, after = text[start - 1 : start], text[end : end + 1]
-        if opened.get(mark) and before and not before.isspace() and not after.isalnum():
+        if opened.get(mark) and (before.isalnum() or before in _ENDS_PHRASE) and not after.isalnum():
             edits += [(*opened[mark].pop(), ""), (start, end, "")]
-        elif after and not after.isspace() and not before.isalnum():
+        elif (after.isalnum() or after in _BEGINS_PHRASE) and not before.isalnum():
             opened.setdefault(mark, []).append((start, end))
     return iter(sorted(edits))
 
