@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pronmetric.pronouns import usage
 from pronmetric.pronouns.tables import rows
+from pronmetric.text.literals import literals, part_at
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word, rule_word
 from pronmetric.text.words import words as split
@@ -73,12 +74,14 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
     seen = readable(text).text
     judged = words if seen == text else split(seen)  # the same words with offsets in the readable text
     lower = [rule_word(word) for word in words]
+    parts = literals(seen)
     verdicts = []
     for index, word in enumerate(words):
         form = form_of(words, index)
         if form is None:
             continue
-        in_use_, reason = usage.judge(form, seen, judged, lower, index)
+        part = part_at(parts, judged[index].start)
+        in_use_, reason = usage.judge(form, seen, judged, lower, index) if part is None else (False, f"part of {part}")
         verdicts.append(
             Verdict(Occurrence(index, word.start, word.end, text[word.start : word.end], form), in_use_, reason)
         )

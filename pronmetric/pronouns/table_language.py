@@ -15,6 +15,7 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import Entry, Occurrence
 from pronmetric.text import writing
 from pronmetric.text.lines import read_lines
+from pronmetric.text.literals import literals, part_at
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
@@ -124,16 +125,19 @@ class TableLanguage:
             at += size
 
     def find(self, text: str, words: Sequence[Word] | None = None) -> tuple[Occurrence, ...]:
-        """Every word with a form of the table; an elided form (c') includes its apostrophe.
+        """Every word with a form of the table outside literals (`text.literals`); an elided form (c') includes its apostrophe.
 
         >>> from pronmetric.pronouns.languages import language
         >>> [(o.text, o.form) for o in language("fr").find("C'est elle.")]
         [("C'", "c'"), ('elle', 'elle')]
         """
         words = self.words(text) if words is None else words
+        seen = readable(text)
+        parts = literals(seen.text)
         found = []
         for index, word in enumerate(words):
-            if (form := self.form_of(words, index)) is not None:
+            form = self.form_of(words, index)
+            if form is not None and part_at(parts, seen.read(word.start, word.end)[0]) is None:
                 end = words[index + 1].end if form.endswith("'") else word.end
                 found.append(Occurrence(index, word.start, end, text[word.start : end], form))
         return tuple(found)

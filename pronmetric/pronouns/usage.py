@@ -1,7 +1,8 @@
 """Whether a form of the inventory is a pronoun in use. Rules over the neighbouring words; in doubt it is one.
 
-Only that, i, us, it, who, mine, he and she can be something else: a complementizer, a numeral or initial, a name in
-capitals, a noun. The arguments of each rule: the text, its words, the same words lower-cased, the index of the word.
+Any form can be a part of a compound (`do-it-yourself`), a field of a template or a word of another language. Only that,
+i, us, it, who, me, mine, he and she can be something else: a complementizer, a numeral or initial, a name in capitals
+(`capitals`), a noun. The arguments of each rule: the text, its words, the same words lower-cased, the index of the word.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pronmetric.pronouns import that
+from pronmetric.pronouns import capitals, compound, foreign, that
 from pronmetric.pronouns.lexicon import ADVERB, AUXILIARY, BASE, FUNCTION, PAST, PREPOSITION, VERB
 from pronmetric.pronouns.lexicon import CLASSES as LEXICON
 from pronmetric.text.words import Word
@@ -27,6 +28,11 @@ _HYPHEN = frozenset("-\u2010\u2011")
 
 def judge(form: str, text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
     """Whether word `index`, which has the form `form`, is a pronoun in use, and the reason."""
+    part = compound.found(words, lower, index)
+    if part is not None:
+        return False, f"part of the compound {part}"
+    if foreign.is_foreign(lower, index):
+        return False, "word of another language"
     rule = _JUDGES.get(form)
     return (True, "always a pronoun") if rule is None else rule(text, words, lower, index)
 
@@ -54,13 +60,15 @@ def _is_upper(text: str) -> bool:
 
 
 def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    """US, IT and WHO are names, unless their neighbours are in capitals too."""
+    """US, IT and WHO are names, unless their neighbours are in capitals too and make them a pronoun."""
     if not words[index].text.isupper() or lower[index] not in ("us", "it", "who"):
         return True, "a pronoun in this letter case"
     if index and lower[index - 1] == "the":
         return False, "name after the"
+    if lower[index] != "it" and compound.is_hyphenated(words, lower, index):
+        return False, "part of a compound in capitals"
     if _is_upper(text):
-        return True, "all in capitals"
+        return capitals.judge(lower, index)
     if lower[index] == "it" and _low(lower, index + 1) in ("'s", "is", "was") and _starts(lower, index):
         return True, "in doubt: IT before be"
     for k in (index - 1, index + 1):
@@ -70,8 +78,27 @@ def _in_capitals(text: str, words: Sequence[Word], lower: Sequence[str], index: 
             and len(lower[k]) > 1
             and (lower[k] in FUNCTION or lower[k] in VERB)
         ):
-            return True, "in doubt: a neighbouring word is in capitals too"
+            return capitals.judge(lower, index)
     return False, "name in capitals"
+
+
+def _me(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
+    """ME in capitals can be Windows ME, the state of Maine, or a part of ME/CFS."""
+    if words[index].text != "ME" or _is_upper(text):
+        return True, "a pronoun in this letter case"
+    before, after = _low(lower, index - 1), _low(lower, index + 1)
+    if before == "windows":
+        return False, "name after Windows"
+    if after == "/" and words[index + 1].start == words[index].end and _is_capital(words, index + 2):
+        return False, "abbreviation"
+    if before not in (",", "(") or not _is_capital(words, index - 2) or _low(lower, index - 2) in FUNCTION:
+        return True, "in doubt: ME in capitals"
+    place = after == ")" if before == "(" else not after or after in (",", ".", ";") or after[:1].isdigit()
+    return (False, "state after a place") if place else (True, "in doubt: ME in capitals")
+
+
+def _is_capital(words: Sequence[Word], index: int) -> bool:
+    return 0 <= index < len(words) and words[index].text[0].isupper()
 
 
 class _Place(NamedTuple):
@@ -121,6 +148,38 @@ def _is_before_stop(place: _Place) -> bool:
     return stop and _low(lower, index + 2)[:1].isalpha() and _is_initial(place.words, lower, index)
 
 
+def _is_list_mark(place: _Place) -> bool:
+    """Whether "I" numbers an item: "i)" without an opening bracket, "i." at the start of a text."""
+    index, lower = place.at, place.lower
+    if not place.is_glued(index + 1) or not _low(lower, index + 2)[:1].isalnum():
+        return False
+    if place.after == ")":
+        return lower[:index].count("(") <= lower[:index].count(")")
+    begins = index == 0 and place.after == "." and not place.is_glued(index + 2)
+    return begins and (place.words[0].text == "i" or place.words[2].text[0].islower())
+
+
+def _is_letter_i(place: _Place) -> bool:
+    """Whether "I" is a letter or the name of a newspaper: the letter i, the i."""
+    return place.before in ("the", "letter", "vowel") and not (
+        _may_be_said_of_me(place.after) or place.after in _SPEAKS or place.after in _INNER
+    )
+
+
+def _is_ionised(place: _Place) -> bool:
+    """Whether "I" says how far an element is ionised: Na I lines."""
+    element = place.at > 0 and place.words[place.at - 1].text in LEXICON["element"]
+    return element and place.after in LEXICON["spectral"]
+
+
+def _is_scripture(place: _Place) -> bool:
+    """Whether "I" numbers a book of the Bible: I Corinthians, I Kings 3."""
+    if place.after in LEXICON["scripture"]:
+        return True
+    chapter = _low(place.lower, place.at + 2)[:1].isdigit()
+    return place.after in LEXICON["scripture_or_person"] and chapter
+
+
 def _is_in_compound(place: _Place) -> bool:
     """Whether "I" is part of I-95 or i/o, and not before another "I"."""
     index, words = place.at, place.words
@@ -143,6 +202,10 @@ _NO_PERSON: tuple[tuple[str, Callable[[_Place], bool]], ...] = (
     ("initial or numeral before a full stop", _is_before_stop),
     ("part of an abbreviation", _ends_abbreviation),
     ("part of a compound", _is_in_compound),
+    ("mark of a list", _is_list_mark),
+    ("letter", _is_letter_i),
+    ("numeral after an element", _is_ionised),
+    ("numeral before a book of the Bible", _is_scripture),
     ("numeral in brackets", lambda place: place.before == "(" and place.after == ")"),
     (
         "first of several numerals",
@@ -213,7 +276,9 @@ def _mine(text: str, words: Sequence[Word], lower: Sequence[str], index: int) ->
 
 
 def _gendered(text: str, words: Sequence[Word], lower: Sequence[str], index: int) -> tuple[bool, str]:
-    """He and she are parts of he-man and she-wolf."""
+    """He and she are parts of he-man and she-wolf; HE can be His Excellency."""
+    if words[index].text == "HE" and _is_capital(words, index + 1) and lower[index + 1] in LEXICON["honorific"]:
+        return False, "title: His Excellency"
     if _low(lower, index + 1) in _HYPHEN and words[index + 1].start == words[index].end:
         if _low(lower, index + 2) in LEXICON["gendered_noun"]:
             return False, "part of a compound"
@@ -234,6 +299,7 @@ _JUDGES: dict[str, Judge] = {
     "it": _in_capitals,
     "us": _in_capitals,
     "who": _in_capitals,
+    "me": _me,
     "mine": _mine,
     "i": _i,
     "he": _gendered,
