@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from pronmetric.eval.decision import SCORE
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.page import page, pieces
-from pronmetric.results import Output, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pronoun, Result, Segment, System, judge
 
 SEGMENTS = 2000
 _SENTENCE = (
@@ -41,7 +42,8 @@ def made_up(segments: int) -> Content:
             found = tuple(Pronoun(form, start, start + len(form), score) for start in at)
             outputs.append(Output(text, context, score, found))
         reference = f"Then she saw {number} of she and she: {_SENTENCE}"
-        made.append(Segment(number, f"doc {number // 20}", _SENTENCE[::-1], reference, tuple(outputs)))
+        verdicts = judge(outputs, by=SCORE, tie=0.01)
+        made.append(Segment(number, f"doc {number // 20}", _SENTENCE[::-1], reference, tuple(outputs), verdicts))
         links.append([(Link(SAME, 1, "she", 1, "she"),), (Link(PRONOUN, 1, "she", 1, "he"),)])
         words = len(pieces(context)) + len(pieces(outputs[0].text)) - 2
         weights = tuple((word * 37 % 61) / 61 for word in range(words))

@@ -1,7 +1,7 @@
 
 // Compares two systems of a test set; the choice is in the fragment of the address.
 //
-// systems: names. classes: groups of pronouns, the first is all of them.
+// doubtful: the threshold below which a pronoun is marked. systems: names. classes: groups of pronouns, the first is all of them.
 // figures: of each system and class [pronouns, score, low, high, cluster, best rank, worst rank].
 // pair: [a, b, of each class [difference, low, high, p, a better, ties, b better], segments better in a, in b], a < b.
 // segments: number -> [doc, source]. texts: "segment.system" -> [index of its context, pieces]; piece: a text, or
@@ -9,6 +9,7 @@
 
 const data = JSON.parse($("data").textContent);
 const COUNT = 0, SCORE = 1;
+const DOUBTFUL = data.doubtful; // pronouns with a lower probability are marked
 const names = new Map(data.systems.map((name, number) => [name, number]));
 const pairs = new Map(data.pairs.map((pair) => [`${pair[0]} ${pair[1]}`, pair]));
 const state = { a: 0, b: 1 };
@@ -67,7 +68,7 @@ function verdict([difference, low, high, p], a, b) {
 }
 
 function table(rows) {
-  const head = ["pronouns", "number in A", "number in B", "score of A", "score of B", "difference", "95 % interval", "p", "A better", "ties", "B better"];
+  const head = ["pronouns", "number in A", "number in B", "score of A", "score of B", "difference (points)", "95 % interval", "p", "A better", "ties", "B better"];
   const body = el("tbody");
   data.classes.forEach((name, place) => {
     const [difference, low, high, p, wins, ties, losses] = rows[place];
@@ -104,13 +105,15 @@ function examples(id, segments) {
 const context = (number) => (data.contexts[number] ? labelled("context", data.contexts[number]) : "");
 
 function labelled(name, text) {
-  return el("p", { className: `text ${name}`, dir: "auto" }, el("span", { className: "tag" }, `${name}: `), el("bdi", {}, text));
+  return el("p", { className: `text ${name}` }, el("span", { className: "tag" }, name), el("bdi", {}, text));
 }
 
 function piece(part) {
   if (typeof part === "string") return part;
-  const made = el("span", { className: "p" }, part[0], el("small", {}, part[1].toFixed(2)));
-  made.style.setProperty("--s", part[1]);
+  const low = part[1] < DOUBTFUL;
+  const title = `probability of being correct: ${part[1].toFixed(3)}${low ? `, doubtful (below ${DOUBTFUL})` : ""}`;
+  const made = el("span", { className: low ? "p doubtful" : "p", title }, part[0], el("small", {}, part[1].toFixed(2)));
+  made.style.setProperty("--s", low ? part[1] / DOUBTFUL : (part[1] - DOUBTFUL) / (1 - DOUBTFUL));
   return made;
 }
 

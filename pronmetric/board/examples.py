@@ -21,16 +21,20 @@ CUT = "…"
 
 
 class Segment(NamedTuple):
-    """A segment of a test set: its document, None if unknown; its source; the text and the context of each system."""
+    """A segment of a test set: its document, source and reference, None if unknown; text and context of each system."""
 
     doc: str | None
     source: str | None
     texts: Sequence[str]
     contexts: Sequence[str]
+    reference: str | None = None
 
 
 class Worst(NamedTuple):
-    """A pronoun: its segment from 0, the text before it, itself, after it, the context; its class and probability."""
+    """A pronoun: its segment from 0, the text before it, itself, after it, the context; its class and probability.
+
+    source, reference: of its segment; None if unknown.
+    """
 
     segment: int
     doc: str | None
@@ -40,6 +44,8 @@ class Worst(NamedTuple):
     after: str
     kind: str
     probability: float
+    source: str | None = None
+    reference: str | None = None
 
 
 class Marked(NamedTuple):
@@ -51,7 +57,7 @@ class Marked(NamedTuple):
 def segments(corpus: Corpus, context: str, *, size: int) -> list[Segment]:
     """The segments of a test set, with the contexts in which they were scored."""
     return [
-        Segment(row.doc, row.source, row.texts, [each[0] for each in contexts])
+        Segment(row.doc, row.source, row.texts, [each[0] for each in contexts], row.reference)
         for row, contexts in corpus.in_context(context, size=size)
     ]
 
@@ -84,6 +90,7 @@ def _distinct(
             head(text[end:], TEXT),
             scored.classes[found.kind[row]],
             float(found.probability[row]),
+            *(None if line is None else head(line, 2 * TEXT) for line in (segment.source, segment.reference)),
         )
 
 

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from pronmetric.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.eval.clusters import Place, places
+from pronmetric.eval.decision import SCORE
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import RESAMPLES, Totals, interval, paired_bootstrap, totals
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 
 ALL = "all"
 """The group of all pronouns; the others are the classes."""
+BY = SCORE
+"""What decides between segments and between systems: the one number that each class of pronouns has."""
 
 Interval = tuple[float, float] | None
 

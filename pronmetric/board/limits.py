@@ -1,4 +1,4 @@
-"""What the score is not good for: the section at the top of the board, with its correlation with human scores."""
+"""What the score is not good for: the section below the board's table, with its correlation with human scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pronmetric.board.figures import Figures
+from pronmetric.board.figures import BY, Figures
 from pronmetric.board.human import FIGURES, Agreement
 from pronmetric.board.scored import BoardSet
 from pronmetric.eval.clusters import ALPHA
@@ -42,13 +42,32 @@ def _splits(training: object) -> Iterator[Mapping[str, Any]]:
             yield from _splits(value)
 
 
-def section(boards: Sequence[Figures], agreement: Agreement, *, uses: Mapping[str, str], context_size: int) -> str:
+def decides(decision: str) -> str:
+    """By what the board decides, in words; decision: by what `pronmetric compare` decides with this checkpoint."""
+    said = "The board decides by the score, the mean probability of pronouns, which each class of pronouns has."
+    if decision == BY:
+        return said
+    return (
+        f"{said} `pronmetric compare` decides by {decision} with this checkpoint: its verdict on a segment or on two "
+        "systems can be another."
+    )
+
+
+def section(
+    boards: Sequence[Figures],
+    agreement: Agreement,
+    *,
+    uses: Mapping[str, str],
+    context_size: int,
+    decision: str = BY,
+) -> str:
     """The list of limits as HTML, with a table of correlations by test set."""
     items = [
         "It judges pronouns only. It is not a ranking of translations: a system with good pronouns can be wrong in "
         "everything else.",
         *_human(agreement),
         *_uses(boards, uses),
+        decides(decision),
         f"{_contexts(boards, context_size)} The source is not read: a pronoun that fits the context and contradicts "
         "the source can have a high score.",
         "Test sets are different texts. Compare systems of one test set; a change from year to year shows the texts "

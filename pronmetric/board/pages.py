@@ -14,8 +14,10 @@ from pronmetric.board.figures import ALL, Figures, SystemFigures
 from pronmetric.board.human import Agreement, Human
 from pronmetric.board.scored import Scored
 from pronmetric.board.tables import rounded
+from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report import embed
+from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.suites.wmt_scores import is_human
 from pronmetric.text.context import COMMON
 
@@ -50,18 +52,19 @@ def index(
     uses: Mapping[str, str],
     links: Mapping[str, tuple[str, Sequence[str]]],
     context_size: int,
+    decision: str = SCORE,
 ) -> str:
-    """The first page: limits, plots, all systems, and the choice of two to compare.
+    """The first page: all systems, limits, plots, and the choice of two to compare.
 
     uses: what the checkpoint used a test set for, by id. links: by id of a test set, the page of its comparisons and
-    the page of each system. context_size: number of previous sentences in a context.
+    the page of each system. context_size: number of previous sentences in a context. decision: as for `compare`.
     """
     classes = list(dict.fromkeys(name for board in boards for name in board.groups))
     return _page(
         "index",
         {
             "title": _escape(title),
-            "limits": limits.section(boards, agreement, uses=uses, context_size=context_size),
+            "limits": limits.section(boards, agreement, uses=uses, context_size=context_size, decision=decision),
             "about": _about(boards),
             "data": embed.dump_json(
                 {
@@ -153,11 +156,19 @@ def _worst(found: Worst) -> str:
         f"({_escape(_class(found.kind))}), <bdi>{where}</bdi></p>"
         f'<p class="text" dir="auto">{context}{_text(found.before)}<mark>{_text(found.pronoun)}</mark>'
         f"{_text(found.after)}</p>"
+        f"{_labelled('source', found.source)}{_labelled('reference', found.reference)}"
     )
 
 
-def compare(board: Figures, scored: Scored, listed: Sequence[Segment]) -> str:
-    """The page that compares any two systems of a test set."""
+def _labelled(name: str, text: str | None) -> str:
+    return "" if text is None else f'<p class="text {name}"><span class="tag">{name}</span><bdi>{_text(text)}</bdi></p>'
+
+
+def compare(board: Figures, scored: Scored, listed: Sequence[Segment], *, decision: str = SCORE) -> str:
+    """The page that compares any two systems of a test set.
+
+    decision: what `pronmetric compare` decides by with this checkpoint; the board decides by `BY`.
+    """
     testset = board.testset
     return _page(
         "compare",
@@ -165,6 +176,7 @@ def compare(board: Figures, scored: Scored, listed: Sequence[Segment]) -> str:
             "title": f"Compare two systems, {_escape(testset.id)}",
             "testset": _escape(testset.id),
             "resampled": board.resampled,
+            "by": limits.decides(decision),
             "context": _escape(limits.context(testset)),
             "sides": str(examples.SIDES),
             "cut": f"{examples.TEXT} characters before and after the worst pronoun, {examples.CONTEXT} of the context",
@@ -207,6 +219,7 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
             text(segment, b)
         found.append([a, b, [_pair(board, name, a, b) for name in board.groups], *sides])
     return {
+        "doubtful": THRESHOLD,
         "systems": [visible(name) for name in board.systems],
         "classes": list(map(visible, board.groups)),
         "figures": [[_figures(group.systems[k]) for group in board.groups.values()] for k in range(len(board.systems))],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pronmetric.board import examples, figures, pages, tables
-from pronmetric.board.figures import Figures
+from pronmetric.board.figures import BY, Figures
 from pronmetric.board.human import Agreement, Human
 from pronmetric.board.pages import COMPARE, SYSTEMS, Names
 from pronmetric.board.scored import Scored
@@ -30,7 +30,7 @@ class Settings:
     """The settings of a site.
 
     worst: pronouns on the page of a system, at most. context_size: number of previous sentences in a context. uses:
-    what the checkpoint used a test set for, by id. seed: of the resampling.
+    what the checkpoint used a test set for, by id. seed: of the resampling. decision: what `compare` decides by.
     """
 
     title: str
@@ -38,6 +38,7 @@ class Settings:
     context_size: int
     uses: Mapping[str, str]
     seed: int
+    decision: str = BY
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class Site:
         for place, (name, page) in enumerate(zip(board.systems, own, strict=True)):
             worst = examples.worst(scored, listed, name, most=self.settings.worst)
             self._write(f"{SYSTEMS}/{page}", pages.system(board, place, worst, compare=comparisons))
-        self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed))
+        self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed, decision=self.settings.decision))
         self.boards.append(board)
         self._links[testset.id] = comparisons, own
 
@@ -74,6 +75,7 @@ class Site:
             uses=self.settings.uses,
             links=self._links,
             context_size=self.settings.context_size,
+            decision=self.settings.decision,
         )
         self._write("board.tsv", "".join(tables.systems(self.boards, human)))
         self._write("pairs.tsv", "".join(tables.pairs(self.boards)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pronmetric.board.figures import Figures, PairFigures, SystemFigures
+from pronmetric.board.figures import BY, Figures, PairFigures, SystemFigures
 from pronmetric.board.human import FIGURES, Agreement, Human
 from pronmetric.eval.correlation import Correlation
+from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output import tsv
 from pronmetric.output.tsv import DIGITS
 from pronmetric.text import strict_json
@@ -17,7 +18,7 @@ SYSTEM_COLUMNS = (
     *("errors_per_100_pronouns", "errors_low", "errors_high", "cluster", "rank_best", "rank_worst", "human"),
 )
 PAIR_COLUMNS = (
-    *("testset", "a", "b", "class", "difference", "difference_low", "difference_high", "p_bootstrap"),
+    *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_bootstrap"),
     *("a_better", "ties", "b_better"),
 )
 
@@ -39,7 +40,7 @@ def pairs(boards: Iterable[Figures]) -> Iterator[str]:
     for board in boards:
         for name, group in board.groups.items():
             for (a, b), found in group.pairs.items():
-                yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, *_pair(found).values()])
+                yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, BY, *_pair(found).values()])
 
 
 def content(boards: Sequence[Figures], human: Human, agreement: Agreement) -> str:
@@ -64,6 +65,8 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
         **board.testset._asdict(),
         "segments": board.segments,
         "resampled": board.resampled,
+        "by": BY,
+        "unit": SYSTEM_UNITS[BY],
         "signature": board.signature,
         "human": {system: people[system] for system in board.systems if system in people},
         "classes": {

@@ -29,7 +29,7 @@ function setTheme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   $("theme").textContent = `◐ ${name}`;
-  $("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "system" : name}`);
+  $("theme").setAttribute("aria-label", `Colour theme: ${name}`);
 }
 
 setTheme(THEMES.includes(stored()) ? stored() : "auto");

@@ -12,7 +12,7 @@ from pronmetric.board.pages import TITLE
 from pronmetric.board.scored import BoardSet, reference_of
 from pronmetric.board.site import INDEX, Settings, Site
 from pronmetric.board.store import Store
-from pronmetric.cli import context_flag, load, numbers, options, output
+from pronmetric.cli import by, context_flag, load, numbers, options, output
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
@@ -98,7 +98,14 @@ def run(args: argparse.Namespace) -> int:
         bar=lambda name, total: output.bar(args, total=total, label=name),
     )
     uses = limits.uses(config)
-    settings = Settings(title=args.title, worst=args.worst, context_size=metric.context_size, uses=uses, seed=args.seed)
+    settings = Settings(
+        title=args.title,
+        worst=args.worst,
+        context_size=metric.context_size,
+        uses=uses,
+        seed=args.seed,
+        decision=by.choose_default(args, config),
+    )
     site = Site(Path(args.output), settings)
     for testset in testsets:
         corpus = wmt.read_testset(testset, None, note)

@@ -28,4 +28,13 @@ def choose(args: argparse.Namespace, config: Mapping[str, Any]) -> str:
     Raises:
         PronmetricError: the checkpoint does not give it.
     """
-    return checkpoint_config.decision_of(config, args.by, name=args.model or locate.DEFAULT)
+    return checkpoint_config.decision_of(config, args.by, name=_name(args))
+
+
+def choose_default(args: argparse.Namespace, config: Mapping[str, Any]) -> str:
+    """What decides by default, for a verb without the flag: what the checkpoint's config names."""
+    return checkpoint_config.decision_of(config, None, name=_name(args))
+
+
+def _name(args: argparse.Namespace) -> str:
+    return args.model or locate.DEFAULT

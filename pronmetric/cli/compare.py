@@ -12,7 +12,7 @@ from pronmetric.cli import corpus as corpora
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
 from pronmetric.results import FEW, comparisons
-from pronmetric.results.write import Writer, counts_entry
+from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, CROSSED
@@ -23,7 +23,8 @@ DESCRIPTION = """Compare the pronouns of two or more translations of the same te
 For each segment, the better output, the difference of what decides (--by), and the pronouns that explain it are
 printed. For each pair of systems: the difference, positive if the first system is better, its 95 % interval and p
 value, wins, ties and losses. The difference is that of the scores (100 x the mean pronoun probability), of the
-expected errors in 100 segments, or of the mean preferences.
+expected errors in 100 segments, or of the mean preferences; the unit is printed with it, and the difference of the
+scores beside it.
 
 The interval and the p value come from one paired bootstrap over documents: the interval excludes 0 exactly if
 p < 0.05. Both need at least 5 documents. Approximate randomisation is a second test; its p value may differ. With more
@@ -110,6 +111,7 @@ def _compare(
         signature = signature.plus(resamples=args.num_splits)
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
+    say = output.printer(args)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
         output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
@@ -117,15 +119,16 @@ def _compare(
         stream = partial(load.stream, metric, args=args, counts=counts, advance=bar.update)
         scored = score_pairs(corpus, kind, size=metric.context_size, stream=stream)
         for number, (row, scores) in enumerate(scored):
-            for decided in pairs.add(scores, row.doc):
-                if not args.only_system:
-                    print(comparison_text.segment_line(number, decided))
-                comparisons.add_segment(writer, number, row, decided)
+            decided = list(pairs.add(scores, row.doc))
+            comparisons.add_segment(writer, number, row, decided, by=by)
+            if not args.only_system:
+                for pair in decided:
+                    say(comparison_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=args.seed, resamples=args.num_splits or RESAMPLES)
         writer.finish(
-            pairs=[comparisons.pair_entry(result) for result in results],
-            by=by,
-            tie=threshold,
+            format=FORMAT,
+            pairs=[comparisons.pair_entry(result, by=by) for result in results],
+            **comparisons.decision_entry(by, threshold),
             counts=counts_entry(counts),
             signature=str(signature),
         )

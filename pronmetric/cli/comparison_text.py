@@ -5,20 +5,20 @@ from __future__ import annotations
 from textwrap import indent
 
 from pronmetric.cli.tables import table
-from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
 from pronmetric.results import FEW
 from pronmetric.results.comparisons import list_pronouns
-from pronmetric.scoring.comparison import PairDecision, PairResult
+from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult
 from pronmetric.scoring.score import SystemScore
 
 
-def segment_line(number: int, pair: PairDecision) -> str:
-    """One segment of a pair of systems."""
+def segment_line(number: int, pair: PairDecision, *, by: str = SCORE) -> str:
+    """One segment of a pair of systems; its difference is in the unit of what decides."""
     names, decision = (visible(pair.names[0]), visible(pair.names[1])), pair.decision
     better = {"a": names[0], "b": names[1], None: "null"}.get(decision.better, decision.better)
-    difference = "null" if decision.difference is None else f"{decision.difference:.4f}"
+    difference = "null" if decision.difference is None else f"{decision.difference:.4f} {SEGMENT_UNITS[by]}"
     cells = [*names, f"Segment {number}", f"better: {better}", f"difference: {difference}"]
     for name, pronouns in zip(names, (decision.a_decided, decision.b_decided), strict=True):
         if pronouns:
@@ -28,7 +28,6 @@ def segment_line(number: int, pair: PairDecision) -> str:
 
 def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     """The outcome of a pair of systems, as several lines."""
-    label = {SCORE: "difference", ERRORS: "fewer errors in 100 segments", PREFERENCE: "difference of preference"}[by]
     names, outcome = (visible(pair.names[0]), visible(pair.names[1])), pair.outcome
     systems = table(
         ("", ""), [(pair.names[0], _system(outcome.a, by)), (pair.names[1], _system(outcome.b, by))], left=(0, 1)
@@ -37,12 +36,11 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     if outcome.difference is not None:
         rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
         units = f"({outcome.units} {outcome.resampled}{rough})"
-        lines.append(f"  {label} {outcome.difference:+.2f}{_interval(outcome.interval)} {units}")
+        lines.append(f"  difference {_difference(outcome, by)} {units}")
     for reference, part in pair.by_reference.items():
         if part.a.score is not None and part.b.score is not None:
             scores = f"{part.a.score:.2f} and {part.b.score:.2f}"
-            difference = f"{label} {part.difference:+.2f}{_interval(part.interval)}"
-            lines.append(f"    with {visible(reference)}: {scores}, {difference}")
+            lines.append(f"    with {visible(reference)}: {scores}, difference {_difference(part, by)}")
     lines.append(
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
         f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
@@ -56,6 +54,12 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
         p = _p(outcome.p_randomisation, pair.p_randomisation_holm)
         lines.append(f"  second test: approximate randomisation p = {p}")
     return "\n".join(lines)
+
+
+def _difference(outcome: Outcome, by: str) -> str:
+    """The difference in the unit of what decides, its interval, and beside it the difference of the scores."""
+    beside = "" if by == SCORE else f"; of the scores {outcome.score_difference:+.2f} {SYSTEM_UNITS[SCORE]}"
+    return f"{outcome.difference:+.2f} {SYSTEM_UNITS[by]}{_interval(outcome.interval)}{beside}"
 
 
 def _interval(ends: tuple[float, float] | None) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tqdm import tqdm
 
 from pronmetric.output.display import visible
 from pronmetric.output.progress import progress
+from pronmetric.text import streams
 
 if TYPE_CHECKING:
     from pronmetric.scoring.score import Counts
@@ -80,6 +81,28 @@ def bar(
     if getattr(args, "quiet", False) or getattr(args, "disable_bar", False):
         return tqdm(items, disable=True)
     return progress(items, label=label, total=total, unit=unit, done=done, short=short)
+
+
+class Printer(Protocol):
+    """Prints a line; `flush`: at once, also into a pipe."""
+
+    def __call__(self, line: str, *, flush: bool = False) -> None:
+        """Print the line."""
+
+
+def printer(args: argparse.Namespace) -> Printer:
+    """Prints a line to stdout; when nobody reads it any more, only what --to_json and --to_tsv write goes on."""
+    files = args.to_json is not None or args.to_tsv is not None
+
+    def say(line: str, *, flush: bool = False) -> None:
+        try:
+            print(line, flush=flush)
+        except BrokenPipeError:
+            if not files:
+                raise
+            streams.discard_stdout()
+
+    return say
 
 
 def open_stdout() -> None:

@@ -112,6 +112,8 @@ def _render(args: argparse.Namespace, content: Content) -> str | bytes:
     if args.format in ("png", "svg"):
         return plots.plot(args.show[0], content, kind=args.format)
     made = [tables.make(name, content) for name in args.show]
+    if args.columns:
+        made = [tables.choose(made[0], args.columns)]
     if args.format == "tsv":
         return tables.tsv(made[0])
     full = [table for table in made if table.rows]

@@ -26,9 +26,13 @@ EPILOG = f"""formats:
   png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
 Without --format, the suffix of the output file decides: {", ".join(SUFFIXES)}.
 
-A segment differs if the pronouns of the systems differ, if their scores differ by more than the tie threshold, or if a
-pronoun differs from the reference. Segments are sorted by score difference, largest first, and --limit N keeps the
-first N. Pronouns are paired with those of the reference by an automatic word aligner, which makes errors.
+LaTeX tables need the package booktabs. Tables have the columns of --columns, or all; in LaTeX those that fit a page.
+
+Which system is better in a segment is decided as by `compare`: by the decision in its result, in that of `score` by
+the one that the checkpoint's config names, with the default tie threshold. A segment differs if the pronouns of the
+systems differ, if one system is better than another, or if a pronoun differs from the reference. Segments are sorted by
+the difference of what decides, largest first, and --limit N keeps the first N. Pronouns are paired with those of the
+reference by an automatic word aligner, which makes errors.
 
 The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded. Each
 alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place. --all-alternatives scores
@@ -41,6 +45,7 @@ examples:
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 _DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
 _DEFAULT["latex"] = _DEFAULT["md"]
+_TABLES = ("md", "latex", "tsv")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,6 +56,13 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=FORMATS, help="output format; see below")
     names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
     parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"tables or plots: {', '.join(names)}")
+    parser.add_argument(
+        "--columns",
+        nargs="+",
+        metavar="COLUMN",
+        help="columns of one table (--show NAME), in this order: e.g. system score errors_per_100_pronouns; a wrong "
+        "name lists all (default: all; latex: those that fit a page)",
+    )
     parser.add_argument("--limit", type=numbers.positive, metavar="N", help="show at most N segments (default: all)")
     parser.add_argument("--title", metavar="TEXT", help="title of the web page (default: the system names)")
     parser.add_argument(
@@ -76,6 +88,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         made.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")
     if args.format == "html" and args.show:
         made.error("--show is for tables and plots; the web page shows everything")
+    if args.columns and (args.format not in _TABLES or len(args.show or _DEFAULT[args.format]) > 1):
+        made.error(f"--columns is for one table: give --show NAME and --format {', '.join(_TABLES)}")
     if args.format != "html" and args.title is not None:
         made.error("--title is for the web page (--format html)")
     if args.no_model and (args.model is not None or args.allow_network or args.all_alternatives):

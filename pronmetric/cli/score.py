@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from pronmetric.cli import also as also_flag
-from pronmetric.cli import context_flag, flag_checks, load, options, output, score_records
+from pronmetric.cli import by, context_flag, flag_checks, load, options, output, score_records
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.output.display import visible
-from pronmetric.results import scores
-from pronmetric.results.write import Writer, counts_entry
+from pronmetric.results import comparisons, scores
+from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally, score_rows
+from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, RESPECTIVE
@@ -88,6 +89,8 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
     signature = context_flag.add_references(signature, kind, corpus, args)
     columns = scores.columns(references, args.also or ())
+    decision = comparisons.decision_entry(by.choose_default(args, config), TIE_THRESHOLD)
+    say = output.printer(args)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as writer,
         output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
@@ -103,14 +106,16 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             ):
                 segment = tally.add(each, row.doc)
                 if not args.only_system:
-                    print(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
+                    say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 texts = scores.texts_of(row, text, contexts, references, each)
                 scores.add_segment(writer, head, texts, segment, also=other, each=each if references else ())
         results = [tally.result(seed=args.seed) for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         writer.finish(
+            format=FORMAT,
             systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
+            **decision,
             counts=counts_entry(counts),
             signature=str(signature),
             **({} if also is None else {"also": also.signatures()}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -27,6 +26,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     metric = load.metric(args, note)
 
     counts, tally, ids = Counts(), Tally(), deque[Any]()
+    say = output.printer(args)
     signature = metric.signature(context=kind, seed=args.seed)
 
     def texts() -> Iterator[Text]:
@@ -41,11 +41,9 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         for segment in load.stream(metric, texts(), args, counts=counts, advance=bar.update):
             identity = ids.popleft()
             tally.add(segment)
-            if not args.only_system:
-                print(strict_json.dump({"id": identity, **segment_entry(segment)}))
             scores.add_segment(writer, {"id": identity}, {}, segment)
-            if not ids:  # all records read so far are scored; a pipe may wait for them
-                sys.stdout.flush()
+            if not args.only_system:  # a pipe may wait once all records read so far are scored
+                say(strict_json.dump({"id": identity, **segment_entry(segment)}), flush=not ids)
         score = tally.score(seed=args.seed)
         writer.finish(systems=[system(name, score)], counts=counts_entry(counts), signature=str(signature))
     if args.only_system:

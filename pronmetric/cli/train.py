@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pronmetric.cli import hydra_app
+from pronmetric.cli.development_figures import development_table
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
@@ -93,9 +94,17 @@ def _job(settings: Train) -> None:
         return
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
+    print(development_table(result.figures, _shipped()), file=sys.stderr)
     if settings.head.kind == "logit" and result.calibration is None:
         print("not calibrated: too few natural errors in the development set, or an untrained model", file=sys.stderr)
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)
+
+
+def _shipped() -> Mapping[str, float]:
+    """The development figures of the shipped checkpoint."""
+    from pronmetric.checkpoint import config, locate
+
+    return config.read(locate.locate(None).folder / locate.CONFIG)["training"].get("figures", {})
 
 
 def _check_prepared(settings: Train) -> Path:

@@ -10,7 +10,7 @@ from pronmetric.alignment.counterparts import counterparts
 from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link
-from pronmetric.results import Output, Result
+from pronmetric.results import Pronoun, Result, Segment
 from pronmetric.schema import Alignment
 from pronmetric.text.words import Word
 
@@ -27,11 +27,10 @@ def link_pronouns(
     """
     if all(segment.reference is None for segment in result.segments):
         return None
-    pairs = [
-        (_texts(language.words(segment.reference or "")), _texts(language.words(output.text)))
-        for segment in result.segments
-        for output in segment.outputs
-    ]
+    pairs: list[tuple[list[str], list[str]]] = []
+    for segment in result.segments:
+        reference = _texts(language.words(segment.reference or ""))
+        pairs += [(reference, _texts(language.words(output.text))) for output in segment.outputs]
     aligner = AgreementAligner()
     known = list(islice((pair for pair in pairs if all(pair)), _TRAINING_LINES))
     aligner.train(known)
@@ -40,22 +39,27 @@ def link_pronouns(
         f"{len(known)} line pairs; the pairing may contain errors"
     )
     found = aligner.align_all(pairs)
-    return [
-        [_links(segment.reference, output, next(found), language) for output in segment.outputs]
-        for segment in result.segments
-    ]
+    return [_segment_links(segment, [next(found) for _ in segment.outputs], language) for segment in result.segments]
 
 
 def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
 
-def _links(reference: str | None, output: Output, alignment: Alignment, language: Language) -> tuple[Link, ...]:
-    if reference is None:
-        return ()
-    ref_words, words = language.words(reference), language.words(output.text)
-    found, there = language.find(reference, ref_words), occurrences((p[:3] for p in output.pronouns), words, language)
-    return tuple(_pair(ref_words, found, words, there, alignment, language))
+def _segment_links(segment: Segment, alignments: Sequence[Alignment], language: Language) -> list[tuple[Link, ...]]:
+    """The links of each output of a segment; equal outputs share theirs."""
+    if segment.reference is None:
+        return [()] * len(segment.outputs)
+    ref_words = language.words(segment.reference)
+    found = language.find(segment.reference, ref_words)
+    made: dict[tuple[str, tuple[Pronoun, ...]], tuple[Link, ...]] = {}
+    for output, alignment in zip(segment.outputs, alignments, strict=True):
+        key = output.text, output.pronouns
+        if key not in made:
+            words = language.words(output.text)
+            there = occurrences((p[:3] for p in output.pronouns), words, language)
+            made[key] = tuple(_pair(ref_words, found, words, there, alignment, language))
+    return [made[output.text, output.pronouns] for output in segment.outputs]
 
 
 def _pair(

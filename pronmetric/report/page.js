@@ -4,16 +4,20 @@
 // systems: [short name, full name].
 // strings: each a list of pieces, a word with the white space before it; words are counted from 0, and the last piece
 // is the text after the last word.
-// segment: [number, doc, source, reference, outputs], the three strings by index (-1: none); sorted by difference.
-// output: [context, text, score, pronouns, links]; pronoun: [word, score, attention, others, evidence]; attention and
+// by: what decides, score, errors or preference; unit: of the differences.
+// segment: [number, doc, source, reference, outputs, best, gap], the three strings by index (-1: none), sorted by gap.
+// best: the systems that are best by the decision of the result; []: a tie; null: nothing was compared. gap: the largest
+// difference between two systems, in the unit of what decides.
+// output: [context, text, score, pronouns, links, what decides (unless it is the score)]; pronoun: [word, score, attention, others, evidence]; attention and
 // others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const PAGE = 20;
-const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4;
-const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4;
+const NUMBER = 0, DOC = 1, SOURCE = 2, REFERENCE = 3, OUTPUTS = 4, BEST = 5, GAP = 6;
+const CONTEXT = 0, TEXT = 1, SCORE = 2, PRONOUNS = 3, LINKS = 4, DECIDES = 5;
+const SLACK = 10; // pixels that a table may be wider than its box without hiding anything: the padding of its last cell
 const [SAME, PRONOUN, WORD, NOTHING, ADDED] = data.kinds.keys();
 const NO_WORD = "(nothing)", OTHER_WORD = "(other word)";
 
@@ -31,12 +35,22 @@ function el(tag, properties, ...children) {
 
 // A system's short name, isolated from the direction of the text around it, with the full name as its title.
 const named = (at) => el("bdi", { title: data.systems[at][1] }, data.systems[at][0]);
+const language = { lang: data.lang };
+const sourceLanguage = data.sourceLang ? { lang: data.sourceLang } : {};
 const whole = (string) => (string < 0 ? "" : data.strings[string].join(""));
 const wordsOf = (string) => data.strings[string].slice(0, -1);
 const shown = (score) => (score === null ? "no pronouns" : score.toFixed(2));
-const share = (score) => (score - data.range[0]) / (data.range[1] - data.range[0] || 1);
+const doubtful = (score) => data.doubtful !== null && score < data.doubtful;
+const formLabel = (form) => (form === "i" ? "I" : form);
 const rowOf = (link) => link[2] || NO_WORD;
 const columnOf = (link) => (link[0] === WORD ? OTHER_WORD : link[4] || NO_WORD);
+
+// Where a score stands on its part of the colour scale, from 0 to 1: below or above the threshold of doubt.
+function share(score) {
+  const [low, high] = data.range;
+  if (data.doubtful === null) return (score - low) / (high - low || 1);
+  return doubtful(score) ? score / data.doubtful : (score - data.doubtful) / (1 - data.doubtful);
+}
 
 // ---- texts
 
@@ -87,36 +101,34 @@ function draw(place) {
   const shared = outputs.every((output) => output[CONTEXT] === outputs[0][CONTEXT]);
   const article = el("article", { id: `s${segment[NUMBER]}`, tabIndex: -1 });
   article.setAttribute("aria-label", `Segment ${segment[NUMBER]}`);
-  const better = betterOf(segment);
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
     el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
-    better.length ? el("span", { className: "badge" },
-      ...(better.length === outputs.length ? ["tie"] : ["better: ", ...better.flatMap((at, k) => (k ? [", ", named(at)] : [named(at)]))])) : ""));
+    ...badge(segment)));
   const contexts = [];
   const context = (parent, string) => {
     if (!whole(string)) return null;
-    const paragraph = el("p", { className: "context" }, el("span", { className: "label" }, "context"));
-    const text = el("span");
-    paragraph.append(text);
-    parent.append(paragraph);
+    const text = el("bdi", language);
+    parent.append(el("p", { className: "context" }, el("span", { className: "label" }, "context"), text));
     return text;
   };
   if (segment[SOURCE] >= 0) {
-    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), el("bdi", {}, whole(segment[SOURCE]))));
+    article.append(el("p", { className: "source" }, el("span", { className: "label" }, "source"), el("bdi", sourceLanguage, whole(segment[SOURCE]))));
   }
   const common = shared ? context(article, outputs[0][CONTEXT]) : null;
   if (segment[REFERENCE] >= 0) {
     const marked = new Set(outputs.flatMap((output) => output[LINKS].map((link) => link[1])));
-    const paragraph = el("p", { className: "reference" }, el("span", { className: "label" }, "reference"));
-    write(paragraph, segment[REFERENCE], (at, word) => (marked.has(at) ? el("mark", {}, word) : null));
-    article.append(paragraph);
+    const text = el("bdi", language);
+    write(text, segment[REFERENCE], (at, word) => (marked.has(at) ? el("mark", {}, word) : null));
+    article.append(el("p", { className: "reference" }, el("span", { className: "label" }, "reference"), text));
   }
   const parts = outputs.map((output, system) => {
     const section = el("section", { className: "output" });
-    section.append(el("h4", {}, named(system), el("b", {}, shown(output[SCORE]))));
+    const decides = output[DECIDES] === undefined || output[DECIDES] === null ? []
+      : [el("span", { className: "label" }, `${data.by} ${output[DECIDES].toFixed(2)}`)];
+    section.append(el("h4", {}, named(system), el("b", {}, shown(output[SCORE])), ...decides));
     const own = shared ? common : context(section, output[CONTEXT]);
-    const text = el("p", { className: "text" });
+    const text = el("p", { className: "text", dir: "auto", ...language });
     const advice = el("div", { className: "advice" });
     section.append(text, advice);
     article.append(section);
@@ -153,7 +165,7 @@ function paint(segment, parts, contexts, shared, chosen, select) {
       const index = byWord.get(at);
       const pronoun = output[PRONOUNS][index];
       const pressed = mine === pronoun;
-      const button = el("button", { className: "p", type: "button", title: titleOf(pronoun) }, word, el("small", {}, figure(pronoun[1])));
+      const button = el("button", { className: doubtful(pronoun[1]) ? "p doubtful" : "p", type: "button", title: titleOf(pronoun) }, word, el("small", {}, figure(pronoun[1])));
       button.style.setProperty("--s", share(pronoun[1]).toFixed(3));
       button.dataset.key = `${segment[NUMBER]} ${system} ${index}`;
       button.setAttribute("aria-pressed", pressed);
@@ -167,7 +179,9 @@ function paint(segment, parts, contexts, shared, chosen, select) {
 }
 
 const figure = (score) => (data.probability ? score.toFixed(2).replace(/^0/, "") : score.toFixed(2));
-const titleOf = (pronoun) => (data.probability ? `probability of being correct: ${pronoun[1].toFixed(3)}` : `score ${pronoun[1].toFixed(3)}`);
+const titleOf = (pronoun) => (data.probability
+  ? `probability of being correct: ${pronoun[1].toFixed(3)}${doubtful(pronoun[1]) ? `, doubtful (below ${data.doubtful})` : ""}`
+  : `score ${pronoun[1].toFixed(3)}`);
 
 // The lines below an output: reference pronouns, preferred forms, attention of the chosen pronoun.
 function advised(output, mine, weights, shift) {
@@ -177,25 +191,25 @@ function advised(output, mine, weights, shift) {
   for (const pronoun of output[PRONOUNS]) {
     const [word, score, , others, evidence] = pronoun;
     const at = link(word);
-    const doubtful = others && others.length && others[0][1] > score && (!data.probability || score < 0.5);
+    const preferred = others && others.length && others[0][1] > score && (!data.probability || doubtful(score));
     const differs = at && at[0] !== SAME;
     const against = evidence && evidence[1] <= -1;
-    if (pronoun !== mine && !doubtful && !differs && !against) continue;
+    if (pronoun !== mine && !preferred && !differs && !against) continue;
     const line = el("div", {}, el("b", {}, `“${spelled(word)}” ${shown(score)}`));
-    if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${at[2]}”`);
+    if (at) line.append(at[0] === ADDED ? "; the reference has no pronoun here" : `; reference: “${formLabel(at[2])}”`);
     if (evidence && Math.abs(evidence[1]) >= 1) {
       line.append(`; the source ${evidence[0] ? `(“${evidence[0]}”) ` : ""}${evidence[1] > 0 ? "supports" : "contradicts"} it`);
     }
-    if (others && (doubtful || pronoun === mine)) {
-      const forms = others.map(([form, value]) => `“${form === "i" ? "I" : form}” ${shown(value)}`).join(", ");
+    if (others && (preferred || pronoun === mine)) {
+      const forms = others.map(([form, value]) => `“${formLabel(form)}” ${shown(value)}`).join(", ");
       if (!others.length) line.append("; no alternative form fits here");
       else line.append(`; ${others[0][1] > score ? "the model prefers" : "alternatives:"} ${forms}`);
     }
     lines.push(line);
   }
   for (const item of output[LINKS]) {
-    if (item[0] === NOTHING) lines.push(el("div", {}, `reference: “${item[2]}”; no counterpart here`));
-    if (item[0] === WORD) lines.push(el("div", {}, `reference: “${item[2]}”; here “${item[4]}”`));
+    if (item[0] === NOTHING) lines.push(el("div", {}, `reference: “${formLabel(item[2])}”; no counterpart here`));
+    if (item[0] === WORD) lines.push(el("div", {}, `reference: “${formLabel(item[2])}”; here “${item[4]}”`));
   }
   if (weights) lines.push(el("div", { className: "looks" }, looksAt(output, mine, weights, shift)));
   return lines;
@@ -211,19 +225,19 @@ function looksAt(output, pronoun, weights, shift) {
 
 // ---- filtering and sorting segments
 
-// The best systems, within the tie threshold; all of them: a tie; none: a system has no pronoun, or there is only one.
-function betterOf(segment) {
-  const scores = segment[OUTPUTS].map((output) => output[SCORE]);
-  if (scores.some((score) => score === null) || scores.length < 2) return [];
-  const best = Math.max(...scores);
-  return [...scores.keys()].filter((at) => best - scores[at] <= data.tie);
+// What the result's decision says about a segment, by what it decides, and the largest difference.
+function badge(segment) {
+  const best = segment[BEST];
+  if (best === null) return [];
+  const parts = best.length ? ["better by ", data.by, ": ", ...best.flatMap((at, k) => (k ? [", ", named(at)] : [named(at)]))] : ["tie by ", data.by];
+  const title = `${segment[OUTPUTS].length > 2 ? "largest difference" : "difference"} ${segment[GAP].toFixed(4)} (${data.unit})`;
+  return [el("span", { className: "badge", title }, ...parts, best.length ? ` (${segment[GAP].toFixed(2)})` : "")];
 }
 
 function isBetter(segment, wanted) {
-  const best = betterOf(segment);
-  const tie = best.length === segment[OUTPUTS].length;
-  if (wanted === "tie") return tie;
-  return wanted === "none" ? !best.length : !tie && best.includes(Number(wanted));
+  const best = segment[BEST];
+  if (wanted === "none") return best === null;
+  return best !== null && (wanted === "tie" ? !best.length : best.includes(Number(wanted)));
 }
 
 const haystacks = [];
@@ -250,7 +264,7 @@ function inCell(place) {
 const lowest = (segment) => Math.min(...segment[OUTPUTS].flatMap((o) => o[PRONOUNS].map((p) => p[1])), Infinity);
 const wrong = (segment) => segment[OUTPUTS].reduce((sum, o) => sum + o[LINKS].filter((link) => link[0] !== SAME).length, 0);
 const ORDERS = {
-  gap: () => 0,
+  gap: () => 0, // the order of the data
   lowest: (a, b) => lowest(a) - lowest(b),
   wrong: (a, b) => wrong(b) - wrong(a),
   order: (a, b) => a[NUMBER] - b[NUMBER],
@@ -278,7 +292,7 @@ function told() {
   if (cut) parts.push(`${cut} with smaller differences left out by --limit`);
   $("found").textContent = `${parts.join("; ")}.`;
   const filters = [];
-  if (state.cell) filters.push(`“${state.cell.column}” for “${state.cell.row}” in \u2068${data.systems[state.cell.system][0]}\u2069`);
+  if (state.cell) filters.push(`“${formLabel(state.cell.column)}” for “${formLabel(state.cell.row)}” in \u2068${data.systems[state.cell.system][0]}\u2069`);
   if ($("search").value) filters.push(`search “${$("search").value}”`);
   if ($("better").value !== "") filters.push(`better system: ${$("better").selectedOptions[0].text}`);
   $("clear").hidden = !filters.length;
@@ -336,6 +350,14 @@ function follow() {
 
 // ---- the confusion matrix
 
+// The forms of these cells, most frequent first: one order for rows and columns, so that there is a diagonal.
+function inOrder(cells) {
+  const found = new Map();
+  for (const { row, column, count } of cells) for (const name of [row, column]) found.set(name, (found.get(name) || 0) + count);
+  const last = (name) => (name.startsWith("(") ? 1 : 0);
+  return [...found.keys()].sort((a, b) => last(a) - last(b) || found.get(b) - found.get(a) || (a < b ? -1 : 1));
+}
+
 function matrix() {
   if (!data.confusion) return;
   const system = Number($("matrix-system").value);
@@ -348,27 +370,23 @@ function matrix() {
       if ((form === "" || row === form || column === form) && !(only && row === column)) cells.push({ row, column, count });
     }
   }
-  const sums = (key) => {
-    const found = new Map();
-    for (const cell of cells) found.set(cell[key], (found.get(cell[key]) || 0) + cell.count);
-    const last = (name) => (name.startsWith("(") ? 1 : 0);
-    return [...found.keys()].sort((a, b) => last(a) - last(b) || found.get(b) - found.get(a) || (a < b ? -1 : 1));
-  };
-  const rows = sums("row"), columns = sums("column");
+  const order = inOrder(cells);
+  const held = (key) => new Set(cells.map((cell) => cell[key]));
+  const [rows, columns] = form === "" ? [order, order] : ["row", "column"].map((key) => order.filter((name) => held(key).has(name)));
   const top = Math.max(1, ...cells.filter((cell) => cell.row !== cell.column).map((cell) => cell.count));
   const table = el("table");
   const corner = el("th", {}, "ref ↓");
-  table.append(el("thead", {}, el("tr", {}, corner, ...columns.map((name) => el("th", { scope: "col" }, name)))));
+  table.append(el("thead", {}, el("tr", {}, corner, ...columns.map((name) => el("th", { scope: "col" }, formLabel(name))))));
   const body = el("tbody");
   for (const row of rows) {
-    const line = el("tr", {}, el("th", { scope: "row" }, row));
+    const line = el("tr", {}, el("th", { scope: "row" }, formLabel(row)));
     for (const column of columns) {
       const count = (counts[row] || {})[column];
       const td = el("td", { className: row === column ? "same" : "" }, count ? "" : "·");
       if (count && only && row === column) td.append("=");
       if (count && !(only && row === column) && (form === "" || row === form || column === form)) {
         const button = el("button", { type: "button" }, String(count));
-        button.setAttribute("aria-label", `${column} for ${row}, ${count} times: list the segments`);
+        button.setAttribute("aria-label", `${formLabel(column)} for ${formLabel(row)}, ${count} times: list the segments`);
         button.style.setProperty("--share", row === column ? 0 : Math.sqrt(count / top).toFixed(3));
         const mine = state.cell && state.cell.system === system && state.cell.row === row && state.cell.column === column;
         if (mine) td.classList.add("chosen");
@@ -397,7 +415,7 @@ function options(select, entries) {
 // Marks tables that are wider than the page as scrollable.
 function hints() {
   for (const box of document.querySelectorAll(".wide")) {
-    const across = box.scrollWidth > box.clientWidth + 1;
+    const across = box.scrollWidth > box.clientWidth + SLACK;
     const down = box.scrollHeight > box.clientHeight + 1;
     let hint = box.previousElementSibling;
     if (!hint || !hint.classList.contains("scrolls")) {
@@ -417,7 +435,7 @@ function theme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   $("theme").textContent = THEMES[name];
-  $("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "system" : name}`);
+  $("theme").setAttribute("aria-label", `Colour theme: ${name}`);
   try { localStorage.setItem("pronmetric-theme", name); } catch { /* no storage: the choice lasts as long as the page */ }
 }
 function storedTheme() {
@@ -461,8 +479,11 @@ document.addEventListener("keydown", (event) => {
 
 function legend() {
   const [low, high] = data.range;
-  const scale = [`pronoun scores: ${low.toFixed(data.probability ? 0 : 2)}`, el("i", { className: "scale" }), high.toFixed(data.probability ? 0 : 2)];
-  $("legend").append(el("span", {}, ...scale));
+  if (data.doubtful === null) $("legend").append(el("span", {}, `pronoun scores: ${low.toFixed(2)}`, el("i", { className: "scale" }), high.toFixed(2)));
+  else {
+    $("legend").append(el("span", {}, "pronoun scores: 0", el("i", { className: "scale doubtful" }), String(data.doubtful), el("i", { className: "scale fine" }), "1; ",
+      el("i", { className: "sample" }, "dashed"), `: doubtful, below ${data.doubtful}`));
+  }
   const heat = data.segments.some((segment) => lowestPronoun(segment));
   if (heat) $("legend").append(el("span", {}, "attention of the selected pronoun: none", el("i", { className: "heat" }), "highest"));
   else $("attention").parentElement.hidden = true;
@@ -475,6 +496,8 @@ function begin() {
     theme(names[(names.indexOf(storedTheme()) + 1) % names.length]);
   };
   const names = data.systems.map(([label, name], at) => [String(at), label, name]);
+  $("better-label").textContent = `Better system by ${data.by}`;
+  $("sort").querySelector("[value=gap]").textContent = `largest difference of ${data.by}`;
   options($("better"), [["", "any"], ...names, ["tie", "tie"], ["none", "not compared"]]);
   if (data.systems.length < 2) {
     $("better").parentElement.hidden = true;
@@ -487,13 +510,14 @@ function begin() {
       Object.entries(columns).map(([column, count]) => (row === column ? 0 : count))).reduce((a, b) => a + b, 0));
     $("matrix-system").value = String(wrongs.indexOf(Math.max(...wrongs)));
     const forms = new Set(data.confusion.flatMap((counts) => Object.entries(counts).flatMap(([row, columns]) => [row, ...Object.keys(columns)])));
-    options($("matrix-form"), [["", "all"], ...[...forms].sort().map((form) => [form, form])]);
+    options($("matrix-form"), [["", "all"], ...[...forms].sort().map((form) => [form, formLabel(form)])]);
     for (const id of ["matrix-system", "matrix-form", "matrix-wrong"]) $(id).onchange = matrix;
   } else {
     $("confusion-controls").hidden = $("matrix").hidden = true;
     $("confusion-hint").textContent = "The result has no reference translation to compare with.";
     $("sort").querySelector("[value=wrong]").remove();
   }
+  document.body.classList.toggle("unbounded", data.doubtful === null);
   matrix();
   legend();
   let wait = 0;

@@ -8,18 +8,34 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report import embed, tables
 from pronmetric.report.chart import chart
-from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Content, Link, ModelView, confusion
+from pronmetric.report.content import (
+    ADDED,
+    NOTHING,
+    PRONOUN,
+    SAME,
+    WORD,
+    Content,
+    Link,
+    ModelView,
+    best,
+    confusion,
+    gap,
+)
 from pronmetric.report.names import short
-from pronmetric.results import Output
+from pronmetric.results import Output, Result
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.signature import Signature
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
+_UNFOLDED = 15  # pairs of systems whose table is not folded: those of six systems
 Split = Callable[[str], Sequence[Word]]
 
 
@@ -40,13 +56,24 @@ def page(content: Content, *, title: str) -> str:
         "css": css,
         "js": js,
         "chart": chart(result.systems),
+        "decision": _escape(_decision(result)),
         "systems": _table(tables.systems(result), names),
-        "pairs": f"<h3>{escape(pairs.title)}</h3>{_table(pairs, names)}" if pairs.rows else "",
+        "pairs": _pairs(pairs, names),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
         "signature": _escape(result.signature),
         "data": embed.dump_json(_data(content)),
     }
     return embed.fill(_file("page.html"), parts)
+
+
+def _decision(result: Result) -> str:
+    """How a segment's better system is decided, in words."""
+    kinds = {
+        SCORE: "the score, the mean probability of its pronouns" if result.probability else "the score",
+        ERRORS: "the expected number of wrong pronouns",
+        PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
+    }
+    return f"Which system is better in a segment is decided by {kinds[result.by]}; up to {result.tie:g} apart is a tie"
 
 
 def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
@@ -106,6 +133,7 @@ def _data(content: Content) -> dict[str, Any]:
         outputs = [
             _output(
                 output,
+                result.by,
                 strings,
                 None if content.links is None else content.links[place][k],
                 None if said is None else said[k],
@@ -114,7 +142,7 @@ def _data(content: Content) -> dict[str, Any]:
             for k, output in enumerate(segment.outputs)
         ]
         given = docs(segment.doc), strings(segment.source), strings(segment.reference)
-        segments.append([segment.number, *given, outputs])
+        segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4)])
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
     low, high = (0.0, 1.0) if result.probability or not scores else (min(scores), max(scores))
     return {
@@ -123,7 +151,11 @@ def _data(content: Content) -> dict[str, Any]:
         ],
         "probability": result.probability,
         "range": [low, high],
-        "tie": result.tie,
+        "doubtful": THRESHOLD if result.probability else None,
+        "by": result.by,
+        "unit": SEGMENT_UNITS[result.by],
+        "lang": content.language.code,
+        "sourceLang": _source_language(result.signature),
         "total": len(result.segments),
         "differing": content.differing,
         "kinds": KINDS,
@@ -138,7 +170,7 @@ def _data(content: Content) -> dict[str, Any]:
 
 
 def _output(
-    output: Output, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None, split: Split
+    output: Output, by: str, strings: _Pool, links: Sequence[Link] | None, said: ModelView | None, split: Split
 ) -> list[Any]:
     words = {word.start: k for k, word in enumerate(split(output.text))} if output.pronouns else {}
     pronouns: list[list[Any]] = []
@@ -154,7 +186,23 @@ def _output(
         pronouns.append(row)
     score = None if output.score is None else round(output.score, 4)
     marks = [[KINDS.index(link.kind), *link[1:]] for link in links or ()]
-    return [strings(output.context), strings(output.text), score, pronouns, marks]
+    decides = () if by == SCORE else (output.errors if by == ERRORS else output.preference,)
+    return [
+        strings(output.context),
+        strings(output.text),
+        score,
+        pronouns,
+        marks,
+        *(None if value is None else round(value, 4) for value in decides),
+    ]
+
+
+def _source_language(signature: str) -> str:
+    """The language of the sources where the result says it, else ""."""
+    try:
+        return dict(Signature.parse(signature).fields).get("source", "").partition("-")[0]
+    except ValueError:
+        return ""
 
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
@@ -165,21 +213,31 @@ def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
     return found
 
 
-def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A table that scrolls horizontally if too wide; `names`: the displayed names of systems."""
+def _pairs(table: tables.Table, names: Mapping[str, str]) -> str:
+    """The table of pairs under its heading; a long one is folded."""
+    heading = f"<h3>{escape(table.title)}</h3>"
+    if len(table.rows) > _UNFOLDED:
+        return f"{heading}<details><summary>{len(table.rows)} pairs</summary>{_table(table, names)}</details>"
+    return f"{heading}{_table(table, names)}" if table.rows else ""
 
-    def cell(k: int, text: str, tag: str) -> str:
-        opened = f"{'th' if k == 0 else tag}{'' if k < table.numbers_from else ' class=number'}"
+
+def _table(table: tables.Table, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A table that scrolls horizontally if too wide, and its notes; `names`: the displayed names of systems."""
+
+    def cell(place: int, k: int, text: str, tag: str) -> str:
+        kinds = ["number"] * (k >= table.numbers_from) + ["best"] * ((place, k) in table.best)
+        opened = f"{'th' if k == 0 else tag}" + (f' class="{" ".join(kinds)}"' if kinds else "")
         if k < table.numbers_from and text in names:
             return f'<{opened}><bdi title="{_escape(text)}">{_escape(names[text])}</bdi>'
         return f"<{opened}>{_escape(text)}"
 
-    def row(cells: Iterable[str], tag: str) -> str:
-        return f"<tr>{''.join(cell(k, text, tag) for k, text in enumerate(cells))}"
+    def row(place: int, cells: Iterable[str], tag: str) -> str:
+        return f"<tr>{''.join(cell(place, k, text, tag) for k, text in enumerate(cells))}"
 
-    body = "".join(row(cells, "td") for cells in table.rows)
+    body = "".join(row(place, cells, "td") for place, cells in enumerate(table.rows))
+    notes = "".join(f'<p class="hint">{_escape(note[:1].upper() + note[1:])}.</p>' for note in table.notes)
     label = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'
-    return f'<div class="wide" {label}><table><thead>{row(table.header, "th")}<tbody>{body}</table></div>'
+    return f'<div class="wide" {label}><table><thead>{row(-1, table.header, "th")}<tbody>{body}</table></div>{notes}'
 
 
 def _escape(text: str) -> str:

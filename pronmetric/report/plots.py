@@ -8,7 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.report.content import NO_WORD, OTHER_WORD, Content, confusion
+from pronmetric.eval.decision import SYSTEM_UNITS
+from pronmetric.report.content import NO_WORD, OTHER_WORD, Content, confusion, display_form
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,7 @@ def _intervals(figure: Figure, content: Content, *, pairs: bool) -> None:
     """Scores of systems, or differences of pairs, with 95 % intervals, one per row."""
     result = content.result
     if pairs:
-        label = "difference of scores, 95 % interval"
+        label = f"difference ({SYSTEM_UNITS[result.by]}), 95 % interval"
         rows = [(f"{result.names[p.a]} - {result.names[p.b]}", p.difference, p.interval) for p in result.pairs]
     else:
         label = "pronoun score, 95 % interval (higher is better)"
@@ -95,8 +96,9 @@ def _confusion(figure: Figure, content: Content) -> None:
         for (y, r), (x, c) in product(enumerate(forms), repeat=2):
             if cells[y][x]:
                 axes.text(x, y, str(count[r, c]), ha="center", va="center", fontsize=7)
-        axes.set_xticks(range(len(forms)), forms, rotation=90)
-        axes.set_yticks(range(len(forms)), forms)
+        labels = list(map(display_form, forms))
+        axes.set_xticks(range(len(forms)), labels, rotation=90)
+        axes.set_yticks(range(len(forms)), labels)
         left = len(order) - len(forms)
         axes.set_title(_plain(name) + (f" ({left} rarer forms left out)" if left else ""), fontsize=9)
         axes.set_xlabel("system")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.decision import SCORE, SYSTEM_UNITS
 from pronmetric.output.tsv import line
-from pronmetric.report.content import NOTHING, Content, Link, confusion
+from pronmetric.report.content import NOTHING, Content, Link, confusion, display_form
 from pronmetric.results import Pronoun, Result
-from pronmetric.results.records import RATES
+from pronmetric.results.records import RATES, pair_notes, system_notes
 
 TABLES = ("systems", "pairs", "confusion", "pronouns")
 
@@ -20,15 +23,30 @@ _LATEX = str.maketrans(
     | {"~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "\\": "\\textbackslash{}", "\n": " ", "\r": " "}
     | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
 )
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
 
 
 class Table(NamedTuple):
-    """A table of strings; columns from the first numeric one on are right-aligned."""
+    """A table of strings; columns from the first numeric one on are right-aligned.
+
+    keys: the names by which columns are chosen; the header if empty. narrow: the keys of the columns that fit a printed
+    page; all if empty. best: cells with the best figure of their column, (row, column) from 0. notes: what its reader
+    must know.
+    """
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers_from: int = 1
+    keys: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
+    best: frozenset[tuple[int, int]] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.keys or self.header
 
 
 def make(name: str, content: Content) -> Table:
@@ -40,11 +58,32 @@ def make(name: str, content: Content) -> Table:
     return confusions(content) if name == "confusion" else pronouns(content)
 
 
+def choose(table: Table, columns: Sequence[str]) -> Table:
+    """The table with these columns, by their names, in this order.
+
+    Raises:
+        PronmetricError: it has no such column.
+    """
+    if missing := [name for name in columns if name not in table.names]:
+        raise PronmetricError(
+            f"the table of {table.title.lower()} has no column {missing[0]}; it has: {', '.join(table.names)}"
+        )
+    places = [table.names.index(name) for name in columns]
+    return table._replace(
+        header=tuple(table.header[k] for k in places),
+        rows=tuple(tuple(row[k] for k in places) for row in table.rows),
+        numbers_from=next((at for at, k in enumerate(places) if k >= table.numbers_from), len(places)),
+        keys=tuple(columns),
+        narrow=(),
+        best=frozenset((row, at) for at, k in enumerate(places) for row, column in table.best if column == k),
+    )
+
+
 def systems(result: Result) -> Table:
     """Scores and rates with 95 % intervals, and the baseline scores of `score --also`."""
     older = tuple(dict.fromkeys(name for s in result.systems for name in s.also))
     rates = [key for key in RATES if any(s.rates.get(key) is not None for s in result.systems)]
-    rows = (
+    rows = tuple(
         (
             *(s.name, number(s.score), interval(s.interval), str(s.pronouns), str(s.with_pronoun), str(s.segments)),
             *(cell for key in rates for cell in _rate(s.rates.get(key))),
@@ -54,29 +93,65 @@ def systems(result: Result) -> Table:
     )
     headings = [cell for key in rates for cell in (key.replace("_", " "), "95 % interval")]
     header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments", *headings, *older)
-    return Table("Systems", header, tuple(rows))
+    keys = ("system", "score", "score_interval", "pronouns", "segments_with_pronoun", "segments")
+    keys = (*keys, *(name for key in rates for name in (key, f"{key}_interval")), *older)
+    shown = [key for key in rates if key != "errors_per_1000_words"]
+    return Table(
+        "Systems",
+        header,
+        rows,
+        keys=keys,
+        narrow=("system", "score", "score_interval", "pronouns", *shown, *older),
+        best=_best(rows, {keys.index(key): key.startswith("errors") for key in ("score", *rates, *older)}),
+        notes=system_notes(result.systems),
+    )
 
 
 def _rate(rate: tuple[float, tuple[float, float] | None] | None) -> tuple[str, str]:
     return ("-", "-") if rate is None else (number(rate[0]), interval(rate[1]))
 
 
+def _best(rows: Sequence[Sequence[str]], columns: Mapping[int, bool]) -> frozenset[tuple[int, int]]:
+    """The best cells, as they are printed, of these columns (True: lower is better), where there are several rows."""
+    found = set()
+    for column, lower in columns.items():
+        known = {row: float(cells[column]) for row, cells in enumerate(rows) if cells[column] != "-"}
+        if len(known) > 1:
+            first = (min if lower else max)(known.values())
+            found |= {(row, column) for row, value in known.items() if value == first}
+    return frozenset(found)
+
+
 def pairs(result: Result) -> Table:
-    """Differences between systems and their significance, from `compare`."""
-    rows = (
+    """Differences between systems in the unit of what decides, and their significance, from `compare`."""
+    beside = result.by != SCORE  # the difference of the scores stands beside that of what decides
+    rows = tuple(
         (
             result.names[p.a],
             result.names[p.b],
             number(p.difference, "+.2f"),
             interval(p.interval, "+.2f"),
+            *((number(p.score_difference, "+.2f"),) if beside else ()),
             *(number(value, ".4f") for value in (p.p_bootstrap, p.p_randomisation)),
             *map(str, (p.wins, p.ties, p.losses)),
         )
         for p in result.pairs
     )
     tests = ("p, paired bootstrap", "p, approximate randomisation")
-    header = ("A", "B", "A - B", "95 % interval", *tests, "A better", "ties", "B better")
-    return Table("Pairs of systems", header, tuple(rows), numbers_from=2)
+    difference = (f"A - B ({SYSTEM_UNITS[result.by]})", "95 % interval")
+    scores = (f"score of A - B ({SYSTEM_UNITS[SCORE]})",) if beside else ()
+    return Table(
+        "Pairs of systems",
+        ("A", "B", *difference, *scores, *tests, "A better", "ties", "B better"),
+        rows,
+        numbers_from=2,
+        keys=(
+            *("a", "b", "difference", "interval"),
+            *(("score_difference",) if beside else ()),
+            *("p_bootstrap", "p_randomisation", "wins", "ties", "losses"),
+        ),
+        notes=pair_notes(result.pairs),
+    )
 
 
 def confusions(content: Content) -> Table:
@@ -84,7 +159,7 @@ def confusions(content: Content) -> Table:
     counts = [confusion(content.links or (), system) for system in range(len(content.result.systems))]
     total = {key: sum(count[key] for count in counts) for key in {key for count in counts for key in count}}
     keys = sorted((key for key in total if key[0] != key[1]), key=lambda key: (-total[key], key))
-    rows = (((*key, *(str(count[key]) for count in counts))) for key in keys)
+    rows = ((*map(display_form, key), *(str(count[key]) for count in counts)) for key in keys)
     return Table("Confusions", ("reference", "output", *content.result.names), tuple(rows), numbers_from=2)
 
 
@@ -140,19 +215,29 @@ def interval(ends: tuple[float, float] | None, form: str = ".2f") -> str:
 
 
 def markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """Tables under their headings, then the notes; characters special to Markdown or HTML are escaped."""
+    """Tables under their headings, each with its notes, then other notes; what is special to Markdown is escaped."""
 
     def line(cells: Sequence[str]) -> str:
         return f"| {' | '.join(cell.translate(_MARKDOWN) for cell in cells)} |"
+
+    def listed(notes: Sequence[str]) -> str:
+        return "\n".join(f"- {note.translate(_MARKDOWN)}" for note in notes) + "\n"
 
     parts = []
     for table in tables:
         rule = ["---" if k < table.numbers_from else "---:" for k in range(len(table.header))]
         rows = "\n".join([line(table.header), f"| {' | '.join(rule)} |", *map(line, table.rows)])
         parts.append(f"## {table.title}\n\n{rows}\n")
-    if notes:
-        parts.append("\n".join(f"- {note.translate(_MARKDOWN)}" for note in notes) + "\n")
+        if table.notes:
+            parts.append(listed(table.notes))
+    if others := _others(notes, tables):
+        parts.append(listed(others))
     return "\n".join(parts)
+
+
+def _others(notes: Sequence[str], tables: Sequence[Table]) -> list[str]:
+    """The notes that no table has."""
+    return [note for note in notes if not any(note in table.notes for table in tables)]
 
 
 def tsv(table: Table) -> str:
@@ -161,16 +246,37 @@ def tsv(table: Table) -> str:
 
 
 def latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """A `tabular` for each table, without packages; notes are comment lines."""
+    """A `table` with a caption for each, for the package booktabs; the best figures are bold, notes are comments.
 
-    def line(cells: Sequence[str]) -> str:
-        return f"  {' & '.join(cell.translate(_LATEX) for cell in cells)} \\\\\n"
-
-    parts = [f"% {' '.join(note.split())}\n" for note in notes]
+    Of a wide table the columns that fit a page are printed; a comment names the others.
+    """
+    parts = [f"% {' '.join(note.split())}\n" for note in ["\\usepackage{booktabs}", *_others(notes, tables)]]
     for table in tables:
-        columns = "".join("l" if k < table.numbers_from else "r" for k in range(len(table.header)))
-        body = line(table.header) + "  \\hline\n" + "".join(map(line, table.rows))
-        parts.append(
-            f"% {table.title}\n\\begin{{tabular}}{{{columns}}}\n  \\hline\n{body}  \\hline\n\\end{{tabular}}\n"
-        )
+        left = [name for name in table.names if table.narrow and name not in table.narrow]
+        parts.append(_latex_table(choose(table, table.narrow) if left else table, left))
     return "\n".join(parts)
+
+
+def _latex_table(table: Table, left: Sequence[str]) -> str:
+    def cell(row: int, column: int, text: str) -> str:
+        written = text.translate(_LATEX)
+        if column >= table.numbers_from:
+            written = "--" if text == "-" else _MINUS.sub("$-$", written)
+        return f"\\textbf{{{written}}}" if (row, column) in table.best else written
+
+    def line(row: int, cells: Sequence[str]) -> str:
+        return f"    {' & '.join(cell(row, column, text) for column, text in enumerate(cells))} \\\\\n"
+
+    sentences = [table.title, *(note[:1].upper() + note[1:] for note in table.notes)]
+    if table.best:
+        sentences.append("The best figure of a column is bold")
+    caption = " ".join(f"{sentence}." for sentence in sentences).translate(_LATEX)
+    label = re.sub("[^a-z0-9]+", "-", table.title.lower()).strip("-")
+    columns = "".join("l" if k < table.numbers_from else "r" for k in range(len(table.header)))
+    return (
+        (f"% columns left out, which --columns can choose: {' '.join(left)}\n" if left else "")
+        + f"\\begin{{table}}\n  \\centering\n  \\caption{{{caption}}}\n  \\label{{tab:{label}}}\n"
+        f"  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n{line(-1, table.header)}    \\midrule\n"
+        f"{''.join(line(number, row) for number, row in enumerate(table.rows))}"
+        "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+    )

@@ -5,6 +5,6 @@ verbs, `read` reads the JSON, and `records` are what it returns.
 """
 
 from pronmetric.results.read import read
-from pronmetric.results.records import FEW, Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.results.records import FEW, Output, Pair, Pronoun, Result, Segment, System, Verdict, judge
 
-__all__ = ["FEW", "Output", "Pair", "Pronoun", "Result", "Segment", "System", "read"]
+__all__ = ["FEW", "Output", "Pair", "Pronoun", "Result", "Segment", "System", "Verdict", "judge", "read"]

@@ -1,16 +1,21 @@
-"""The content of a result of `compare`: one entry and one row for each segment and pair of systems."""
+"""The content of a result of `compare`: one entry for each segment; in the table, a row for each segment and pair.
+
+An entry holds "outputs", the texts with their scores in the order of the systems, and "pairs", one object for each two
+systems in the order of the file's own "pairs". "a_decided" and "b_decided" are positions in the outputs' "pronouns".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pronmetric.results.write import Writer, interval, pronoun, round_score, segment_entry, system
+from pronmetric.eval.decision import SEGMENT_UNITS, SYSTEM_UNITS
+from pronmetric.results.write import Writer, interval, round_score, segment_entry, system
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
-from pronmetric.scoring.score import PronounScore
+from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
 
-COLUMNS = ("a", "b", "segment", "doc", "better", "difference", "a_score", "b_score", "a_decided", "b_decided")
+COLUMNS = ("a", "b", "segment", "doc", "better", "difference", "by", "a_score", "b_score", "a_decided", "b_decided")
 
 
 def columns(references: Iterable[str]) -> tuple[str, ...]:
@@ -18,38 +23,54 @@ def columns(references: Iterable[str]) -> tuple[str, ...]:
     return (*COLUMNS, *(f"difference with {name}" for name in references))
 
 
-def add_segment(writer: Writer, number: int, row: Row, pair: PairDecision) -> None:
-    """Add a segment of a pair of systems to the files."""
-    decision = pair.decision
+def add_segment(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str) -> None:
+    """Add a segment to the files: its outputs, and the decisions on all pairs of systems, in order."""
+    scored = [pairs[0].decision.a, *(pair.decision.b for pair in pairs[: len(row.texts) - 1])]  # 0 and 1, 0 and 2, ...
     content: dict[str, Any] = {
-        "a": pair.names[0],
-        "b": pair.names[1],
         "segment": number,
         "doc": row.doc,
         "source": row.source,
         "reference": row.reference,
-        "better": decision.better,
-        "difference": round_score(decision.difference),
-        "a_text": row.texts[pair.a],
-        "b_text": row.texts[pair.b],
-        "a_scored": segment_entry(decision.a),
-        "b_scored": segment_entry(decision.b),
-        "a_decided": [pronoun(p) for p in decision.a_decided],
-        "b_decided": [pronoun(p) for p in decision.b_decided],
+        "outputs": [{"text": text, **segment_entry(one)} for text, one in zip(row.texts, scored, strict=True)],
+        "pairs": [_pair(pair, scored[pair.a], scored[pair.b]) for pair in pairs],
     }
-    if pair.by_reference:
-        content["by_reference"] = _by_reference(row, pair.by_reference)
-    cells = (*pair.names, number, row.doc, decision.better, decision.difference, decision.a.score, decision.b.score)
+    if names := list(pairs[0].by_reference):
+        content["references"] = [
+            {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
+        ]
+    writer.segment(content, (_cells(number, row, pair, by) for pair in pairs))
+
+
+def _pair(pair: PairDecision, a: SegmentScore, b: SegmentScore) -> dict[str, Any]:
+    """The decision on a pair, with its own scores where those of the outputs are of other contexts ("crossed")."""
+    decision = pair.decision
+    own = {"a_scored": (decision.a, a), "b_scored": (decision.b, b)}
+    references = [{"reference": name, **_verdict(one)} for name, one in pair.by_reference.items()]
+    return {
+        **_verdict(decision),
+        "a_decided": _places(decision.a_decided, decision.a),
+        "b_decided": _places(decision.b_decided, decision.b),
+        **{side: segment_entry(its) for side, (its, shown) in own.items() if its is not shown and its != shown},
+        **({"by_reference": references} if references else {}),
+    }
+
+
+def _verdict(decision: Decision) -> dict[str, Any]:
+    return {"better": decision.better, "difference": round_score(decision.difference)}
+
+
+def _places(decided: Sequence[PronounScore], segment: SegmentScore) -> list[int]:
+    """Where the pronouns stand among those of the segment."""
+    starts = [p.start for p in segment.pronouns]
+    return [starts.index(p.start) for p in decided]
+
+
+def _cells(number: int, row: Row, pair: PairDecision, by: str) -> tuple[object, ...]:
+    decision = pair.decision
+    cells = (*pair.names, number, row.doc, decision.better, decision.difference, by)
+    scores = decision.a.score, decision.b.score
     decided = list_pronouns(decision.a_decided), list_pronouns(decision.b_decided)
-    differences = (one.difference for one in pair.by_reference.values())
-    writer.segment(content, [(*cells, *decided, *differences)])
-
-
-def _by_reference(row: Row, decisions: Mapping[str, Decision]) -> list[dict[str, Any]]:
-    return [
-        {"reference": name, "text": text, "difference": round_score(one.difference), "better": one.better}
-        for (name, one), text in zip(decisions.items(), row.references, strict=True)
-    ]
+    return (*cells, *scores, *decided, *(one.difference for one in pair.by_reference.values()))
 
 
 def list_pronouns(pronouns: Sequence[PronounScore]) -> str:
@@ -57,8 +78,13 @@ def list_pronouns(pronouns: Sequence[PronounScore]) -> str:
     return ", ".join(f"{p.text} {p.score:.2f}" for p in pronouns)
 
 
-def pair_entry(pair: PairResult) -> dict[str, Any]:
-    """A pair of systems in JSON."""
+def decision_entry(by: str, tie: float) -> dict[str, Any]:
+    """What decides, in JSON: one of `DECISIONS`, the unit of the segments' differences, and the tie threshold."""
+    return {"by": by, "unit": SEGMENT_UNITS[by], "tie": tie}
+
+
+def pair_entry(pair: PairResult, *, by: str) -> dict[str, Any]:
+    """A pair of systems in JSON; "difference" is in "unit", "score_difference" that of the two scores."""
     outcome = pair.outcome
     each = [
         {
@@ -75,6 +101,8 @@ def pair_entry(pair: PairResult) -> dict[str, Any]:
         "a": system(pair.names[0], outcome.a),
         "b": system(pair.names[1], outcome.b),
         "difference": round_score(outcome.difference),
+        "unit": SYSTEM_UNITS[by],
+        "score_difference": round_score(outcome.score_difference),
         "interval": interval(outcome.interval),
         "a_ahead": round_score(outcome.a_ahead),
         "p_bootstrap": round_score(outcome.p_bootstrap),

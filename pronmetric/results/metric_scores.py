@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from pronmetric import results
 from pronmetric.errors import InputError
-from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
-from pronmetric.results import Output, Result
+from pronmetric.eval.decision import ERRORS, SCORE
+from pronmetric.results import Result
 from pronmetric.suites import wmt_scores
 from pronmetric.text.lines import iter_lines
 
@@ -93,16 +93,10 @@ def _by(found: Result, by: str, path: str) -> Result:
             raise InputError(f"{system.name} has no {rate}, which --by {by} needs: score the texts again", file=path)
         systems.append(system._replace(score=sign * value[0]))
     segments = (
-        segment._replace(outputs=tuple(output._replace(score=_signed(output, by)) for output in segment.outputs))
+        segment._replace(outputs=tuple(output._replace(score=output.value(by)) for output in segment.outputs))
         for segment in found.segments
     )
     return replace(found, systems=tuple(systems), segments=tuple(segments))
-
-
-def _signed(output: Output, by: str) -> float | None:
-    if by == PREFERENCE:
-        return output.preference
-    return None if output.errors is None or output.score is None else -output.errors
 
 
 def _refuse_other(by: str, path: str) -> None:

@@ -9,13 +9,27 @@ from itertools import combinations, pairwise
 from typing import Any, NoReturn, TypeVar
 
 from pronmetric.errors import InputError
+from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
-from pronmetric.results.records import FEW, RATES, Output, Pair, Pronoun, Result, Segment, System
-from pronmetric.scoring.comparison import TIE_THRESHOLD
+from pronmetric.results.records import (
+    RATES,
+    UNITS,
+    Output,
+    Pair,
+    Pronoun,
+    Result,
+    Segment,
+    System,
+    Verdict,
+    judge,
+    pair_notes,
+)
+from pronmetric.results.write import FORMAT
+from pronmetric.scoring.comparison import TIE, TIE_THRESHOLD, A, B
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
-from pronmetric.text.context import History
+from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, History
 
 Value = TypeVar("Value")
 
@@ -51,6 +65,21 @@ def _shipped(code: str) -> Language | None:
     return languages.language(code) if code in (languages.ENGLISH.code, *tables.codes()) else None
 
 
+class _Contexts:
+    """The contexts of the outputs of a comparison, whose file does not hold them, segment by segment."""
+
+    def __init__(self, kind: str, size: int, systems: int) -> None:
+        self._kind = kind
+        self._own = [History(size=size) for _ in range(systems)]
+        self._reference = History(size=size)
+
+    def of(self, texts: Sequence[str], reference: str | None, doc: str | None) -> list[str]:
+        """The context of each text of the next segment; those of "crossed" are the texts' own."""
+        common = self._reference.context(reference or "", doc)
+        own = [history.context(text, doc) for history, text in zip(self._own, texts, strict=True)]
+        return {COMMON: [common] * len(texts), NONE: [""] * len(texts)}.get(self._kind, own)
+
+
 class _Reader:
     """Converts parsed JSON; errors name the file and the place in it."""
 
@@ -61,19 +90,27 @@ class _Reader:
 
     def result(self, value: Any) -> Result:
         top = self._check_type(value, dict, "the file")
+        version = top.get("format", 1)
+        if version not in (1, FORMAT) or isinstance(version, bool):
+            self._refuse(f'"format" is {_quote(version)}, expected 1 or {FORMAT}: read it with a newer pronmetric')
         items = self._list(top, "segments", "the file")
         signature = self._get(top, "signature", str, "the file")
         self._language = _shipped(language_code(signature))
         if not items:
             self._refuse('"segments" is empty: there is nothing to report')
+        by = top.get("by", SCORE)
+        if by not in DECISIONS:
+            self._refuse(f'"by" must be one of {", ".join(DECISIONS)}, got {_quote(by)}; {_HOW}')
+        tie = self._number(top, "tie", "the file") if "tie" in top or "pairs" in top else TIE_THRESHOLD
         if "pairs" in top:
-            systems, pairs, segments = self._read_comparison(top, items, signature)
-            tie = self._number(top, "tie", "the file")
+            systems, pairs = self._read_systems_and_pairs(top)
+            contexts = self._contexts(signature, len(systems))
+            segments = (self._read_old_comparison if version == 1 else self._read_comparison)(items, systems, contexts)
         elif "systems" in top:
             systems = tuple(
                 self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
             )
-            pairs, segments, tie = (), self._read_scores(items, systems), TIE_THRESHOLD
+            pairs, segments = (), self._read_scores(items, systems, by=by, tie=tie)
         else:
             self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
         notes = (
@@ -86,15 +123,12 @@ class _Reader:
                 * (len(systems) > 2)
                 + "; attention and alternative pronouns are computed with the system's own context"
             )
-        if "|references:" in signature and any("by_reference" in item for item in items if isinstance(item, dict)):
+        if "|references:" in signature and any("by_reference" in item or "references" in item for item in items):
             notes.append(
                 "scores are means over the contexts of several references; the first reference is shown, and attention "
                 "and alternatives are computed in its context"
             )
-        if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
-            notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
-        if len(pairs) > 1:
-            notes.append("p values of pairs are adjusted by Holm's method, their intervals are not")
+        notes += pair_notes(pairs)
         return Result(
             systems=systems,
             pairs=pairs,
@@ -102,11 +136,14 @@ class _Reader:
             signature=signature,
             tie=tie,
             probability=self._bounded,
+            by=by,
             notes=tuple(notes),
         )
 
-    def _read_scores(self, items: Sequence[Any], systems: Sequence[System]) -> tuple[Segment, ...]:
-        """The segments of `score`: one entry for each segment and system."""
+    def _read_scores(
+        self, items: Sequence[Any], systems: Sequence[System], *, by: str, tie: float
+    ) -> tuple[Segment, ...]:
+        """The segments of `score`: one entry for each segment and system; the verdicts are those of `compare`."""
         rows = []
         for number, row in enumerate(self._rows(items, len(systems), "systems")):
             outputs = []
@@ -116,13 +153,11 @@ class _Reader:
                 self._expect(entry, {"system": system.name, "segment": number}, where)
                 context = self._get(entry, "context", str, where)
                 outputs.append(self._output(entry, self._get(entry, "text", str, where), context, where))
-            rows.append(self._segment(number, row[0], tuple(outputs)))
+            rows.append(self._segment(number, row[0], tuple(outputs), judge(outputs, by=by, tie=tie)))
         return tuple(rows)
 
-    def _read_comparison(
-        self, top: Mapping[str, Any], items: Sequence[Any], signature: str
-    ) -> tuple[tuple[System, ...], tuple[Pair, ...], tuple[Segment, ...]]:
-        """Systems, pairs and segments of `compare`: one entry for each segment and pair of systems."""
+    def _read_systems_and_pairs(self, top: Mapping[str, Any]) -> tuple[tuple[System, ...], tuple[Pair, ...]]:
+        """The systems and pairs of `compare`; a pair holds both of its systems."""
         given = self._list(top, "pairs", "the file")
         count = next((n for n in range(2, len(given) + 2) if n * (n - 1) // 2 == len(given)), 0)
         if not count:
@@ -138,31 +173,65 @@ class _Reader:
             self._pair(entry, *place, f'"pairs", entry {i}')
             for i, (place, entry) in enumerate(zip(places, entries, strict=True))
         )
-        kind = self._context_kind(signature)
-        histories = [History() for _ in systems]
-        shared = History()
+        return systems, pairs
+
+    def _read_comparison(
+        self, items: Sequence[Any], systems: Sequence[System], contexts: _Contexts
+    ) -> tuple[Segment, ...]:
+        """The segments of `compare`: an entry for each, with its outputs and its verdicts."""
+        pairs = len(systems) * (len(systems) - 1) // 2
+        segments = []
+        for number, item in enumerate(items):
+            entry = self._check_type(item, dict, where := f'"segments", entry {number}')
+            self._expect(entry, {"segment": number}, where)
+            listed, judged = self._list(entry, "outputs", where), self._list(entry, "pairs", where)
+            if (len(listed), len(judged)) != (len(systems), pairs):
+                found = f"{len(listed)} outputs and {len(judged)} pairs"
+                self._refuse(f"{where}: expected {len(systems)} outputs and {pairs} pairs, got {found}")
+            places = [f"{where}, output {k}" for k in range(len(listed))]
+            texts = [
+                self._get(self._check_type(output, dict, place), "text", str, place)
+                for output, place in zip(listed, places, strict=True)
+            ]
+            own = contexts.of(texts, self._optional((where, entry), "reference"), self._optional((where, entry), "doc"))
+            outputs = tuple(map(self._output, listed, texts, own, places))
+            verdicts = tuple(self._verdict(pair, where, k) for k, pair in enumerate(judged))
+            segments.append(self._segment(number, (where, entry), outputs, verdicts))
+        return tuple(segments)
+
+    def _read_old_comparison(
+        self, items: Sequence[Any], systems: Sequence[System], contexts: _Contexts
+    ) -> tuple[Segment, ...]:
+        """The segments of `compare` in format 1: an entry for each segment and pair of systems."""
+        places = list(combinations(range(len(systems)), 2))
         segments = []
         for number, row in enumerate(self._rows(items, len(places), "pairs")):
             for (where, entry), (a, b) in zip(row, places, strict=True):
                 self._expect(entry, {"a": systems[a].name, "b": systems[b].name, "segment": number}, where)
-            texts = [
-                self._get(row[max(x - 1, 0)][1], "b_text" if x else "a_text", str, row[0][0]) for x in range(count)
-            ]
-            doc, reference = self._optional(row[0], "doc"), self._optional(row[0], "reference")
-            common = shared.context(reference or "", doc)
-            own = [history.context(text, doc) for history, text in zip(histories, texts, strict=True)]
-            outputs = []
-            for x, text in enumerate(texts):
-                where, entry = row[max(x - 1, 0)]
-                context = {"common": common, "none": ""}.get(kind, own[x])
-                scored = self._get(entry, "b_scored" if x else "a_scored", dict, where)
-                outputs.append(self._output(scored, text, context, where))
-            segments.append(self._segment(number, row[0], tuple(outputs)))
-        return systems, pairs, tuple(segments)
+            held = [(*row[max(x - 1, 0)], "b" if x else "a") for x in range(len(systems))]
+            texts = [self._get(entry, f"{side}_text", str, where) for where, entry, side in held]
+            own = contexts.of(texts, self._optional(row[0], "reference"), self._optional(row[0], "doc"))
+            outputs = tuple(
+                self._output(self._get(entry, f"{side}_scored", dict, where), text, context, where)
+                for (where, entry, side), text, context in zip(held, texts, own, strict=True)
+            )
+            verdicts = tuple(self._verdict(entry, where, None) for where, entry in row)
+            segments.append(self._segment(number, row[0], outputs, verdicts))
+        return tuple(segments)
 
-    def _context_kind(self, signature: str) -> str:
+    def _verdict(self, value: Any, where: str, pair: int | None) -> Verdict:
+        """A verdict; pair: its place among those of the segment, None if the entry is of one pair."""
+        where = where if pair is None else f"{where}, pair {pair}"
+        entry = self._check_type(value, dict, where)
+        better, difference = entry.get("better"), self._maybe(entry, "difference", where)
+        if better not in (A, B, TIE, None) or (better is None) != (difference is None):
+            self._refuse(f'{where}: "better" must be "a", "b" or "tie", with a difference, or null without one')
+        return Verdict(better, difference)
+
+    def _contexts(self, signature: str, systems: int) -> _Contexts:
         try:
-            return Signature.parse(signature)["context"]
+            fields = dict(Signature.parse(signature).fields)
+            return _Contexts(fields["context"], int(fields.get("context_size", CONTEXT_SIZE)), systems)
         except (ValueError, KeyError):
             self._refuse(f'"signature" names no context; {_HOW}')
 
@@ -176,9 +245,15 @@ class _Reader:
         for start, end in pairwise(range(0, len(rows) + 1, size)):
             yield rows[start:end]
 
-    def _segment(self, number: int, entry: tuple[str, Mapping[str, Any]], outputs: tuple[Output, ...]) -> Segment:
+    def _segment(
+        self,
+        number: int,
+        entry: tuple[str, Mapping[str, Any]],
+        outputs: tuple[Output, ...],
+        verdicts: tuple[Verdict, ...],
+    ) -> Segment:
         doc, source, reference = (self._optional(entry, key) for key in ("doc", "source", "reference"))
-        return Segment(number, doc, source, reference, outputs)
+        return Segment(number, doc, source, reference, outputs, verdicts)
 
     def _output(self, scored: Mapping[str, Any], text: str, context: str, where: str) -> Output:
         score = self._maybe(scored, "score", where)
@@ -221,7 +296,13 @@ class _Reader:
             also[older] = self._maybe(self._check_type(its, dict, place), "score", place)
         name = self._get(entry, "system", str, where)
         rates = {key: self._rate(entry[key], f'{where}, "{key}"') for key in RATES if key in entry}
-        return System(name, score, self._interval(entry, where), pronouns, segments, with_pronoun, also, rates)
+        counts = pronouns, segments, with_pronoun
+        return System(name, score, self._interval(entry, where), *counts, also, rates, *self._resampled(entry, where))
+
+    def _resampled(self, entry: Mapping[str, Any], where: str) -> tuple[int | None, str]:
+        """How many units were resampled, None if not given, and which."""
+        units = self._get(entry, "units", int, where) if "units" in entry else None
+        return units, self._get(entry, "resampled", str, where) if "resampled" in entry else UNITS
 
     def _rate(self, value: Any, where: str) -> tuple[float, tuple[float, float] | None] | None:
         if value is None:
@@ -234,9 +315,11 @@ class _Reader:
             self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
         )
         wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
-        units = self._get(entry, "units", int, where) if "units" in entry else None
+        units, resampled = self._resampled(entry, where)
+        scores = [self._maybe(self._get(entry, side, dict, where), "score", where) for side in "ab"]
         tests = self._interval(entry, where), bootstrap, randomisation
-        return Pair(a, b, difference, *tests, wins, ties, losses, units)
+        of_scores = None if scores[0] is None or scores[1] is None else scores[0] - scores[1]
+        return Pair(a, b, difference, *tests, wins, ties, losses, units, of_scores, resampled)
 
     def _interval(self, entry: Mapping[str, Any], where: str) -> tuple[float, float] | None:
         ends = entry.get("interval")

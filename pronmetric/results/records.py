@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pronmetric.eval.decision import PREFERENCE, SCORE, decide
+
 RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
+UNITS = "documents or segments"  # resampled, where a file does not say which
 FEW = 10  # with fewer resampled units an interval is unreliable
 
 
@@ -37,22 +41,54 @@ class Output(NamedTuple):
     errors: float | None = None
     preference: float | None = None
 
+    def value(self, by: str) -> float | None:
+        """The number by which outputs are compared, as `SegmentScore.value`; None if the file does not have it."""
+        if by == PREFERENCE:
+            return self.preference
+        if by == SCORE or self.score is None:
+            return self.score
+        return None if self.errors is None else -self.errors
+
+
+class Verdict(NamedTuple):
+    """Which of two outputs, A and B, is better: "a", "b" or "tie"; None where a side has no pronoun.
+
+    difference: A minus B in the unit of what decides (`SEGMENT_UNITS`), above 0 if A is better; None without a verdict.
+    """
+
+    better: str | None
+    difference: float | None
+
+
+def judge(outputs: Iterable[Output], *, by: str, tie: float) -> tuple[Verdict, ...]:
+    """The verdict on each two outputs (0 and 1, 0 and 2, ...), by one of `DECISIONS` and the tie threshold."""
+    return tuple(_judge(a, b, tie) for a, b in combinations([output.value(by) for output in outputs], 2))
+
+
+def _judge(a: float | None, b: float | None, tie: float) -> Verdict:
+    better = decide(a, b, tie=tie)
+    return Verdict(None if better is None else better.lower(), None if a is None or b is None else a - b)
+
 
 class Segment(NamedTuple):
-    """One segment, with its outputs in the order of the systems. doc, source, reference: None if not given."""
+    """One segment, with its outputs in the order of the systems. doc, source, reference: None if not given.
+
+    verdicts: on each two outputs (0 and 1, 0 and 2, ...), as `compare` decided, or decides by default.
+    """
 
     number: int
     doc: str | None
     source: str | None
     reference: str | None
     outputs: tuple[Output, ...]
+    verdicts: tuple[Verdict, ...] = ()
 
 
 class System(NamedTuple):
     """A system: its score in [0, 100] (unbounded with an unbounded head) and its 95 % interval.
 
     also: its baseline scores by name, from `score --also`. rates: values and intervals by `RATES`; those that the file
-    does not have are left out.
+    does not have are left out. units: documents or segments (`resampled`) resampled; None if not given.
     """
 
     name: str
@@ -63,12 +99,15 @@ class System(NamedTuple):
     with_pronoun: int
     also: Mapping[str, float | None] = MappingProxyType({})
     rates: Mapping[str, tuple[float, tuple[float, float] | None] | None] = MappingProxyType({})
+    units: int | None = None
+    resampled: str = UNITS
 
 
 class Pair(NamedTuple):
-    """Two systems (indices): the difference of their scores, above 0 if `a` is better, and its significance.
+    """Two systems (indices): their difference, above 0 if `a` is better, its interval and its significance.
 
-    p_bootstrap, p_randomisation: Holm-adjusted. units: documents or segments resampled; None if not given.
+    The difference is in the unit of what decides (`SYSTEM_UNITS`); score_difference is that of the scores. p_bootstrap,
+    p_randomisation: Holm-adjusted. units: documents or segments (`resampled`) resampled; None if not given.
     """
 
     a: int
@@ -81,11 +120,30 @@ class Pair(NamedTuple):
     ties: int
     losses: int
     units: int | None = None
+    score_difference: float | None = None
+    resampled: str = UNITS
+
+
+def system_notes(systems: Iterable[System]) -> tuple[str, ...]:
+    """What a reader of the systems' intervals must know."""
+    return _few(systems, "their intervals are rough")
+
+
+def pair_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """What a reader of the pairs' intervals and p values must know."""
+    few = _few(pairs, "intervals and p values of pairs are rough, and the two tests can differ")
+    return few + ("p values of pairs are adjusted by Holm's method, their intervals are not",) * (len(pairs) > 1)
+
+
+def _few(resampled: Iterable[System | Pair], what: str) -> tuple[str, ...]:
+    """A note on the fewest units that were resampled, if there are fewer than `FEW`."""
+    few = min(((one.units, one.resampled) for one in resampled if one.units is not None), default=(FEW, ""))
+    return (f"only {few[0]} {few[1]} were resampled: {what}",) if few[0] < FEW else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A result. pairs: only for `compare`. tie: the tie threshold.
+    """A result. pairs: only for `compare`. tie: the tie threshold. by: what decides, one of `DECISIONS`.
 
     probability: whether pronoun scores are probabilities. notes: notes for the reader.
     """
@@ -96,6 +154,7 @@ class Result:
     signature: str
     tie: float
     probability: bool
+    by: str = SCORE
     notes: tuple[str, ...] = ()
 
     @property

@@ -11,6 +11,9 @@ from pronmetric.output.targets import AtomicFiles
 from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
 
+FORMAT = 2
+"""The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
+
 
 class Writer:
     """Writes the result files that are asked for; segments are added one by one, so that memory use is constant."""

@@ -40,7 +40,7 @@ class Decision(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Two whole systems; numbers are in the unit of `SystemScore`, differences are A minus B.
+    """Two whole systems; differences are A minus B, of what decides in its unit (`SYSTEM_UNITS`).
 
     wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments in
     which one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference; p_bootstrap:
@@ -63,6 +63,11 @@ class Outcome(NamedTuple):
     unscored: int
     resampled: str
     units: int
+
+    @property
+    def score_difference(self) -> float | None:
+        """Score of A minus score of B, whatever decides; None where one has no pronoun."""
+        return None if self.a.score is None or self.b.score is None else self.a.score - self.b.score
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ function theme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   $("theme").textContent = THEMES[name];
-  $("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "system" : name}`);
+  $("theme").setAttribute("aria-label", `Colour theme: ${name}`);
   try { localStorage.setItem("pronmetric-theme", name); } catch { /* the choice lasts as long as the page */ }
 }
 

@@ -45,19 +45,21 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     names = {"a": str(a), "b": str(c), "tie": "tie", None: "null"}
     seen = dict.fromkeys(names, 0)
     for number, (line, segment) in enumerate(zip(lines, content["segments"], strict=True)):
+        (judged,), (one, other) = segment["pairs"], segment["outputs"]
         assert line[:3] == [str(a), str(c), f"Segment {number}"]
-        assert line[3] == f"better: {names[segment['better']]}"
-        seen[segment["better"]] += 1
-        difference = segment["difference"]
+        assert line[3] == f"better: {names[judged['better']]}"
+        seen[judged["better"]] += 1
+        difference = judged["difference"]
         if difference is None:
             assert line[4] == "difference: null"
         else:  # four and five decimals
-            assert float(line[4].removeprefix("difference: ")) == pytest.approx(difference, abs=5.5e-5)
-        if segment["better"] in ("a", "b"):
-            assert segment["a_decided"] or segment["b_decided"]
-            assert (difference > 0.02) == (segment["better"] == "a")
-        if segment["better"] is None:
-            assert segment["a_scored"]["score"] is None or segment["b_scored"]["score"] is None
+            _, printed, unit = line[4].split()
+            assert float(printed) == pytest.approx(difference, abs=5.5e-5) and unit == content["unit"] == "score"
+        if judged["better"] in ("a", "b"):
+            assert judged["a_decided"] or judged["b_decided"]
+            assert (difference > 0.02) == (judged["better"] == "a")
+        if judged["better"] is None:
+            assert one["score"] is None or other["score"] is None
     assert (pair["wins"], pair["losses"], pair["ties"]) == (seen["a"], seen["b"], seen["tie"])
     assert pair["one_sided"] + pair["unscored"] == seen[None]
     assert seen["a"] and seen["b"]
@@ -65,8 +67,9 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     assert pair["interval"][0] < pair["difference"] < pair["interval"][1]
     assert (pair["resampled"], pair["units"]) == ("documents", 5)
     assert "|context:common|" in content["signature"] and content["tie"] == 0.02
+    assert (content["format"], content["by"], pair["unit"]) == (2, "score", "points")
     table = [row.split("\t") for row in read(tmp_path / "o.tsv")]
-    assert len(table) == 38 and {len(row) for row in table} == {10}
+    assert len(table) == 38 and {len(row) for row in table} == {11}
     summary = out.splitlines()[-7:]
     assert summary[0] == f"{a} against {c}"
     assert f"segments: {seen['a']} better in {a}, {seen['b']} in {c}, {seen['tie']} ties (within 0.02)" in out
@@ -83,7 +86,8 @@ def test_swapping_changes_the_signs(run: Run, sample: Path, tmp_path: Path) -> N
     run("-t", b, a, "--to_json", tmp_path / "2.json")
     first, second = [json.loads((tmp_path / f"{i}.json").read_text(encoding="utf-8")) for i in (1, 2)]
     assert first["signature"] == second["signature"] and "|context:crossed|" in first["signature"]
-    for x, y in zip(first["segments"], second["segments"], strict=True):
+    judged = ([segment["pairs"][0] for segment in each["segments"]] for each in (first, second))
+    for x, y in zip(*judged, strict=True):
         assert x["difference"] is None or x["difference"] == pytest.approx(-y["difference"], abs=2e-6)
     x, y = first["pairs"][0], second["pairs"][0]
     assert (x["wins"], x["ties"], x["losses"]) == (y["losses"], y["ties"], y["wins"])
@@ -127,7 +131,7 @@ def test_three_systems_are_compared_pairwise_as_if_alone(run: Run, sample: Path,
 def test_the_same_system_twice_ties(run: Run, sample: Path) -> None:
     out, _ = run("-t", sample / "system-a.txt", sample / "system-a.txt", "--tie", "0")
     assert set(re.findall(r"better: (\S+)", out)) == {"tie", "null"}
-    assert "difference +0.00" in out and "p = 1.0000" in out
+    assert "difference +0.00 points" in out and "p = 1.0000" in out
 
 
 def test_the_tie_threshold_of_the_checkpoint(
@@ -180,3 +184,28 @@ def test_control_characters_in_file_names_do_not_reach_the_terminal(run: Run, tm
     out, err = run("-t", evil, evil)
     assert out.splitlines()[0].startswith(f"{tmp_path}/a\\tb\\x1b[31m.txt\t{tmp_path}/a\\tb\\x1b[31m.txt\tSegment 0\t")
     assert f"{tmp_path}/a\\tb\\x1b[31m.txt against " in out and "\x1b" not in out + err
+
+
+def test_files_are_complete_when_nobody_reads_the_lines(
+    sample: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `| head`: the reader of stdout is gone after two lines."""
+    printed: list[str] = []
+
+    def gone(line: str = "", **_: object) -> None:
+        if len(printed) == 2:
+            raise BrokenPipeError
+        printed.append(line)
+
+    monkeypatch.setattr("pronmetric.cli.output.print", gone, raising=False)
+    monkeypatch.setattr("pronmetric.text.streams.discard_stdout", printed.clear)
+    texts = ["-t", str(sample / "system-a.txt"), str(sample / "system-b.txt"), "--gpus", "0"]
+    model = ["--model", str(tiny_checkpoint()), "--quiet"]
+    for verb in ("compare", "score"):
+        result = tmp_path / f"{verb}.json"
+        printed.clear()
+        assert main([verb, *texts, *model, "--to_json", str(result)]) == 0
+        content = json.loads(result.read_text(encoding="utf-8"))
+        assert len(content["segments"]) == 37 * (2 if verb == "score" else 1) and content["signature"]
+        printed[:] = ["", ""]
+        assert main([verb, *texts, *model]) == 141  # nothing to complete

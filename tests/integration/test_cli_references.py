@@ -87,10 +87,12 @@ def test_differences_are_means_over_the_references(run_tiny: Run, files: dict[st
         assert (part["a"], part["b"]) == pytest.approx((one["a"]["score"], one["b"]["score"]), abs=6e-5)
         assert f"with {name}: {part['a']:.2f} and {part['b']:.2f}, difference {part['difference']:+.2f}" in out
     for segment, row in zip(both["segments"], tsv.read(tmp_path / "2.tsv"), strict=True):
-        if segment["difference"] is not None:
-            each = [part["difference"] for part in segment["by_reference"]]
-            assert segment["difference"] == pytest.approx(fmean(each), abs=6e-5)
+        (judged,) = segment["pairs"]
+        if judged["difference"] is not None:
+            each = [part["difference"] for part in judged["by_reference"]]
+            assert judged["difference"] == pytest.approx(fmean(each), abs=6e-5)
             assert [float(row[f"difference with {name}"]) for name in (ref, other)] == pytest.approx(each, abs=6e-5)
+        assert [part["reference"] for part in segment["references"]] == [ref, other]
     assert Signature.parse(both["signature"])["references"] == "2"
     assert any("several references" in note for note in read_result(str(tmp_path / "2.json")).notes)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link, confusion, differing, gap
-from pronmetric.results import Output, Pronoun, Result, Segment, System
+from pronmetric.eval.decision import PREFERENCE, SCORE
+from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link, best, confusion, differing, gap
+from pronmetric.results import Output, Pronoun, Result, Segment, System, Verdict, judge
 
 SHE, HE = Link(SAME, 0, "she", 0, "she"), Link(PRONOUN, 0, "she", 0, "he")
 
@@ -15,10 +16,11 @@ def output(text: str, *scores: float) -> Output:
     return Output(text, "", sum(scores) / len(scores) if scores else None, pronouns)
 
 
-def result(*rows: tuple[Output, ...]) -> Result:
-    segments = tuple(Segment(number, None, None, None, outputs) for number, outputs in enumerate(rows))
+def result(*rows: tuple[Output, ...], tie: float = 0.1) -> Result:
+    judged = [judge(outputs, by=SCORE, tie=tie) for outputs in rows]
+    segments = tuple(Segment(k, None, None, None, *each) for k, each in enumerate(zip(rows, judged, strict=True)))
     systems = tuple(System(name, 50.0, None, 1, len(rows), 1) for name in "abc"[: len(rows[0])])
-    return Result(systems=systems, pairs=(), segments=segments, signature="s:1", tie=0.1, probability=True)
+    return Result(systems=systems, pairs=(), segments=segments, signature="s:1", tie=tie, probability=True)
 
 
 ROWS = (
@@ -47,9 +49,28 @@ def test_a_single_system_lists_what_is_not_the_references_or_all_without_one() -
 
 
 def test_the_tie_threshold_decides() -> None:
-    assert differing(replace(result(*ROWS), tie=0.6), None) == [1, 4]
-    assert gap(Segment(0, None, None, None, ROWS[1])) == 0.9 - 0.3
-    assert gap(Segment(0, None, None, None, ROWS[4])) == 0.0
+    assert differing(result(*ROWS, tie=0.6), None) == [1, 4]
+    segments = result(*ROWS).segments
+    assert gap(segments[1]) == 0.9 - 0.3 and gap(segments[4]) == 0.0
+    assert [best(segment) for segment in segments] == [(), (0,), (0,), None, None]
+
+
+def test_the_verdict_is_that_of_the_result_whatever_the_scores() -> None:
+    """By the preference, equal scores differ and other scores tie."""
+    equal = output("She left", 0.9)
+    outputs = tuple(equal._replace(preference=value) for value in (-1.0, 2.5))
+    segment = Segment(0, None, None, None, outputs, judge(outputs, by=PREFERENCE, tie=0.1))
+    found = replace(result(outputs), segments=(segment,), by=PREFERENCE)
+    assert segment.verdicts == (Verdict("b", -3.5),) and best(segment) == (1,) and gap(segment) == 3.5
+    assert differing(found, None) == [0]
+
+
+def test_the_best_of_several_systems_loses_to_the_fewest() -> None:
+    rows = tuple(output("She left", *scores) for scores in ((0.9,), (0.85,), (0.4,), ()))
+    (segment,) = result(rows).segments
+    assert best(segment) == (0, 1)  # 0.85 is within the threshold of 0.9; the last has no pronoun
+    circle = (Verdict("a", 1.0), Verdict("b", -1.0), Verdict("a", 1.0))  # 0 beats 1, 2 beats 0, 1 beats 2
+    assert best(segment._replace(outputs=rows[:3], verdicts=circle)) == ()
 
 
 def test_confusion_counts_rows_by_the_reference() -> None:

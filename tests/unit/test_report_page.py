@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from benchmarks.report import made_up
+from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
 from pronmetric.report.page import LEVELS, pack_weights, page, pieces
-from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
+from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
 
@@ -51,7 +52,7 @@ def small(text: str = "She left.", name: str = "a") -> Content:
         Output(text, "Anna came.", 0.9, (Pronoun(text[:3], 0, 3, 0.9),)),
         Output("He left.", "Anna came.", 0.2, (Pronoun("He", 0, 2, 0.2),)),
     )
-    segment = Segment(0, name, text, text, outputs)
+    segment = Segment(0, name, text, text, outputs, judge(outputs, by=SCORE, tie=0.01))
     systems = (System(name, 90.0, (85.0, 95.0), 1, 1, 1), System("b", 20.0, None, 1, 1, 1))
     pairs = (Pair(0, 1, 70.0, (60.0, 80.0), 0.01, None, 1, 0, 0),)
     result = Result(
@@ -75,8 +76,9 @@ def test_the_data_of_a_page_are_compact() -> None:
     data = data_of(page(small(), title="Two"))
     assert data["systems"] == [["a", "a"], ["b", "b"]] and data["docs"] == ["a"]
     assert data["strings"] == [["Anna", " came", ".", ""], ["She", " left", ".", ""], ["He", " left", ".", ""]]
-    ((number, doc, source, reference, outputs),) = data["segments"]
+    ((number, doc, source, reference, outputs, best, gap),) = data["segments"]
     assert (number, doc, source, reference) == (0, 0, 1, 1)
+    assert (data["by"], data["unit"], best, gap) == ("score", "score", [0], 0.7)
     other = [0, 0.2, [0.6, "Z00F"], [["she", 0.93], ["it", 0.5], ["they", 0.2]]]
     assert outputs[1] == [0, 2, 0.2, [other], [[1, 0, "she", 0, "he"]]]
     assert data["confusion"] == [{"she": {"she": 1}}, {"she": {"he": 1}}]

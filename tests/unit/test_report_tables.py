@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pronmetric.errors import InputError, MissingExtra
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.report import plots
 from pronmetric.report.content import NOTHING, PRONOUN, SAME, Content, Link, ModelView
-from pronmetric.report.tables import Table, latex, make, markdown, tsv
+from pronmetric.report.tables import Table, choose, latex, make, markdown, tsv
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System
 
 
@@ -66,11 +66,53 @@ def test_markdown_escapes_what_means_something() -> None:
 
 
 def test_latex_escapes_what_means_something() -> None:
-    text = latex([TABLE], ["one\ntwo"])
-    assert text.startswith("% one two\n")
-    assert "\\begin{tabular}{lr}\n  \\hline\n  system & n \\\\\n  \\hline\n" in text
-    assert "  a\\textbar{}b\\_c*d\\textless{}script\\textgreater{} & 1 \\\\\n" in text
-    assert "  50 \\% of \\textbackslash{}x \\textasciitilde{} \\{y\\}\\textasciicircum{}2 \\$ & 2 \\\\\n" in text
+    text = latex([TABLE._replace(notes=("5 % of it",), best=frozenset({(1, 1)}))], ["one\ntwo"])
+    assert text.startswith("% \\usepackage{booktabs}\n\n% one two\n")
+    assert (
+        "\\caption{Names \\& \\textless{}b\\textgreater{}. 5 \\% of it. The best figure of a column is bold.}\n" in text
+    )
+    assert "\\begin{tabular}{lr}\n    \\toprule\n    system & n \\\\\n    \\midrule\n" in text
+    assert "    a\\textbar{}b\\_c*d\\textless{}script\\textgreater{} & 1 \\\\\n" in text
+    written = "    50 \\% of \\textbackslash{}x \\textasciitilde{} \\{y\\}\\textasciicircum{}2 \\$ & \\textbf{2} \\\\\n"
+    assert f"{written}    \\bottomrule\n" in text
+
+
+def test_latex_has_the_columns_that_fit_a_page_and_the_minus_of_mathematics() -> None:
+    wide = Table("T", ("system", "d", "e"), (("x-1", "-0.50 to +1.00", "-"),), keys=("s", "d", "e"), narrow=("s", "d"))
+    text = latex([wide])
+    assert "% columns left out, which --columns can choose: e\n" in text
+    assert "    x-1 & $-$0.50 to +1.00 \\\\\n" in text
+    assert "    -- & $-$0.50 to +1.00 & x-1 \\\\\n" in latex([choose(wide, ("e", "d", "s"))._replace(numbers_from=0)])
+
+
+def test_columns_are_chosen_by_name() -> None:
+    table = make("systems", content())
+    chosen = choose(table, ("score_interval", "system"))
+    assert chosen.header == ("95 % interval", "system") and chosen.rows[0] == ("85.00 to 95.00", "a_1")
+    with pytest.raises(PronmetricError, match="has no column nothing; it has: system, score, score_interval, pronouns"):
+        choose(table, ("nothing",))
+
+
+def test_the_best_figure_of_a_column_and_a_note_at_few_documents() -> None:
+    first, second = content().result.systems
+    rates = {"errors_per_100_pronouns": (4.0, None)}, {"errors_per_100_pronouns": (3.5, (3.0, 4.0))}
+    systems = (
+        first._replace(rates=rates[0]),
+        second._replace(score=80.0, rates=rates[1], units=5, resampled="documents"),
+    )
+    table = make("systems", replace(content(), result=replace(content().result, systems=systems)))
+    assert table.best == {(0, 1), (1, table.names.index("errors_per_100_pronouns"))}  # lower is better for errors
+    assert table.notes == ("only 5 documents were resampled: their intervals are rough",)
+    assert markdown([table], [*table.notes, "other"]).count("only 5 documents") == 1
+
+
+def test_the_difference_of_a_pair_has_its_unit_and_the_scores_beside_it() -> None:
+    result = content().result
+    pairs = (result.pairs[0]._replace(difference=0.17, score_difference=-0.23),)
+    table = make("pairs", replace(content(), result=replace(result, by="preference", pairs=pairs)))
+    assert table.header[2:5] == ("A - B (mean preference)", "95 % interval", "score of A - B (points)")
+    assert table.rows[0][2:5] == ("+0.17", "-1.00 to +80.50", "-0.23")
+    assert make("pairs", content()).header[2:4] == ("A - B (points)", "95 % interval")
 
 
 def test_tab_separated_cells_hold_no_tab_and_no_line_end() -> None:
