@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
-        if clusters < FEW:
+        if clusters <= FEW:
             note(f"the intervals are based on only {clusters} {pair_figures.UNITS[unit]}")
     _note_signatures(scores, settings, note)
     if args.to_json is not None:

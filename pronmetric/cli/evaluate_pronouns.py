@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     scored_by = args.scores if scores.context is None else f"context {scores.context}"
     print(f"{args.pairs}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(_format(figures))
-    if number < FEW:
+    if number <= FEW:
         note(f"the intervals are based on only {number} {unit}s")
     if scores.counts is not None:
         note.lengths(scores.counts)

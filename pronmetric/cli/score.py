@@ -38,6 +38,7 @@ Segments are numbered from 0, as in COMET. Error messages number lines from 1: s
 --jsonl reads one JSON object per line, {{"id": ..., "text": "...", "context": ["previous", "sentences"]}}, and writes
 one per line in the same order, {{"id": ..., "score": 0.91, "errors": 0.09, "pronouns": [{{"text": "she", "start": 0,
 "end": 3, "probability": 0.91}}]}}. start and end count code points. --context none ignores the contexts of the records.
+The interval of the whole is over documents where each record has a "doc".
 
 --also adds a table of baseline scores, all in [0, 100], higher is better; the number of instances is in brackets:
   apt      share of the reference's pronouns that the output translates identically
@@ -85,7 +86,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
 
     references, counts = corpus.averaged_references(kind), Counts()
     tallies = [SystemTally(name, references) for name in corpus.systems]
-    signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
+    signature = metric.signature(context=kind, context_size=metric.context_size)
     signature = context_flag.add_references(signature, kind, corpus, args)
     columns = scores.columns(references, args.also or ())
     with (
@@ -107,7 +108,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 texts = scores.texts_of(row, text, contexts, references, each)
                 scores.add_segment(writer, head, texts, segment, also=other, each=each if references else ())
-        results = [tally.result(seed=args.seed) for tally in tallies]
+        results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         writer.finish(
             systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
 from pronmetric.cli import context_flag, load, output, score_text
 from pronmetric.output.display import visible
@@ -26,12 +25,12 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     note("context: none" if kind == NONE else "context: that of each record")
     metric = load.metric(args, note)
 
-    counts, tally, ids = Counts(), Tally(), deque[Any]()
-    signature = metric.signature(context=kind, seed=args.seed)
+    counts, tally, waiting = Counts(), Tally(), deque[record_files.Record]()
+    signature = metric.signature(context=kind)
 
     def texts() -> Iterator[Text]:
         for record in records:
-            ids.append(record.id)
+            waiting.append(record)
             yield record.text._replace(context="") if kind == NONE else record.text
 
     with (
@@ -39,14 +38,14 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         output.bar(args, total=total, unit="records") as bar,
     ):
         for segment in load.stream(metric, texts(), args, counts=counts, advance=bar.update):
-            identity = ids.popleft()
-            tally.add(segment)
+            record = waiting.popleft()
+            tally.add(segment, record.doc)
             if not args.only_system:
-                print(strict_json.dump({"id": identity, **segment_entry(segment)}))
-            scores.add_segment(writer, {"id": identity}, {}, segment)
-            if not ids:  # all records read so far are scored; a pipe may wait for them
+                print(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+            scores.add_segment(writer, {"id": record.id}, {}, segment)
+            if not waiting:  # all records read so far are scored; a pipe may wait for them
                 sys.stdout.flush()
-        score = tally.score(seed=args.seed)
+        score = tally.score()
         writer.finish(systems=[system(name, score)], counts=counts_entry(counts), signature=str(signature))
     if args.only_system:
         print(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")

@@ -13,8 +13,8 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.suites import ctxpro, suite_figures, suite_result
 
-DESCRIPTION = """Compare systems that were judged on the same items: difference of accuracy, 95 % interval and p of the
-paired bootstrap over items, p adjusted for all pairs by Holm's method."""
+DESCRIPTION = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval
+(Student's t over items), and p of the approximate randomisation, adjusted for all pairs by Holm's method."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,14 +23,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         commands, "compare", help="compare systems by their results on the same set", description=DESCRIPTION
     )
     made.add_argument("results", nargs="+", metavar="RESULT.json", help="results of `suite score --to_json`")
-    made.add_argument("--by-document", action="store_true", help="resample documents instead of items")
+    made.add_argument("--by-document", action="store_true", help="intervals and tests over documents instead of items")
     made.add_argument(
         "--subsample",
         type=numbers.positive,
         metavar="K",
         help="also as ctxpro's program: wins over the first system on K items drawn without replacement, 1000 times",
     )
-    made.add_argument("--seed", type=numbers.count, default=SEED, metavar="N", help="(default: %(default)s)")
+    made.add_argument(
+        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the test (default: %(default)s)"
+    )
     options.both(made, "to-json", metavar="FILE", help="write all figures")
     made.set_defaults(run=run)
 
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         raise PronmetricError(f"the results are of different suites: {', '.join(suites)}")
     systems = {path: verdicts for path, (_, verdicts) in read.items()}
     differences = suite_figures.compare(systems, by_document=args.by_document, seed=args.seed)
-    shares = {name: suite_figures.share(verdicts, seed=args.seed) for name, verdicts in systems.items()}
+    shares = {name: suite_figures.share(verdicts) for name, verdicts in systems.items()}
     rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
     print(table(("system", "accuracy, %", "correct", "total"), rows))
     header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         raise PronmetricError(f"--plot {args.plot}: expected a name that ends in .png or .svg")
     note = output.Notes(quiet=args.quiet)
     judged, scored_by = _judge(args, note)
-    figures = suite_figures.figures(judged.verdicts, seed=args.seed)
+    figures = suite_figures.figures(judged.verdicts)
     suite_figures_text.show(f"{args.name}: {args.set}; {scored_by}", judged, figures)
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
     write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))

@@ -69,12 +69,12 @@ def pairs(result: Result) -> Table:
             result.names[p.b],
             number(p.difference, "+.2f"),
             interval(p.interval, "+.2f"),
-            *(number(value, ".4f") for value in (p.p_bootstrap, p.p_randomisation)),
+            *(number(value, ".4f") for value in (p.p_randomisation, p.p_t)),
             *map(str, (p.wins, p.ties, p.losses)),
         )
         for p in result.pairs
     )
-    tests = ("p, paired bootstrap", "p, approximate randomisation")
+    tests = ("p, approximate randomisation", "p, t test")
     header = ("A", "B", "A - B", "95 % interval", *tests, "A better", "ties", "B better")
     return Table("Pairs of systems", header, tuple(rows), numbers_from=2)
 

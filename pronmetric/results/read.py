@@ -91,8 +91,10 @@ class _Reader:
                 "scores are means over the contexts of several references; the first reference is shown, and attention "
                 "and alternatives are computed in its context"
             )
-        if few := [pair.units for pair in pairs if pair.units is not None and pair.units < FEW]:
-            notes.append(f"{min(few)} documents or segments were resampled: intervals and p values of pairs are rough")
+        if few := [pair.units for pair in pairs if pair.units is not None and pair.units <= FEW]:
+            notes.append(
+                f"intervals and p values of pairs are rough: they are based on only {min(few)} documents or segments"
+            )
         if len(pairs) > 1:
             notes.append("p values of pairs are adjusted by Holm's method, their intervals are not")
         return Result(
@@ -230,12 +232,12 @@ class _Reader:
         return self._number(entry, "value", where), self._interval(entry, where)
 
     def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
-        difference, bootstrap, randomisation = (
-            self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
+        difference, randomisation, of_t = (
+            self._maybe(entry, key, where) for key in ("difference", "p_randomisation_holm", "p_t_holm")
         )
         wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
         units = self._get(entry, "units", int, where) if "units" in entry else None
-        tests = self._interval(entry, where), bootstrap, randomisation
+        tests = self._interval(entry, where), randomisation, of_t
         return Pair(a, b, difference, *tests, wins, ties, losses, units)
 
     def _interval(self, entry: Mapping[str, Any], where: str) -> tuple[float, float] | None:

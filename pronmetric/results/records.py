@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
-FEW = 10  # with fewer resampled units an interval is unreliable
+FEW = 20  # with no more documents or segments an interval is rough
 
 
 class Pronoun(NamedTuple):
@@ -68,15 +68,15 @@ class System(NamedTuple):
 class Pair(NamedTuple):
     """Two systems (indices): the difference of their scores, above 0 if `a` is better, and its significance.
 
-    p_bootstrap, p_randomisation: Holm-adjusted. units: documents or segments resampled; None if not given.
+    p_randomisation, p_t: Holm-adjusted, None if not given. units: documents or segments; None if not given.
     """
 
     a: int
     b: int
     difference: float | None
     interval: tuple[float, float] | None
-    p_bootstrap: float | None
     p_randomisation: float | None
+    p_t: float | None
     wins: int
     ties: int
     losses: int
