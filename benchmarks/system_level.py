@@ -214,11 +214,10 @@ def average(
 
     averages = {}
     for name, (_, figure) in FIGURES.items() if having else ():
-        value = correlation.average_draws(
-            [drawn(ranked, metric, figure) for ranked in having], units=_systems(having)
-        )
+        value = correlation.average_draws([drawn(ranked, metric, figure) for ranked in having], units=_systems(having))
         above = [drawn(ranked, metric, figure) - drawn(ranked, BLEU, figure) for ranked in beside]
-        averages[name] = Average(len(having), value, correlation.average_draws(above, units=_systems(beside)) if above else None)
+        gain = correlation.average_draws(above, units=_systems(beside)) if above else None
+        averages[name] = Average(len(having), value, gain)
     return averages
 
 

@@ -298,8 +298,8 @@ class PronounMetric:
                 with a common context, such as the reference's). "respective" scores each text in its own context.
             by: what decides, "score", "errors" or "preference"; None is what the checkpoint's config names, which was
                 chosen on development data, else "score".
-            tie: tie threshold, from 0: segments whose scores differ by no more are ties; "auto" is the checkpoint's, which ties
-                the same share of its development pairs as the share of ties in the published study.
+            tie: tie threshold, from 0: segments whose scores differ by no more are ties; "auto" is the checkpoint's,
+                which ties the same share of its development pairs as the share of ties in the published study.
             batch_size: as for `predict`.
             docs: each segment's document, the unit of intervals and tests; by default segments.
             seed: of the randomisation test.

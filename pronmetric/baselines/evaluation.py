@@ -18,8 +18,9 @@ from pronmetric.suites.seen_pairs import PronounPairs
 class Settings:
     """How scores are evaluated.
 
-    seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun pairs of the
-    training data; None where they are not known. against: another metric's scores. baselines: reference-based ones.
+    seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
+    pairs of the training data; None where they are not known. against: another metric's scores. baselines:
+    reference-based ones.
     """
 
     seed: int

@@ -149,8 +149,13 @@ def compare_with_baseline(
     metric, simple = [right for _, right, _ in kept], [right for _, _, right in kept]
 
     differences = [a - b for a, b in zip(metric, simple, strict=True)]
-    shares = (cluster_share(values, clusters) for values in (simple, metric))
-    return BaselineComparison(len(rows), len(kept), *shares, cluster_mean(differences, clusters))
+    return BaselineComparison(
+        pairs=len(rows),
+        decided=len(kept),
+        baseline=cluster_share(simple, clusters),
+        metric=cluster_share(metric, clusters),
+        difference=cluster_mean(differences, clusters),
+    )
 
 
 def compare_with_baselines(pairs: Sequence[JudgedPair], scores: Scores) -> dict[str, BaselineComparison]:

@@ -52,7 +52,8 @@ class SystemFigures(NamedTuple):
 class PairFigures(NamedTuple):
     """Two systems: the difference of the scores, above 0 if the first is better, its interval and p value.
 
-    p: of approximate randomisation. wins, ties, losses: segments in which the first is better, equal within the tie threshold, worse.
+    p: of approximate randomisation. wins, ties, losses: segments in which the first is better, equal within the tie
+    threshold, worse.
     """
 
     difference: float | None

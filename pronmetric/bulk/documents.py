@@ -32,7 +32,14 @@ class DocumentSum(NamedTuple):
 
     def plus(self, other: DocumentSum) -> DocumentSum:
         """The sums of both."""
-        return DocumentSum(*(a + b for a, b in zip(self, other, strict=True)))
+        return DocumentSum(
+            self.score + other.score,
+            self.pronouns + other.pronouns,
+            self.errors + other.errors,
+            self.words + other.words,
+            self.preference + other.preference,
+            self.preferences + other.preferences,
+        )
 
 
 @dataclass(frozen=True, slots=True)

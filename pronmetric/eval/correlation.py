@@ -1,9 +1,9 @@
 """Correlation of a metric's system scores with human scores of the same systems; numpy only.
 
 Pearson's r, Spearman's rho (average ranks), Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), each with a
-percentile bootstrap interval, expanded for small numbers. `correlate` resamples systems: the interval shows the variation over other systems.
-`correlate_segments` resamples segments, the same for all systems: the interval shows the variation over other texts,
-for these systems. Higher is better for both kinds of scores.
+percentile bootstrap interval, expanded for small numbers. `correlate` resamples systems: the interval shows the
+variation over other systems. `correlate_segments` resamples segments, the same for all systems: the interval shows the
+variation over other texts, for these systems. Higher is better for both kinds of scores.
 
 Relative to Kocmi et al.: pairs of systems with the same human score have no order and are left out of pairwise
 accuracy. On other pairs, equal scores of the metric are wrong.

@@ -78,7 +78,8 @@ def difference_of_means(
     index, number = number_clusters(clusters)
 
     def side(chosen: NDArray[np.bool_]) -> Totals:
-        return Totals(np.bincount(index, values * chosen, number), np.bincount(index, chosen, number))
+        sums, sizes = np.bincount(index, values * chosen, number), np.bincount(index, chosen, number)
+        return Totals(sums.astype(np.float64), sizes.astype(np.float64))
 
     found = difference(side(one), side(~one), level=level)
     return Estimate(found.value, found.low, found.high)

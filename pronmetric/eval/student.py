@@ -1,8 +1,8 @@
-"""Student's t distribution for any number of degrees of freedom, also a broken one; without scipy, whose import is slow.
+"""Student's t distribution for any degrees of freedom, also fractional ones; without scipy, whose import is slow.
 
 The tail is the regularised incomplete beta function, by its continued fraction (Abramowitz and Stegun 1964, 26.7.1 and
-26.5.8); above `_MANY` degrees of freedom the expansions around the normal distribution (26.7.5 and, for the tail,
-Wallace 1959) are exact to about 1e-7.
+26.5.8); above `_MANY` degrees of freedom the quantile is an expansion around the normal one (26.7.5), and the tail is
+that of Wallace (1959), with a relative error below 1e-5 for all p from 1e-9.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ class Outcome(NamedTuple):
     """Two whole systems; numbers are in the unit of `SystemScore`, differences are A minus B.
 
     wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments in
-    which one side alone has pronouns; unscored: in which neither has. p_randomisation: two-sided,
-    of approximate randomisation, the test to trust. interval: 95 % of the difference, of Student's t; p_t: two-sided,
-    below 0.05 exactly if the interval excludes 0. All None with fewer than four documents or segments.
+    which one side alone has pronouns; unscored: in which neither has. p_randomisation: two-sided, of
+    approximate randomisation, the test to trust. interval: 95 % of the difference, of Student's t; p_t: two-sided, of
+    its test, below 0.05 exactly if the interval excludes 0. All None with fewer than four documents or segments.
     """
 
     a: SystemScore

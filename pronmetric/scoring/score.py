@@ -99,7 +99,8 @@ class SystemScore(NamedTuple):
     With an unbounded head it is the plain mean. None where there is no pronoun at all.
 
     interval: 95 % interval of Student's t over `units` documents or segments (`resampled` says which) with a pronoun,
-    see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun: segments that have one.
+    see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun:
+    segments that have one.
     errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
     probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
