@@ -111,6 +111,7 @@ def _compare(
         signature = signature.plus(resamples=args.num_splits)
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
+    say = output.Lines(args.to_json, args.to_tsv)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
         output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
@@ -120,7 +121,7 @@ def _compare(
         for number, (row, scores) in enumerate(scored):
             for decided in pairs.add(scores, row.doc):
                 if not args.only_system:
-                    print(comparison_text.segment_line(number, decided))
+                    say(comparison_text.segment_line(number, decided))
                 comparisons.add_segment(writer, number, row, decided)
         results = pairs.results(seed=args.seed, resamples=args.num_splits or RESAMPLES)
         writer.finish(
@@ -131,9 +132,10 @@ def _compare(
             signature=str(signature),
         )
     for result in results:
-        print(comparison_text.summary(result, tie=threshold, by=by))
+        say(comparison_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
     if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

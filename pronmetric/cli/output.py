@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -55,6 +55,39 @@ class Notes:
                 f"words longer than the encoder reads, their ends ignored: in {counts.unread} of {counts.encoded} "
                 "distinct texts"
             )
+
+
+class Lines:
+    """Lines of a run on stdout that do not cost its files: if stdout fails (`| head`), the files are finished first.
+
+    files: those that the run writes; without one it ends where stdout fails.
+    """
+
+    def __init__(self, *files: str | None) -> None:
+        self._wait = any(file is not None for file in files)
+        self._error: OSError | None = None
+
+    def __call__(self, line: str) -> None:
+        """Print a line."""
+        self._try(lambda: print(line))
+
+    def flush(self) -> None:
+        """Pass on what was printed."""
+        self._try(sys.stdout.flush)
+
+    def finish(self) -> None:
+        """Raise the error of stdout, if there was one; the files are written."""
+        if self._error is not None:
+            raise self._error
+
+    def _try(self, do: Callable[[], object]) -> None:
+        if self._error is None:
+            try:
+                do()
+            except OSError as error:
+                if not self._wait:
+                    raise
+                self._error = error
 
 
 def bar(

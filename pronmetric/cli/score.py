@@ -89,6 +89,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
     signature = metric.signature(context=kind, context_size=metric.context_size)
     signature = context_flag.add_references(signature, kind, corpus, args)
     columns = scores.columns(references, args.also or ())
+    say = output.Lines(args.to_json, args.to_tsv)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as writer,
         output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
@@ -104,7 +105,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             ):
                 segment = tally.add(each, row.doc)
                 if not args.only_system:
-                    print(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
+                    say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 texts = scores.texts_of(row, text, contexts, references, each)
                 scores.add_segment(writer, head, texts, segment, also=other, each=each if references else ())
@@ -117,14 +118,15 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             **({} if also is None else {"also": also.signatures()}),
         )
     for result in results:
-        print(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
+        say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
-            print(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
+            say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
     if also is not None:
-        print(f"\n{also_flag.system_table(also, [result.score for result in results])}")
+        say(f"\n{also_flag.system_table(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import deque
 from collections.abc import Iterator
 
@@ -27,6 +26,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
 
     counts, tally, waiting = Counts(), Tally(), deque[record_files.Record]()
     signature = metric.signature(context=kind)
+    say = output.Lines(args.to_json, args.to_tsv)
 
     def texts() -> Iterator[Text]:
         for record in records:
@@ -41,14 +41,15 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
             record = waiting.popleft()
             tally.add(segment, record.doc)
             if not args.only_system:
-                print(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+                say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
             scores.add_segment(writer, {"id": record.id}, {}, segment)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
-                sys.stdout.flush()
+                say.flush()
         score = tally.score()
         writer.finish(systems=[system(name, score)], counts=counts_entry(counts), signature=str(signature))
     if args.only_system:
-        print(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")
+        say(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")
     score_text.note_system(name, score, note)
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

@@ -51,17 +51,17 @@ def run(args: argparse.Namespace) -> int:
     differences = suite_figures.compare(systems, by_document=args.by_document, seed=args.seed)
     shares = {name: suite_figures.share(verdicts) for name, verdicts in systems.items()}
     rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
-    print(table(("system", "accuracy, %", "correct", "total"), rows))
     header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")
-    print()
-    print(table(header, [_row(one) for one in differences], left=(0, 1)))
+    tables = [table(("system", "accuracy, %", "correct", "total"), rows)]
+    tables.append(table(header, [_row(one) for one in differences], left=(0, 1)))
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if args.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=args.subsample, seed=args.seed)
-        print(f"\n{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}")
-        print(table(("system", "p"), [(name, f"{p:.3f}") for name, p in wins.items()]))
+        title = f"{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}"
+        tables.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
         content["subsampled"] = wins
     write_json(args.to_json, content)
+    print("\n\n".join(tables))
     return 0
 
 
