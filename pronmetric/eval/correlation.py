@@ -268,7 +268,7 @@ def _correlation(value: float, drawn: _Array, units: int, level: float) -> Corre
         return Correlation(None, None, None)
     if not len(drawn):
         return Correlation(value, None, None)
-    return Correlation(value, *percentile_interval(drawn, units, level))
+    return Correlation(value, *(percentile_interval(drawn, units, level) or (None, None)))
 
 
 def _finite(values: ArrayLike) -> _Array:

@@ -74,7 +74,8 @@ def detect(
             return None
         drawn = (of(labels, values, each) for each in _weights(index, number, draws, seed))
         found = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
-        return Estimate(value, *percentile_interval(found, number)) if len(found) > 1 else Estimate(value, None, None)
+        ends = percentile_interval(found, number) if len(found) > 1 else None
+        return Estimate(value, *(ends or (None, None)))
 
     return Detection(
         pronouns=len(labels),

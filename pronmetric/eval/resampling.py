@@ -59,16 +59,17 @@ def resample(draw: Draw, *, resamples: int, width: int, seed: int) -> NDArray[np
 
 def percentile_interval(
     values: NDArray[np.float64] | Sequence[float], units: int, level: float = LEVEL
-) -> tuple[float, float]:
+) -> tuple[float, float] | None:
     """The expanded percentile interval of a figure, from its values in resamples of so many `units`, from 2.
 
     The percentiles are those of Student's t with the variance's n / (n - 1), since plain ones are too narrow with few
-    units (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 3.2).
+    units (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 3.2). None if all values are equal: an
+    interval without width is none.
     """
     reach = student.quantile((1 + level) / 2, units - 1) * math.sqrt(units / (units - 1))
     outside = NormalDist().cdf(-reach)
     low, high = np.quantile(values, [outside, 1 - outside])
-    return float(low), float(high)
+    return (float(low), float(high)) if low < high else None
 
 
 def divide(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64]:

@@ -63,7 +63,7 @@ def compared(context: str) -> dict[str, Any]:
         for number in range(3)
         for a, b in pairs
     ]
-    told = {"difference": 40.0, "interval": [1.0, 70.0], "p_bootstrap_holm": 0.01, "p_randomisation_holm": 0.02}
+    told = {"difference": 40.0, "interval": [1.0, 70.0], "p_randomisation_holm": 0.01, "p_t_holm": 0.02}
     told |= {"wins": 3, "ties": 0, "losses": 0}
     made = [{"a": system(a, 90.0), "b": system(b, 50.0), **told} for a, b in pairs]
     signature = SIGNATURE.replace("common", context)
@@ -82,7 +82,7 @@ def test_few_resampled_units_and_holm_are_noted(tmp_path: Path) -> None:
     for made in value["pairs"]:
         made["units"] = 5
     notes = read(written(tmp_path, value)).notes
-    assert "5 documents or segments were resampled: intervals and p values of pairs are rough" in notes
+    assert "intervals and p values of pairs are rough: they are based on only 5 documents or segments" in notes
     assert any("adjusted by Holm's method" in note for note in notes)
 
 

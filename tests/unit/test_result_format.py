@@ -75,7 +75,7 @@ def test_the_files_of_compare(tmp_path: Path) -> None:
     )
     assert rest.endswith(f',\n"tie": 0.01,\n{COUNTS},\n"signature": "{SIGNATURE}"\n}}\n')
     pair = json.loads(target.read_text(encoding="utf-8"))["pairs"][0]
-    keys = "a b difference interval a_ahead p_bootstrap p_bootstrap_holm p_randomisation p_randomisation_holm"
+    keys = "a b difference interval p_randomisation p_randomisation_holm p_t p_t_holm"
     assert list(pair) == [*keys.split(), *"wins ties losses one_sided unscored resampled units".split()]
     assert (pair["difference"], pair["wins"], pair["interval"], pair["units"]) == (50.0, 1, None, 1)
     assert (
