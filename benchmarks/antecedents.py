@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from benchmarks import scoring
 from benchmarks.scoring import Counting
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval.accuracy import cluster_bootstrap
+from pronmetric.eval.estimates import cluster_share
 from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
 from pronmetric.suites.coreference import Annotated
@@ -128,7 +128,7 @@ def _chance(inside: int, words: int, k: int) -> float:
 
 
 def measure(attend: Attend, groups: Mapping[str, Sequence[Annotated]], *, seed: int = 0) -> dict[str, Any]:
-    """All figures of an attention on documents by group; intervals resample documents."""
+    """All figures of an attention on documents by group; intervals are over documents."""
     documents = {document.name: document for part in groups.values() for document in part}
     there = [place for document in documents.values() for place in places(document)]
     found: dict[str, list[Found]] = {name: [] for name in documents}
@@ -144,26 +144,26 @@ def measure(attend: Attend, groups: Mapping[str, Sequence[Annotated]], *, seed: 
         raise PronmetricError("no third-person pronoun of the held-out documents has an antecedent: nothing to measure")
     return {
         "documents": {group: len(documents) for group, documents in groups.items()},
-        "groups": {group: _figures(part, seed) for group, part in by_group.items()},
+        "groups": {group: _figures(part) for group, part in by_group.items()},
         "by_form": {
-            form: _figures([each for each in held_out if each.form == form], seed)
+            form: _figures([each for each in held_out if each.form == form])
             for form in sorted({each.form for each in held_out})
         },
     }
 
 
-def _figures(found: Sequence[Found], seed: int) -> dict[str, Any]:
+def _figures(found: Sequence[Found]) -> dict[str, Any]:
     outcomes = Counter(each.outcome for each in found)
     counts = {outcome: outcomes[outcome] for outcome in (MEASURED, NO_ENTITY, NO_ANTECEDENT, OUT_OF_REACH)}
     kinds = {kind: [each for each in found if kind in each.hits] for kind in (ANTECEDENT, EARLIER)}
     return {
         "pronouns": len(found),
         "outcomes": counts,
-        **{kind: _rates(kind, part, seed) for kind, part in kinds.items() if part},
+        **{kind: _rates(kind, part) for kind, part in kinds.items() if part},
     }
 
 
-def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
+def _rates(kind: str, found: Sequence[Found]) -> dict[str, Any]:
     """Hit rates by method and k, and what attention has above the baseline on the same pronouns."""
     docs = [each.doc for each in found]
     values = {method: np.array([each.hits[kind][method] for each in found]) for method in METHODS}
@@ -171,7 +171,7 @@ def _rates(kind: str, found: Sequence[Found], seed: int) -> dict[str, Any]:
     return {
         "pronouns": len(found),
         **{
-            name: {f"hit@{k}": cluster_bootstrap(column[:, n], docs, seed=seed) for n, k in enumerate(TOP)}
+            name: {f"hit@{k}": cluster_share(column[:, n], docs) for n, k in enumerate(TOP)}
             for name, column in values.items()
         },
     }
@@ -244,7 +244,7 @@ On held-out documents the word with the highest weight is in an antecedent for {
 pronouns, the nearest noun for {hit[NEAREST]} %, a word drawn blindly for {hit[CHANCE]} %.
 {verdict}
 
-All in percent, in brackets the 95 % interval; documents are resampled.
+All in percent, in brackets the 95 % interval; over documents.
 
 ```
 {show(figures)}
@@ -262,7 +262,7 @@ def load(options: argparse.Namespace) -> tuple[Attend, Counting]:
 
     metric = PronounMetric.from_pretrained(options.model, precision=options.precision)
     check_data(metric.config, options.data)
-    counting = Counting(lambda records: [], str(metric.signature(seed=options.seed)))
+    counting = Counting(lambda records: [], str(metric.signature()))
 
     def attend(texts: Sequence[Text]) -> Iterator[Sequence[PronounAttention]]:
         start = time.perf_counter()

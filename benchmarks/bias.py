@@ -21,7 +21,7 @@ from benchmarks import gap, scoring
 from benchmarks.scoring import COMMON, Result, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.correlation import correlate
-from pronmetric.eval.resampling import cluster_bootstrap, difference_of_means
+from pronmetric.eval.estimates import cluster_mean, difference_of_means
 from pronmetric.report.tables import Table, markdown
 from pronmetric.suites import winogender
 from pronmetric.suites.gap import Item
@@ -63,8 +63,8 @@ def winogender_figures(
         }
         figures[referent] = {
             "occupations": len(names),
-            "difference": cluster_bootstrap([own[name] for name in names], names, seed=seed),
-            "absolute": cluster_bootstrap([abs(own[name]) for name in names], names, seed=seed),
+            "difference": cluster_mean([own[name] for name in names], names),
+            "absolute": cluster_mean([abs(own[name]) for name in names], names),
             "correlations": {
                 source: {"pearson": found.pearson, "spearman": found.spearman} for source, found in correlations.items()
             },
@@ -81,8 +81,8 @@ def gap_figures(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[
     feminine = [item.pronoun.lower() in FEMININE for item in items]
     groups = ["feminine" if each else "masculine" for each in feminine]
     return {
-        **evaluation.accuracy_by(groups, judged.decisions, articles, seed=seed),
-        "difference": difference_of_means(judged.decisions.right, feminine, articles, seed=seed),
+        **evaluation.accuracy_by(groups, judged.decisions, articles),
+        "difference": difference_of_means(judged.decisions.right, feminine, articles),
     }
 
 

@@ -27,7 +27,7 @@ from data_prep.wmt import discovery
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval import calibration as evaluation
-from pronmetric.eval.accuracy import cluster_bootstrap
+from pronmetric.eval.estimates import cluster_share
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.finder import find
 from pronmetric.text.context import Source, SourceHistory
@@ -145,7 +145,7 @@ def measure(score: Scorer, texts: Sequence[Noised], *, seed: int = 0) -> dict[st
         "wrong": int((1 - labels).sum()),
         "wrong_unscored": unseen,
         "mean_probability": float(probabilities.mean()),
-        "right": cluster_bootstrap(labels, units, seed=seed),
+        "right": cluster_share(labels, units),
         "reliability": evaluation.reliability(probabilities, labels),
         "platt": evaluation.fit_platt(logits, labels),
         "ece_after_platt": evaluation.expected_calibration_error(refitted, labels),

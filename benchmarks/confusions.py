@@ -46,7 +46,7 @@ def measure(score: Scorer, pairs: Sequence[Pair], *, seed: int = 0) -> tuple[dic
         forms = [each for each in map(mismatch, own) if each is not None]
         errors = int((~decisions.right).sum())
         figures[kind] = {
-            "accuracy": evaluation.accuracy(decisions, prepared.units(own), seed=seed),
+            "accuracy": evaluation.accuracy(decisions, prepared.units(own)),
             "errors": errors,
             "confusions": [
                 {

@@ -31,17 +31,15 @@ def measure(score: Scorer, pairs: Sequence[Pair], *, seed: int = 0) -> dict[str,
     }
     for form in sorted({m.ref_form for i in groups["third"] for m in pairs[i].mismatches}):
         groups[f"third, {form}"] = [i for i in groups["third"] if pairs[i].mismatches[0].ref_form == form]
-    return {
-        name: _gain([pairs[i] for i in part], scoring.pick(judged, part), seed) for name, part in groups.items() if part
-    }
+    return {name: _gain([pairs[i] for i in part], scoring.pick(judged, part)) for name, part in groups.items() if part}
 
 
-def _gain(pairs: Sequence[Pair], judged: Mapping[str, Judged], seed: int) -> dict[str, Any]:
+def _gain(pairs: Sequence[Pair], judged: Mapping[str, Judged]) -> dict[str, Any]:
     units = prepared.units(pairs)
     return {
-        **{kind: evaluation.accuracy(found.decisions, units, seed=seed) for kind, found in judged.items()},
-        "context_gain": scoring.difference(judged[COMMON], judged[NONE], units, seed=seed),
-        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], units, seed=seed),
+        **{kind: evaluation.accuracy(found.decisions, units) for kind, found in judged.items()},
+        "context_gain": scoring.difference(judged[COMMON], judged[NONE], units),
+        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], units),
     }
 
 

@@ -44,12 +44,12 @@ def measure(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[str,
         for item, better, worse in zip(items, common.better, common.worse, strict=True)
     ]
     return {
-        **{kind: evaluation.accuracy(found.decisions, articles, seed=seed) for kind, found in judged.items()},
-        "context_gain": scoring.difference(common, judged[NONE], articles, seed=seed),
-        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], articles, seed=seed),
+        **{kind: evaluation.accuracy(found.decisions, articles) for kind, found in judged.items()},
+        "context_gain": scoring.difference(common, judged[NONE], articles),
+        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], articles),
         "by_pronoun": {
             kind: evaluation.accuracy_by(
-                [f"{item.pronoun} -> {item.other}" for item in items], judged[kind].decisions, articles, seed=seed
+                [f"{item.pronoun} -> {item.other}" for item in items], judged[kind].decisions, articles
             )
             for kind in (COMMON, NONE)
         },
@@ -57,16 +57,15 @@ def measure(score: Scorer, items: Sequence[Item], *, seed: int = 0) -> dict[str,
             ["passage before" if item.before else "nothing before" for item in items],
             common.decisions,
             articles,
-            seed=seed,
         ),
-        "first_600": {kind: _first(judged[kind], articles, seed) for kind in (COMMON, NONE, SHUFFLED)},
+        "first_600": {kind: _first(judged[kind], articles) for kind in (COMMON, NONE, SHUFFLED)},
         "unscored": sum(unscored),
     }
 
 
-def _first(judged: scoring.Judged, articles: Sequence[str], seed: int) -> evaluation.Accuracy:
+def _first(judged: scoring.Judged, articles: Sequence[str]) -> evaluation.Accuracy:
     part = scoring.judged_of(judged.better[:_TRIAL], judged.worse[:_TRIAL])
-    return evaluation.accuracy(part.decisions, articles[:_TRIAL], seed=seed)
+    return evaluation.accuracy(part.decisions, articles[:_TRIAL])
 
 
 def show(figures: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def measure(score: Scorer, pairs: Sequence[Pair], kinds: Sequence[str] = (COMMON
     judged = {kind: judged[kind] for kind in kinds}
     groups = {name: [i for i, pair in enumerate(pairs) if part(pair) == name] for name in PARTS}
     return {
-        name: _figures([pairs[i] for i in numbers], scoring.pick(judged, numbers), seed)
+        name: _figures([pairs[i] for i in numbers], scoring.pick(judged, numbers))
         for name, numbers in groups.items()
         if numbers
     }
@@ -65,17 +65,17 @@ def _average_contexts(first: Judged, second: Judged) -> Judged:
     return scoring.judged_of(averaged(first.better, second.better), averaged(first.worse, second.worse))
 
 
-def _figures(pairs: Sequence[Pair], judged: Mapping[str, Judged], seed: int) -> dict[str, Any]:
+def _figures(pairs: Sequence[Pair], judged: Mapping[str, Judged]) -> dict[str, Any]:
     units = prepared.units(pairs)
     common = judged[COMMON]
 
     def by(groups: Sequence[str]) -> dict[str, evaluation.Accuracy]:
-        return evaluation.accuracy_by(groups, common.decisions, units, seed=seed)
+        return evaluation.accuracy_by(groups, common.decisions, units)
 
     figures = {
-        "contexts": {kind: evaluation.accuracy(found.decisions, units, seed=seed) for kind, found in judged.items()},
+        "contexts": {kind: evaluation.accuracy(found.decisions, units) for kind, found in judged.items()},
         "by_count": evaluation.accuracy_by_count(
-            scoring.counts(common.better), scoring.counts(common.worse), common.decisions, units, seed=seed
+            scoring.counts(common.better), scoring.counts(common.worse), common.decisions, units
         ),
         "by_testset": by([f"{pair.testset}.{pair.lp}" for pair in pairs]),
         "by_person": by([prepared.person(pair) for pair in pairs]),

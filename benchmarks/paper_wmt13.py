@@ -41,9 +41,9 @@ def measure(score: scoring.Scorer, pairs: Sequence[Pair], context: str, *, seed:
         found = scoring.pick(judged, numbers)[context]
         units = prepared.units([pairs[number] for number in numbers])
         figures[kind] = {
-            "accuracy": evaluation.accuracy(found.decisions, units, seed=seed),
+            "accuracy": evaluation.accuracy(found.decisions, units),
             "equal": evaluation.accuracy_by_count(
-                scoring.counts(found.better), scoring.counts(found.worse), found.decisions, units, seed=seed
+                scoring.counts(found.better), scoring.counts(found.worse), found.decisions, units
             ).equal,
         }
     return figures
@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name} and its JSON")
     parser.add_argument("--limit", type=int, metavar="N", help="measure only N pairs, drawn by --seed")
-    parser.add_argument("--seed", type=int, default=0, help="of shuffling and bootstrap (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of shuffling (default 0)")
     options = parser.parse_args()
     options.split, options.testsets, options.precision, options.batch_size, options.by = "test", [TEST], None, 32, SCORE
     found = sorted(path for folder in options.runs for path in folder.glob("*/checkpoint"))

@@ -71,7 +71,7 @@ def measure(
         "documents": len({one.doc for one in judgements}),
         "raters": len({one.rater for one in judgements}),
         "sets": {
-            name: held(pairs, scored, means, threshold=threshold or 0.0, seed=seed, draws=draws)
+            name: held(pairs, scored, means, threshold=threshold or 0.0, seed=seed)
             for name, pairs in sets.items()
             if any(pair_accuracy.human_answer(pair) in (A, B) for pair in pairs)
         },
@@ -86,7 +86,6 @@ def held(
     *,
     threshold: float,
     seed: int = 0,
-    draws: int = DRAWS,
 ) -> dict[str, Any]:
     """The metric and the baselines on one set of pairs."""
     rows: dict[str, Sequence[Both]] = {
@@ -96,8 +95,7 @@ def held(
     }
     own = rows[METRIC]
     raters = votes.collect_votes(pairs)
-    how: dict[str, Any] = {"seed": seed, "draws": draws}
-    figures = {name: pair_accuracy.evaluate(pairs, scores, **how) for name, scores in rows.items()}
+    figures = {name: pair_accuracy.evaluate(pairs, scores) for name, scores in rows.items()}
     answers = {
         name: [said_by(*both, tie=threshold if name == METRIC else 0.0) for both in scores]
         for name, scores in rows.items()
@@ -113,12 +111,12 @@ def held(
         "accuracy": {name: found.accuracy for name, found in figures.items()},
         "by_group": whole.by_group,
         "beside": {
-            name: simple.compare_with_baseline(pairs, own, rows[name], **how)
+            name: simple.compare_with_baseline(pairs, own, rows[name])
             for name in (simple.FEWER, simple.CHRF, simple.SYSTEM)
             if name in rows
         },
         "doubts_beside": {
-            name: simple.compare_with_baseline(pairs, rows[DOUBTS], rows[name], **how)
+            name: simple.compare_with_baseline(pairs, rows[DOUBTS], rows[name])
             for name in (simple.FEWER,)
             if name in rows
         },
@@ -138,7 +136,6 @@ def held(
                 [kinds[i] for i in decided],
                 decide(*zip(*(_turned(pairs[i], scores[i]) for i in decided), strict=True)),
                 docs,
-                **how,
             )
             for name, scores in rows.items()
         },

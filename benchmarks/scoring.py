@@ -21,8 +21,9 @@ from pronmetric.cli.tables import plain as plain
 from pronmetric.cli.tables import table as table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.eval.accuracy import Decisions, Estimate
+from pronmetric.eval.accuracy import Decisions
 from pronmetric.eval.decision import DECISIONS, SCORE
+from pronmetric.eval.estimates import Estimate, cluster_mean
 from pronmetric.eval.shuffling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 
@@ -124,10 +125,10 @@ def counts(results: Sequence[Result]) -> list[int]:
     return [len(result["pronouns"]) for result in results]
 
 
-def difference(first: Judged, second: Judged, clusters: Sequence[Hashable], *, seed: int = 0) -> Estimate:
+def difference(first: Judged, second: Judged, clusters: Sequence[Hashable]) -> Estimate:
     """Accuracy of `first` minus that of `second` on the same contrasts, with a paired clustered interval."""
     gap = first.decisions.right.astype(float) - second.decisions.right
-    return evaluation.cluster_bootstrap(gap, clusters, seed=seed)
+    return cluster_mean(gap, clusters)
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
@@ -137,7 +138,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
         "--model", required=True, metavar="FOLDER", help="checkpoint folder, as `pronmetric train` wrote it"
     )
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there")
-    parser.add_argument("--seed", type=int, default=0, help="of shuffling and bootstrap (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of shuffling (default 0)")
     parser.add_argument("--batch_size", type=int, default=32)
     parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
     parser.add_argument(

@@ -40,7 +40,7 @@ from pronmetric.alignment.source_fit import Line
 from pronmetric.alignment.unmatched import person
 from pronmetric.data import arrow
 from pronmetric.eval.decision import A, B
-from pronmetric.eval.resampling import cluster_bootstrap
+from pronmetric.eval.estimates import cluster_mean, cluster_share
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import THIRD_PERSON, find
@@ -341,10 +341,10 @@ def human(options: Any, metric: Model) -> dict[str, Any]:
     figures: dict[str, Any] = {"counts": dict(counts)}
     for name, marks in rows.items():
         clusters, values = zip(*marks, strict=True)
-        figures[name] = {"pairs": len(values), "share": scoring.plain(cluster_bootstrap(values, clusters))}
+        figures[name] = {"pairs": len(values), "share": scoring.plain(cluster_share(values, clusters))}
         if name.startswith("ratio"):
             gain = np.subtract(values, [mark for _, mark in rows["ratio 0"]])
-            figures[name]["gain"] = scoring.plain(cluster_bootstrap(gain, clusters))
+            figures[name]["gain"] = scoring.plain(cluster_mean(gain, clusters))
     return {"human": figures}
 
 
@@ -605,10 +605,10 @@ def _figures(sides: Sequence[tuple[Judged, Judged]], combination: Combination, d
         ):
             values = [(a.value(by), b.value(by)) for a, b in scored]
             marks.append(np.array([x is not None and y is not None and x > y for x, y in values], float))
-        gain = cluster_bootstrap(marks[1] - marks[0], docs, seed=0)
+        gain = cluster_mean(marks[1] - marks[0], docs)
         figures[by] = {
-            "without": scoring.plain(cluster_bootstrap(marks[0], docs, seed=0)),
-            "with": scoring.plain(cluster_bootstrap(marks[1], docs, seed=0)),
+            "without": scoring.plain(cluster_share(marks[0], docs)),
+            "with": scoring.plain(cluster_share(marks[1], docs)),
             "gain": scoring.plain(gain),
             "to right": int((marks[1] > marks[0]).sum()),
             "to wrong": int((marks[1] < marks[0]).sum()),

@@ -26,7 +26,7 @@ from pronmetric.alignment.source import Item
 from pronmetric.checkpoint.config import has_pair_head
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import cluster_bootstrap
+from pronmetric.eval.estimates import cluster_mean, cluster_share
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair
@@ -86,13 +86,13 @@ def judge(found: Mapping[str, np.ndarray], docs: Sequence[str], fits: Mapping[st
         "pairs": len(alone),
         "documents": len(set(docs)),
         "source differs": float((found["sum"] != 0).mean()),
-        "preference": scoring.plain(cluster_bootstrap(alone, docs, seed=0)),
+        "preference": scoring.plain(cluster_share(alone, docs)),
     }
     for name in AGGREGATES:
-        figures[f"{name} alone"] = scoring.plain(cluster_bootstrap(mark(found[name]), docs, seed=0))
+        figures[f"{name} alone"] = scoring.plain(cluster_share(mark(found[name]), docs))
         for label, weight in [*((f"{w:g}", w) for w in WEIGHTS), ("fitted", fits[name])]:
             gain = mark(found["preference"] + weight * found[name]) - alone
-            figures[f"{name}, {label}"] = scoring.plain(cluster_bootstrap(gain, docs, seed=0))
+            figures[f"{name}, {label}"] = scoring.plain(cluster_mean(gain, docs))
     return {**figures, "fits": dict(fits)}
 
 

@@ -137,13 +137,13 @@ def _part(samples: Sequence[Sample], judged: Mapping[str, Judged], seed: int) ->
     persons = ["third" if s.reference_pronoun in scoring.THIRD_PERSON else "other" for s in samples]
     tokens = ["one" if s.one_token else "block" for s in samples]
     return {
-        **{kind: evaluation.accuracy(found.decisions, clusters, seed=seed) for kind, found in judged.items()},
-        "context_gain": scoring.difference(common, judged[NONE], clusters, seed=seed),
-        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], clusters, seed=seed),
-        "by_token": evaluation.accuracy_by(tokens, common.decisions, clusters, seed=seed),
-        "by_person": evaluation.accuracy_by(persons, common.decisions, clusters, seed=seed),
+        **{kind: evaluation.accuracy(found.decisions, clusters) for kind, found in judged.items()},
+        "context_gain": scoring.difference(common, judged[NONE], clusters),
+        "shuffled_gain": scoring.difference(judged[SHUFFLED], judged[NONE], clusters),
+        "by_token": evaluation.accuracy_by(tokens, common.decisions, clusters),
+        "by_person": evaluation.accuracy_by(persons, common.decisions, clusters),
         "by_count": evaluation.accuracy_by_count(
-            scoring.counts(common.better), scoring.counts(common.worse), common.decisions, clusters, seed=seed
+            scoring.counts(common.better), scoring.counts(common.worse), common.decisions, clusters
         ),
         "unscored": _unscored(samples, common),
         "agreement": agreement(samples, common, seed=seed),

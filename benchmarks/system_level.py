@@ -214,10 +214,15 @@ def average(
 
     averages = {}
     for name, (_, figure) in FIGURES.items() if having else ():
-        value = correlation.average_draws([drawn(ranked, metric, figure) for ranked in having])
+        value = correlation.average_draws([drawn(ranked, metric, figure) for ranked in having], units=_systems(having))
         above = [drawn(ranked, metric, figure) - drawn(ranked, BLEU, figure) for ranked in beside]
-        averages[name] = Average(len(having), value, correlation.average_draws(above) if above else None)
+        gain = correlation.average_draws(above, units=_systems(beside)) if above else None
+        averages[name] = Average(len(having), value, gain)
     return averages
+
+
+def _systems(sets: Sequence[Ranking]) -> int:
+    return sum(len(ranked.scores) for ranked in sets)
 
 
 def figures(

@@ -7,14 +7,16 @@ of similar length share a batch, and scores are returned in the order of the inp
 from __future__ import annotations
 
 import copy
+import operator
 from array import array
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
-from math import fsum
+from math import fsum, inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -104,6 +106,9 @@ class PronounMetric:
         gpus: number of GPUs, 0 for the CPU; None uses one if available.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
             their scores; None ignores them.
+
+    A copy (`copy.deepcopy`, `pickle`, and so a process pool) loads the checkpoint's files again, with these arguments.
+    Scores do not depend on PyTorch's autocast and default type.
     """
 
     def __init__(
@@ -126,6 +131,7 @@ class PronounMetric:
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         if self.precision == INT8 and gpus:
             raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
+        self._gpus, self._source_lang = gpus, source_lang
         devices = _devices(0 if self.precision == INT8 else gpus)
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
@@ -175,6 +181,18 @@ class PronounMetric:
             files.load(place.folder, trainable=False), place, precision=precision, gpus=gpus, source_lang=source_lang
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How a copy is made: by loading the checkpoint again."""
+        path = None if self._source_lang is None else Path(self._source_lang)
+        source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
+        arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
+        return _load_again, (type(self), self.name, str(self.folder.resolve()), self._identity, arguments)
+
+    @property
+    def _identity(self) -> tuple[str, ...]:
+        """The hashes of what is read from files."""
+        return (self.hash, self.settings, *(() if self.source is None else (self.source.hash,)))
+
     def save_pretrained(self, folder: str | Path) -> None:
         """Copy the checkpoint's files to `folder`, byte for byte; `from_pretrained(folder)` gives the same scores.
 
@@ -197,11 +215,13 @@ class PronounMetric:
         """The number of context sentences in training."""
         return int(self.config["context_size"])
 
-    def signature(self, *, context: str = "given", context_size: int | None = None, seed: int = SEED) -> Signature:
+    def signature(
+        self, *, context: str = "given", context_size: int | None = None, seed: int | None = None
+    ) -> Signature:
         """The signature: everything that scores depend on.
 
         context: the kind of context. context_size: number of context sentences, if the input did not contain the
-        contexts.
+        contexts. seed: of what is drawn, such as the swaps of a test; None if nothing is.
         """
         head = self.config["head"]["kind"]
         return Signature.of(
@@ -220,7 +240,7 @@ class PronounMetric:
             **({} if self.source is None else {"source": f"{self.source.language}-{self.source.hash}"}),
             **({} if self.source is None or not has_pair_head(self.config) else {"preference": "without_source"}),
             version=__version__,
-            seed=seed,
+            **({} if seed is None else {"seed": seed}),
         )
 
     def predict(
@@ -229,7 +249,6 @@ class PronounMetric:
         *,
         batch_size: int | None = None,
         docs: Sequence[Hashable] | None = None,
-        seed: int = SEED,
         progress: bool = False,
     ) -> Prediction:
         """Score records `{"text": str, "context": [previous sentences]}`, the output of one system.
@@ -239,19 +258,21 @@ class PronounMetric:
                 and `source_context` (previous source sentences) optional; other fields do not affect scores.
             batch_size: a batch holds 32 pieces per unit, so more short texts or fewer long ones. None: 32, on a GPU
                 1024.
-            docs: each record's document, the unit of resampling of the system score's interval; by default records.
-            seed: of that resampling.
+            docs: each record's document (None if unknown), over which the system score has its interval; by default
+                records.
             progress: show a bar on stderr.
 
         Raises:
             InputError: a record without a text, or a value that is not text.
+            PronmetricError: `batch_size` or `docs` are not as described.
         """
         texts = self._texts(records)
+        batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(texts))
         counts = Counts()
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
-        system = tally_segments(segments, docs).score(seed=seed)
-        return Prediction(segments, system, counts, self.signature(seed=seed))
+        system = tally_segments(segments, docs).score()
+        return Prediction(segments, system, counts, self.signature())
 
     def compare(
         self,
@@ -277,21 +298,27 @@ class PronounMetric:
                 with a common context, such as the reference's). "respective" scores each text in its own context.
             by: what decides, "score", "errors" or "preference"; None is what the checkpoint's config names, which was
                 chosen on development data, else "score".
-            tie: tie threshold: segments whose scores differ by no more are ties; "auto" is the checkpoint's, which ties
-                the same share of its development pairs as the share of ties in the published study.
+            tie: tie threshold, from 0: segments whose scores differ by no more are ties; "auto" is the checkpoint's,
+                which ties the same share of its development pairs as the share of ties in the published study.
             batch_size: as for `predict`.
-            docs: each segment's document, the unit of resampling; by default segments.
-            seed: of the resampling.
+            docs: each segment's document, the unit of intervals and tests; by default segments.
+            seed: of the randomisation test.
             progress: show a bar on stderr.
+
+        Raises:
+            InputError: a record without a text, or a value that is not text.
+            PronmetricError: an argument is not as described, or `a` and `b` have different numbers of records.
         """
         if context not in ("crossed", "respective"):
             raise PronmetricError(f'expected context "crossed" or "respective", got {context!r}')
         left, right = self._texts(a), self._texts(b)
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
+        batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
+        seed = _whole(seed, least=0, what="seed")
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         by = decision_of(self.config, by, name=self.name)
-        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else float(tie)
+        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
         compared, counts = PairwiseComparison(tie=threshold, by=by), Counts()
         pairs = list(zip(left, right, strict=True))
         if context == "respective":
@@ -341,9 +368,7 @@ class PronounMetric:
         Raises:
             InputError: a text above the limit of characters, with its number from 1.
         """
-        batch_size = BATCH_SIZE[self._device.type] if batch_size is None else batch_size
-        if batch_size < 1:
-            raise PronmetricError(f"expected a batch size of at least 1, got {batch_size}")
+        batch_size = _checked_batch_size(batch_size) or BATCH_SIZE[self._device.type]
         counts = Counts() if counts is None else counts
         known: dict[bytes, _Known] = {}
         new: dict[bytes, Example] = {}
@@ -432,7 +457,7 @@ class PronounMetric:
         This is the attention of the head, over contextual word states. `advance` is called with the number of texts
         finished since the last call.
         """
-        pieces = (BATCH_SIZE[self._device.type] if batch_size is None else batch_size) * _BATCH_PIECES
+        pieces = (_checked_batch_size(batch_size) or BATCH_SIZE[self._device.type]) * _BATCH_PIECES
         source = iter(texts)
         while window := [text[:2] for text in islice(source, _ATTENTION_WINDOW)]:
             distinct = list(dict.fromkeys(window))
@@ -500,13 +525,13 @@ class PronounMetric:
     def _prefer(self, raw: np.ndarray, real: np.ndarray) -> list[float]:
         """Segment preferences by the pair head's own rule, from those of pronouns (texts, pronouns)."""
         head: Any = self._replicas[0].pair_head
-        with torch.inference_mode():
+        with _inference(torch.device("cpu")):
             return head.segment(torch.from_numpy(raw), torch.from_numpy(real)).tolist()
 
     def _judge(self, raw: np.ndarray, real: np.ndarray) -> tuple[list[float], list[list[float]]]:
         """Segment scores, aggregated as defined by the head, and pronoun scores, from raw scores (texts, pronouns)."""
         head: Any = self._replicas[0].head
-        with torch.inference_mode():
+        with _inference(self._device):
             u = torch.from_numpy(raw).to(self._device)
             segments = head.segment(u, torch.from_numpy(real).to(self._device))
             return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
@@ -559,24 +584,93 @@ class PronounMetric:
             yield from pool.map(run, batches)
 
 
-@torch.inference_mode()
+@contextmanager
+def _inference(device: torch.device) -> Iterator[None]:
+    """No gradients, and no autocast of a caller: the precision is that of the signature."""
+    with torch.inference_mode(), torch.autocast(device.type, enabled=False):
+        yield
+
+
 def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray:
     """Raw scores (heads, batch, pronouns): of the head and, if there is one, of the pair head."""
     device = next(model.parameters()).device
-    out: HeadOutput = model(collator.pad(rows).to(device))
-    scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
-    return torch.stack(scores).float().cpu().numpy()
+    with _inference(device):
+        out: HeadOutput = model(collator.pad(rows).to(device))
+        scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
+        return torch.stack(scores).float().cpu().numpy()
 
 
-@torch.inference_mode()
 def _scores_and_attention(
     model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention."""
     device = next(model.parameters()).device
-    out: HeadOutput = model(collator.pad(rows).to(device))
-    scores = out.scores.sigmoid() if model.probability else out.scores
-    return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
+    with _inference(device):
+        out: HeadOutput = model(collator.pad(rows).to(device))
+        scores = out.scores.sigmoid() if model.probability else out.scores
+        return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
+
+
+def _load_again(
+    cls: type[PronounMetric], name: str, folder: str, identity: tuple[str, ...], arguments: Mapping[str, Any]
+) -> PronounMetric:
+    """A copy of a metric: its checkpoint at its place or, on another machine, by its name.
+
+    Raises:
+        PronmetricError: the checkpoint is missing, or another one is there now.
+    """
+    place = locate.Location(name, Path(folder)) if Path(folder).is_dir() else locate.locate(name)
+    made = cls(files.load(place.folder, trainable=False), place, **arguments)
+    if made._identity != identity:
+        raise PronmetricError(
+            f"a copy of a metric loads its checkpoint again, but {place.folder} has changed: expected "
+            f"{' '.join(identity)}, got {' '.join(made._identity)}; load the metric again"
+        )
+    return made
+
+
+def _whole(value: object, *, least: int, what: str) -> int:
+    """The value as a whole number from `least`."""
+    try:
+        found = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        found = None
+    if found is None or found < least:
+        raise PronmetricError(f"expected a whole number from {least} as {what}, got {value!r}")
+    return found
+
+
+def _checked_batch_size(batch_size: object) -> int | None:
+    return None if batch_size is None else _whole(batch_size, least=1, what="batch_size")
+
+
+def _checked_docs(docs: object, number: int) -> list[Hashable] | None:
+    """The documents of so many records; None if they are not known."""
+    if docs is None:
+        return None
+    if isinstance(docs, str | bytes | set | frozenset | Mapping) or not isinstance(docs, Iterable):
+        raise PronmetricError(f"expected docs to be a list with the document of each record, got {_type(docs)}")
+    found = list(docs)
+    if len(found) != number:
+        raise PronmetricError(f"expected one document for each record in docs, got {len(found)} for {number} records")
+    for place, doc in enumerate(found):
+        if not isinstance(doc, Hashable) or doc != doc:  # NaN is not equal to itself
+            what = _type(doc) if not isinstance(doc, Hashable) else "NaN"
+            raise PronmetricError(
+                f"expected a name or number, or None for an unknown document, in docs[{place}], got {what}"
+            )
+    return found
+
+
+def _checked_tie(tie: object) -> float:
+    if isinstance(tie, bool | str) or not hasattr(tie, "__float__") or not 0 <= (found := float(tie)) < inf:
+        raise PronmetricError(f'expected "auto" or a finite number from 0 as tie, got {tie!r}')
+    return found
+
+
+def _type(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:

@@ -18,9 +18,9 @@ from pronmetric.suites.seen_pairs import PronounPairs
 class Settings:
     """How scores are evaluated.
 
-    tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun pairs of the
-    training data; None where they are not known. against: another metric's scores. baselines: reference-based ones.
-    language_model: the scores of a language model, by how its log-probabilities are taken.
+    seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
+    pairs of the training data; None where they are not known. against: another metric's scores. baselines:
+    reference-based ones. language_model: the scores of a language model, by how its log-probabilities are taken.
     """
 
     seed: int
@@ -51,12 +51,12 @@ def evaluate(pairs: Sequence[JudgedPair], scores: PairScores, settings: Settings
     own, seed = [scores[pair.id] for pair in pairs], settings.seed
     other = None if settings.against is None else [settings.against[pair.id] for pair in pairs]
     return Results(
-        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold, seed=seed),
+        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold),
         None if other is None else pair_accuracy.compare_metrics(pairs, own, other, seed=seed),
         {} if settings.baselines is None else settings.baselines.compare(pairs, scores, seed=seed),
         {
             name: pair_accuracy.compare_metrics(pairs, own, [its[pair.id] for pair in pairs], seed=seed)
             for name, its in settings.language_model.items()
         },
-        simple.compare_with_baselines(pairs, own, seed=seed),
+        simple.compare_with_baselines(pairs, own),
     )

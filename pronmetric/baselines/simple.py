@@ -18,8 +18,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.accuracy import DRAWS, Estimate, cluster_bootstrap
 from pronmetric.eval.decision import TIE, A, B, decide
+from pronmetric.eval.estimates import Estimate, cluster_mean, cluster_share
 from pronmetric.pronouns.finder import find
 from pronmetric.suites.judged_pairs import JudgedPair
 from pronmetric.suites.pair_accuracy import Scores, clusters_of, human_answer
@@ -126,11 +126,11 @@ def score_baselines(pairs: Sequence[JudgedPair], *, means: SystemMeans | None = 
 
 
 def compare_with_baseline(
-    pairs: Sequence[JudgedPair], scores: Scores, baseline: Sequence[Both], *, seed: int = 0, draws: int = DRAWS
+    pairs: Sequence[JudgedPair], scores: Scores, baseline: Sequence[Both]
 ) -> BaselineComparison | None:
     """Compare a metric's scores with a baseline's; None where the baseline decides no pair with an answer A or B.
 
-    Intervals resample documents; see `pronmetric.suites.pair_accuracy.clusters_of`.
+    Intervals are over documents; see `pronmetric.suites.pair_accuracy.clusters_of`.
     """
     if not len(pairs) == len(scores) == len(baseline):
         raise PronmetricError(
@@ -148,21 +148,19 @@ def compare_with_baseline(
     clusters = clusters_of([pair for pair, _, _ in kept])[1]
     metric, simple = [right for _, right, _ in kept], [right for _, _, right in kept]
 
-    def share(values: Sequence[float]) -> Estimate:
-        return cluster_bootstrap(values, clusters, draws=draws, seed=seed)
-
     differences = [a - b for a, b in zip(metric, simple, strict=True)]
-    return BaselineComparison(len(rows), len(kept), share(simple), share(metric), share(differences))
+    return BaselineComparison(
+        pairs=len(rows),
+        decided=len(kept),
+        baseline=cluster_share(simple, clusters),
+        metric=cluster_share(metric, clusters),
+        difference=cluster_mean(differences, clusters),
+    )
 
 
-def compare_with_baselines(
-    pairs: Sequence[JudgedPair], scores: Scores, *, seed: int = 0
-) -> dict[str, BaselineComparison]:
+def compare_with_baselines(pairs: Sequence[JudgedPair], scores: Scores) -> dict[str, BaselineComparison]:
     """Compare a metric's scores with each simple baseline that decides a pair with an answer A or B."""
-    found = {
-        name: compare_with_baseline(pairs, scores, baseline, seed=seed)
-        for name, baseline in score_baselines(pairs).items()
-    }
+    found = {name: compare_with_baseline(pairs, scores, baseline) for name, baseline in score_baselines(pairs).items()}
     return {name: comparison for name, comparison in found.items() if comparison is not None}
 
 

@@ -18,8 +18,9 @@ from pronmetric.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.eval.clusters import Place, places
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.resampling import divide
-from pronmetric.eval.significance import RESAMPLES, Totals, interval, paired_bootstrap, totals
+from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
 from pronmetric.scoring.comparison import TIE_THRESHOLD
+from pronmetric.scoring.score import bounds
 
 ALL = "all"
 """The group of all pronouns; the others are the classes."""
@@ -32,7 +33,7 @@ Interval = tuple[float, float] | None
 class SystemFigures(NamedTuple):
     """A system's pronouns of a group: their number, score, 95 % interval, and its place among the systems.
 
-    score: in [0, 100], higher is better; None without a pronoun. interval: None with fewer than two units.
+    score: in [0, 100], higher is better; None without a pronoun. interval: None with fewer than 4 units.
     """
 
     pronouns: int
@@ -47,14 +48,15 @@ class SystemFigures(NamedTuple):
 
     @property
     def errors_interval(self) -> Interval:
-        """The 95 % interval of the errors, from the same resamples."""
+        """The 95 % interval of the errors, that of the score turned round."""
         return None if self.interval is None else (100 - self.interval[1], 100 - self.interval[0])
 
 
 class PairFigures(NamedTuple):
     """Two systems: the difference of the scores, above 0 if the first is better, its interval and p value.
 
-    wins, ties, losses: segments in which the first is better, equal within the tie threshold, worse.
+    p: of approximate randomisation. wins, ties, losses: segments in which the first is better, equal within the tie
+    threshold, worse.
     """
 
     difference: float | None
@@ -77,7 +79,7 @@ class Group:
 class Figures:
     """The figures of a test set. systems: their names. groups: `ALL`, then the classes that occur.
 
-    resampled: "documents" or "segments". signature: of the scores, without the seed.
+    resampled: "documents" or "segments". signature: of the scores.
     """
 
     testset: BoardSet
@@ -139,20 +141,20 @@ def _group(parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[
         advance(1)
     scores = [part.units.mean() if part.units.counts.any() else None for part in parts]
     ranked = places(scores, {pair: found.p for pair, found in pairs.items()})
-    ends = [interval(part.units, resamples=resamples, seed=seed) for part in parts]
+    ends = [interval(part.units, bounds(100.0)) for part in parts]
     counts = [int(part.units.counts.sum()) for part in parts]
     return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked)), pairs=pairs)
 
 
 def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
-    tested = paired_bootstrap(a.units, b.units, resamples=resamples, seed=seed)
+    tested = difference(a.units, b.units)
     gaps = divide(*a.segments) - divide(*b.segments)
     gaps = gaps[~np.isnan(gaps)]
     both = bool(a.units.counts.any() and b.units.counts.any())
     return PairFigures(
-        difference=a.units.mean() - b.units.mean() if both else None,
-        interval=None if tested is None or tested.low is None or tested.high is None else (tested.low, tested.high),
-        p=None if tested is None else tested.p,
+        difference=tested.value if both else None,
+        interval=None if tested.low is None or tested.high is None else (tested.low, tested.high),
+        p=randomisation(a.units, b.units, resamples=resamples, seed=seed),
         wins=int(np.sum(gaps > TIE_THRESHOLD)),
         ties=int(np.sum(np.abs(gaps) <= TIE_THRESHOLD)),
         losses=int(np.sum(gaps < -TIE_THRESHOLD)),

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pronmetric.board.figures import ALL, Figures
 from pronmetric.eval import correlation
-from pronmetric.eval.correlation import Correlation, Correlations
-from pronmetric.eval.resampling import MINIMUM
+from pronmetric.eval.correlation import MINIMUM, Correlation, Correlations
 from pronmetric.suites import wmt_rankings
 from pronmetric.suites.wmt_scores import is_human, read_human
 
@@ -112,7 +111,10 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
 def _mean(sets: Mapping[str, Correlations], draws: Mapping[str, _Draws]) -> dict[str, Correlation]:
     if not sets:
         return {}
-    means = {name: correlation.average_draws([draws[testset][name] for testset in sets]) for name in FIGURES}
+    units = sum(len(found.systems) for found in sets.values())
+    means = {
+        name: correlation.average_draws([draws[testset][name] for testset in sets], units=units) for name in FIGURES
+    }
     if all(len(found.systems) < MINIMUM for found in sets.values()):
         return {name: replace(found, low=None, high=None) for name, found in means.items()}
     return means

@@ -18,7 +18,6 @@ from pronmetric.output.tsv import DIGITS
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SegmentScore
-from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, Text
 from pronmetric.text.corpus import Corpus
@@ -59,7 +58,7 @@ class Pronouns(NamedTuple):
 class Scored:
     """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
 
-    signature: of the scores, without the seed. texts: a hash of all texts that the scores depend on.
+    signature: of the scores. texts: a hash of all texts that the scores depend on.
     """
 
     testset: BoardSet
@@ -79,11 +78,6 @@ def hash_texts(corpus: Corpus) -> str:
     return found.hexdigest()[:16]
 
 
-def unseeded(signature: Signature) -> Signature:
-    """The signature without the seed of the resampling, on which scores do not depend."""
-    return Signature(tuple((name, value) for name, value in signature.fields if name != "seed"))
-
-
 def score(
     testset: BoardSet,
     corpus: Corpus,
@@ -101,7 +95,7 @@ def score(
         size: number of previous sentences in a context.
         stream: scores texts, in order, with probabilities.
         language: of the texts.
-        signature: of the scores, without the seed.
+        signature: of the scores.
     """
     known = {name: number for number, name in enumerate(classes.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}

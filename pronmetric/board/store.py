@@ -54,7 +54,7 @@ class Store:
         Raises:
             InputError: a broken file in the folder.
         """
-        signature = scored.unseeded(self.signature(testset.context))
+        signature = self.signature(testset.context)
         if testset.context == COMMON:
             signature = signature.plus(references=testset.reference)
         path = self.folder / f"{quote(testset.id, safe='')}.json"

@@ -18,7 +18,7 @@ SYSTEM_COLUMNS = (
     *("errors_per_100_pronouns", "errors_low", "errors_high", "cluster", "rank_best", "rank_worst", "human"),
 )
 PAIR_COLUMNS = (
-    *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_bootstrap"),
+    *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_randomisation"),
     *("a_better", "ties", "b_better"),
 )
 
@@ -109,7 +109,7 @@ def _pair(found: PairFigures) -> dict[str, float | None]:
         "difference": rounded(found.difference),
         "difference_low": rounded(low),
         "difference_high": rounded(high),
-        "p_bootstrap": rounded(found.p),
+        "p_randomisation": rounded(found.p),
         "a_better": found.wins,
         "ties": found.ties,
         "b_better": found.losses,

@@ -28,12 +28,14 @@ class Columns(NamedTuple):
         """Check the columns of a Parquet file.
 
         Raises:
-            InputError: a column is missing, or has another type.
+            InputError: a column is missing, is there twice, or has another type.
         """
         for name in self.required:
             if name not in schema.names:
                 raise InputError(f"the column {name!r} is missing; the file has {schema.names}", file=file)
         for name, kind in self.kinds.items():
+            if (times := schema.names.count(name)) > 1:
+                raise InputError(f"{times} columns are named {name!r}: rename or drop all but one", file=file)
             if name in schema.names and not kind.fits(schema.field(name).type):
                 found = schema.field(name).type
                 raise InputError(f"expected the column {name!r} to hold {kind.expected}, got {found}", file=file)

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any
@@ -27,18 +27,24 @@ SUFFIXES: dict[str, tuple[str, str | None]] = {
     ".jsonl.zst": (JSONL, "zstd"),
 }
 STEP = 4096  # lines between two known positions in a JSONL file
+CHANGED = "the file has changed since the run began: run again, into a new folder"
 _CHUNK = 1 << 20
 _READERS = 8
+_VERSIONS = ("ETag", "etag", "versionId", "generation", "LastModified", "last_modified", "updated", "mtime", "modified")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An input file: its name as in errors and outputs, its path or URL, its format and compression (or None)."""
+    """An input file: its name as in errors and outputs, its path or URL, its format and compression (or None).
+
+    version: its size and time (on a store of objects the ETag) when it was found; None is not compared.
+    """
 
     name: str
     url: str
     format: str
     compression: str | None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +64,26 @@ def find(names: Sequence[str], *, output: Place) -> tuple[list[Source], int]:
     Files of a folder or a glob are sorted; hidden ones (`.x`, `_x`) are left out, as everywhere in data folders.
 
     Raises:
-        InputError: no such file, another format, a file that is named twice, or an output inside an input folder.
+        InputError: no such file, another format, a file that is named twice (also by a link), or an output inside an
+            input folder.
     """
-    found: dict[str, Source] = {}
+    found: dict[Hashable, Source] = {}
     ignored = 0
     for name in names:
         files, others = _expand(name, output)
         ignored += others
         for shown, where in files:
-            if where.url in found:
-                raise InputError("is given twice; give each input once", file=shown)
-            found[where.url] = Source(shown, where.url, *_format(shown))
+            if (same := found.get(identity := _identity(where))) is not None:
+                linked = f" by a link: it is the file {same.name}" if same.url != where.url else ""
+                raise InputError(f"is given twice{linked}; give each input once", file=shown)
+            found[identity] = Source(shown, where.url, *_format(shown), version_of(where))
     return list(found.values()), ignored
 
 
 def _expand(name: str, output: Place) -> tuple[list[tuple[str, Place]], int]:
     where = storage.place(name)
     if where.system.isdir(where.path):
-        if f"{output.path}/".startswith(f"{where.path.rstrip('/')}/") and output.system == where.system:
+        if _is_inside(output, where):
             raise InputError(f"the output {output.url} is inside this input folder; give another folder", file=name)
         inside = sorted(where.system.find(where.path))
         shown = [path for path in inside if not _hidden(path[len(where.path) :])]
@@ -94,6 +102,45 @@ def _expand(name: str, output: Place) -> tuple[list[tuple[str, Place]], int]:
             raise InputError("no file matches this pattern", file=name)
         return [(_shown(Place(where.system, path), name), Place(where.system, path)) for path in matches], 0
     raise InputError("no such file or folder", file=name)
+
+
+def _is_inside(place: Place, folder: Place) -> bool:
+    """Whether it is the folder or below it, also by a link."""
+    if place.system != folder.system:
+        return False
+    paths = place.path, folder.path.rstrip("/") or "/"
+    inside, outside = map(os.path.realpath, paths) if storage.is_local(folder) else paths
+    return f"{inside}/".startswith(f"{outside.rstrip('/')}/")
+
+
+def _identity(where: Place) -> Hashable:
+    """The same for two names of a file."""
+    if storage.is_local(where):
+        found = os.stat(where.path)
+        return found.st_dev, found.st_ino
+    return where.url
+
+
+def version_of(where: Place) -> str:
+    """What tells a file from one that replaced it: size and time, or what a store of objects has instead."""
+    if storage.is_local(where):
+        found = os.stat(where.path)
+        return f"{found.st_size} bytes of {found.st_mtime_ns // 1000}"
+    where.system.invalidate_cache()
+    info = where.system.info(where.path)
+    known = [f"{name} {info[name]}" for name in _VERSIONS if info.get(name) is not None]
+    return "; ".join([f"{info.get('size')} bytes", *known])
+
+
+def check_version(source: Source) -> None:
+    """Raise InputError if the file is no longer the one that was found."""
+    if source.version is not None:
+        try:
+            found = version_of(storage.place(source.url))
+        except FileNotFoundError:
+            raise InputError(f"is not there any more; {CHANGED}", file=source.name) from None
+        if found != source.version:
+            raise InputError(CHANGED, file=source.name)
 
 
 def _shown(where: Place, pattern: str) -> str:
@@ -152,11 +199,13 @@ def _survey(source: Source, columns: Columns) -> Surveyed:
                 file.seek(0)
                 rows, positions = _parquet_rows(source, file, columns), []
     except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"cannot be read ({_first(error)}); fetch or write it again", file=source.name) from None
+        raise InputError(f"cannot be read ({first_line(error)}); fetch or write it again", file=source.name) from None
+    check_version(source)
     return Surveyed(source, hashed.size, hashed.digest(), rows, tuple(positions))
 
 
-def _first(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says, in one line."""
     return str(getattr(error, "strerror", None) or error).splitlines()[0]
 
 

@@ -140,7 +140,8 @@ class ShardPairs(Generic[R]):
         }
         target, do = steps[step]
         if not storage.exists(target(number)):
-            do(number)
+            with run.unless_finished(self._folder):
+                do(number)
 
     def _target(self, number: int) -> Place:
         return self._folder / RESULTS.folder / self._job.shards[number].name

@@ -24,12 +24,13 @@ Made = TypeVar("Made", covariant=True)
 
 
 class Row(NamedTuple):
-    """A row to score: its number in the file from 1, its id as text, its system (or None), its text."""
+    """A row to score: its number in the file from 1, its id as text, its system and document (or None), its text."""
 
     number: int
     id: str
     system: str | None
     text: Text
+    doc: str | None = None
 
 
 class BadRow(NamedTuple):
@@ -72,14 +73,33 @@ class Reader(Generic[R]):
         self._open: tuple[int, int, IO[bytes]] | None = None  # number of the file, its next line, its stream
 
     def read(self, shard: Shard, *, only: Collection[int] | None = None) -> Generator[R | BadRow, None, None]:
-        """The rows of a shard, in order; `only`: those with these numbers in the file, from 1."""
+        """The rows of a shard, in order; `only`: those with these numbers in the file, from 1.
+
+        Raises:
+            InputError: the file has changed since it was found, cannot be read, or has fewer rows.
+        """
+        import pyarrow
+
         source = self._sources[shard.file]
         names = self._form.columns.kinds
-        values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source, names, only)
-        with closing(values):
-            for number, value in values:
-                if only is None or number in only:
-                    yield self._row(number, value, source)
+        last = shard.start
+        try:
+            inputs.check_version(source)
+            values = self._lines(shard, source) if source.format == JSONL else _parquet(shard, source, names, only)
+            with closing(values):
+                for number, value in values:
+                    last = number
+                    if only is None or number in only:
+                        yield self._row(number, value, source)
+            inputs.check_version(source)
+        except (pyarrow.ArrowException, OSError) as error:
+            inputs.check_version(source)  # the reason, if that is it
+            message = (
+                f"the rows from {last + 1} on cannot be read ({inputs.first_line(error)}); fetch or write it again"
+            )
+            raise InputError(message, file=source.name) from None
+        if only is None and last < shard.stop:
+            raise InputError(f"ends at row {last}, before row {shard.stop}; {inputs.CHANGED}", file=source.name)
 
     def close(self) -> None:
         """Close the file that is open."""
@@ -104,6 +124,8 @@ class Reader(Generic[R]):
         try:
             while number < shard.stop:
                 raw = _line(stream, most)
+                if raw == b"":
+                    break  # the end of the file
                 number += 1
                 if number > shard.start:
                     yield number, raw
@@ -162,6 +184,7 @@ def to_score(*, with_source: bool) -> Form[Row]:
         "id": IDS,
         "text": STRINGS,
         "system": STRINGS,
+        "doc": IDS,
         "source": STRINGS,
         "context": STRING_LISTS,
         "source_context": STRING_LISTS,
@@ -172,7 +195,8 @@ def to_score(*, with_source: bool) -> Form[Row]:
 
 def _row_to_score(value: Any, *, file: str, line: int, with_source: bool) -> Row:
     record = records.record_of(value, file=file, line=line, with_source=with_source)
-    return Row(line, records.text_of_id(record.id), records.name_of(value, "system", file=file, line=line), record.text)
+    system = records.name_of(value, "system", file=file, line=line)
+    return Row(line, records.text_of_id(record.id), system, record.text, record.doc)
 
 
 def _line(stream: IO[bytes], most: int) -> bytes | None:

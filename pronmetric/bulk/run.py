@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -40,6 +40,16 @@ class Planned(Generic[S]):
         return [shard.number for shard in self.shards if shard.name not in self.finished]
 
 
+@contextmanager
+def unless_finished(folder: Place) -> Iterator[None]:
+    """Ignore that a file is gone where another driver has finished the run, and removed what only its steps needed."""
+    try:
+        yield
+    except FileNotFoundError:
+        if not storage.exists(folder / MANIFEST):
+            raise
+
+
 def prepare(
     folder: Place, surveyed: Sequence[Surveyed], signature: Signature, results: Results[S], *, rows: int | None
 ) -> Planned[S]:
@@ -72,7 +82,7 @@ def work(
     step; its function is called with the number of each finished shard or bucket.
 
     Raises:
-        InputError: a bad row, unless bad rows are skipped; or rows were skipped by an earlier run.
+        InputError: a bad row, unless bad rows are skipped; rows were skipped by an earlier run; or an input changed.
     """
     if planned.unfinished:
         with connect() as do:
@@ -90,7 +100,7 @@ def work(
 def finish(planned: Planned[S], found: S, content: Mapping[str, Any]) -> None:
     """Write errors and manifest, with `content` about the results; remove what only the steps needed."""
     if planned.unfinished or not storage.exists(planned.folder / MANIFEST):
-        shards.write_errors(planned.folder, planned.shards)
+        shards.write_errors(planned.folder, planned.shards, skipped=found.skipped)
         head = {"version": __version__, "shards": len(planned.shards), "rows": found.rows, "skipped": found.skipped}
         storage.write_json(planned.folder / MANIFEST, {**planned.record, **head, **content})
     shards.clean(planned.folder, planned.results.folder)

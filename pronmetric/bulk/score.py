@@ -16,8 +16,8 @@ from pronmetric.bulk.worker import BUCKET, COLLECT, SCORE, SPREAD
 from pronmetric.results.write import counts_entry, system
 
 RESULTS = Results(scores.FOLDER, ShardStatistics.read, ShardStatistics.merge)
-NO_SYSTEM = "all"
-"""The name of rows without a system."""
+NO_SYSTEM = "(no system)"
+"""How rows without a system are shown; in the manifest the name of their system is null."""
 
 
 def score(
@@ -59,5 +59,5 @@ def _steps(planned: Planned[ShardStatistics], buckets: int) -> Iterator[Step]:
 
 def _content(found: ShardStatistics) -> dict[str, Any]:
     """What was scored, and the scores of systems."""
-    systems = [system(NO_SYSTEM if name is None else name, sums.system_score()) for name, sums in found.systems.items()]
+    systems = [{**system(name or "", sums.system_score()), "system": name} for name, sums in found.systems.items()]
     return {"scored": found.rows - found.skipped, "counts": counts_entry(found.counts), "systems": systems}

@@ -138,10 +138,24 @@ def finished(folder: Place) -> frozenset[str]:
 
 
 def statistics(folder: Place, shards: Sequence[Shard], results: Results[S]) -> S:
-    """The statistics of all shards, which are finished, merged in the order of the plan."""
+    """The statistics of all shards, which are finished, merged in the order of the plan.
+
+    Raises:
+        InputError: a broken file, or one that has not all rows of its shard.
+    """
+
+    def read(shard: Shard) -> S:
+        where = folder / results.folder / shard.name
+        found = results.read(_statistics(where))
+        if found.rows != shard.stop - shard.start:
+            message = (
+                f"has {found.rows} rows of the input, the plan {shard.stop - shard.start}; delete it and run again"
+            )
+            raise InputError(message, file=where.url)
+        return found
+
     with ThreadPoolExecutor(_READERS) as pool:
-        found = pool.map(lambda shard: results.read(_statistics(folder / results.folder / shard.name)), shards)
-        return reduce(results.merge, found)
+        return reduce(results.merge, pool.map(read, shards))
 
 
 def _statistics(where: Place) -> Mapping[str, Any]:
@@ -156,12 +170,23 @@ def _statistics(where: Place) -> Mapping[str, Any]:
         raise InputError(f"is broken ({error}); delete it and run again", file=where.url) from None
 
 
-def write_errors(folder: Place, shards: Iterable[Shard]) -> None:
-    """Merge the rows that were skipped into one file, in the order of the plan; without any there is no file."""
+def write_errors(folder: Place, shards: Iterable[Shard], *, skipped: int) -> None:
+    """Merge the rows that were skipped into one file, in the order of the plan; without any there is no file.
+
+    skipped: their number. If some are missing, an earlier run or another driver has merged all of them before, and that
+    file is kept.
+    """
     named = set(storage.files(folder / ERRORS))
     parts = [folder / ERRORS / shard.name for shard in shards if shard.name in named]
-    if parts:
+    if parts and (sum(map(_count_rows, parts)) == skipped or not storage.exists(folder / ERROR_FILE)):
         _write_errors(folder / ERROR_FILE, map(_read_errors, parts))
+
+
+def _count_rows(where: Place) -> int:
+    import pyarrow.parquet as pq
+
+    with where.system.open(where.path, "rb") as file:
+        return int(pq.read_metadata(file).num_rows)
 
 
 def _read_errors(where: Place) -> list[dict[str, Any]]:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric.eval.ratio_sums import RatioSums
-from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally
-
-INTERVAL = "normal"
-"""The field `interval` of the signature: the normal interval of a ratio, by segments."""
-
+from pronmetric.bulk.documents import DocumentSums
+from pronmetric.eval.ratio_sums import SHARE, RatioSums
+from pronmetric.scoring.score import Counts, Rate, SystemScore, Tally, bounds
 
 _NONE = RatioSums()
+_NO_DOCUMENTS = DocumentSums({})
+GROUPS = "groups of documents"
+"""What intervals are over where documents are too many to be kept one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class SystemSums:
     """Sums of one system's segments.
 
     score: pronoun scores by pronouns. errors, errors_in_words: expected wrong pronouns by pronouns and by words.
-    preference: preferences by segments that have one. unbounded: some scores are no probabilities. missing, surplus:
-    pronouns; None where no source counts.
+    preference: preferences by segments that have one. documents: of the system; None where a segment has none.
+    unbounded: some scores are no probabilities. missing, surplus: pronouns; None where no source counts.
     """
 
     segments: int = 0
@@ -32,6 +32,7 @@ class SystemSums:
     errors: RatioSums = _NONE
     errors_in_words: RatioSums = _NONE
     preference: RatioSums = _NONE
+    documents: DocumentSums | None = _NO_DOCUMENTS
     unbounded: bool = False
     missing: int | None = None
     surplus: int | None = None
@@ -47,6 +48,7 @@ class SystemSums:
             errors=_NONE if unbounded else RatioSums.of(errors, tally.counts),
             errors_in_words=_NONE if unbounded else RatioSums.of(errors, tally.words),
             preference=RatioSums.of(np.nan_to_num(preferences), ~np.isnan(preferences)),
+            documents=DocumentSums.of(tally),
             unbounded=unbounded,
             missing=tally.missing,
             surplus=tally.surplus,
@@ -60,25 +62,36 @@ class SystemSums:
             errors=self.errors.merge(other.errors),
             errors_in_words=self.errors_in_words.merge(other.errors_in_words),
             preference=self.preference.merge(other.preference),
+            documents=None
+            if self.documents is None or other.documents is None
+            else self.documents.merge(other.documents),
             unbounded=self.unbounded or other.unbounded,
             missing=_add(self.missing, other.missing),
             surplus=_add(self.surplus, other.surplus),
         )
 
     def system_score(self) -> SystemScore:
-        """The system's score, as `Tally.score` gives it, with normal intervals."""
-        score = _rate(self.score, 1.0 if self.unbounded else 100.0)
+        """The system's score, as `Tally.score` gives it; over random groups of documents if there are very many."""
+        documents = self.documents if self.documents is not None and len(self.documents.sums) > 1 else None
+
+        def rate(by_segment: RatioSums, scale: float, above: str, below: str) -> Rate | None:
+            over = by_segment if documents is None else documents.ratio(above, below)
+            return _rate(by_segment, over, scale)
+
+        scale = 1.0 if self.unbounded else 100.0
+        score = rate(self.score, scale, "score", "pronouns")
+        units = self.score if documents is None else documents.ratio("score", "pronouns")
         return SystemScore(
             score=None if score is None else score.value,
             interval=None if score is None else score.interval,
-            resampled="segments",
-            units=self.score.units,
+            resampled="segments" if documents is None else GROUPS if documents.grouped else "documents",
+            units=units.units,
             pronouns=int(self.score.y),
             segments=self.segments,
             with_pronoun=self.score.units,
-            errors=None if self.unbounded else _rate(self.errors, 100.0),
-            errors_in_words=None if self.unbounded else _rate(self.errors_in_words, 1000.0),
-            preference=_rate(self.preference, 1.0),
+            errors=None if self.unbounded else rate(self.errors, 100.0, "errors", "pronouns"),
+            errors_in_words=None if self.unbounded else rate(self.errors_in_words, 1000.0, "errors", "words"),
+            preference=rate(self.preference, 1.0, "preference", "preferences"),
             missing=self.missing,
             surplus=self.surplus,
         )
@@ -87,7 +100,8 @@ class SystemSums:
     def read(cls, record: Mapping[str, Any]) -> SystemSums:
         """The sums that `asdict` wrote."""
         ratios = {name: RatioSums(*record[name]) for name in ("score", "errors", "errors_in_words", "preference")}
-        return cls(**{**record, **ratios})
+        documents = None if record["documents"] is None else DocumentSums.read(record["documents"])
+        return cls(**{**record, **ratios, "documents": documents})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +143,12 @@ def merge_counts(one: Counts, other: Counts) -> Counts:
     return Counts(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Counts)})
 
 
-def _rate(sums: RatioSums, scale: float) -> Rate | None:
-    ratio, ends = sums.ratio(), sums.interval()
+def _rate(sums: RatioSums, over: RatioSums, scale: float) -> Rate | None:
+    """`scale` times a ratio; over: its sums by the units of the interval."""
+    ratio = sums.ratio()
     if ratio is None:
         return None
+    ends = over.interval(SHARE if bounds(scale) else None)
     return Rate(scale * ratio, None if ends is None else (scale * ends[0], scale * ends[1]))
 
 

@@ -91,16 +91,24 @@ def files(folder: Place) -> list[str]:
 
 @contextmanager
 def atomic(target: Place) -> Iterator[IO[bytes]]:
-    """A file that gets its name only if the block succeeds; its folder is created. An OSError gets the file's name."""
+    """A file that gets its name only if the block succeeds; its folder is created.
+
+    An error of the system (a full disk) gets the file's name. If the partial file is gone at the end, and the target is
+    there, another driver has written the same, and that is kept.
+    """
     folder, _, name = target.path.rpartition("/")
     target.system.makedirs(folder, exist_ok=True)
     partial = f"{folder}/.{name}.{uuid4().hex[:8]}{PARTIAL}"
     try:
         with target.system.open(partial, "wb") as file:
             yield file
-        target.system.mv(partial, target.path)
+        try:
+            target.system.mv(partial, target.path)
+        except FileNotFoundError:
+            if not exists(target):
+                raise
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename in (None, partial):
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, partial):
             error.filename = target.url
         with suppress(OSError):
             target.system.rm_file(partial)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from pronmetric.bulk import dedupe, rows, scores, storage
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.rows import Reader, Row
+from pronmetric.bulk.run import unless_finished
 from pronmetric.bulk.shards import ErrorRows, ShardWriter
-from pronmetric.bulk.statistics import INTERVAL, ShardStatistics, SystemSums
+from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import PronmetricError
 from pronmetric.scoring.score import Counts, SegmentScore, Tally
-from pronmetric.signature import Signature
 from pronmetric.text.context import NONE, Text
 
 if TYPE_CHECKING:
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
 """What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
 Stream = Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
-
-
-def signature(metric: PronounMetric, *, context: str) -> Signature:
-    """The signature of bulk scores: that of `score`, with the kind of interval in place of the resampling's seed."""
-    fields = metric.signature(context=context).fields
-    return Signature(tuple(field for field in fields if field[0] != "seed")).plus(interval=INTERVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +88,10 @@ class ShardScorer:
             BUCKET: (partial(dedupe.scores_file, self._folder), self._bucket),
             COLLECT: (self._scores, self._collect),
         }
-        target, run = steps[step]
+        target, do = steps[step]
         if not storage.exists(target(number)):
-            run(number)
+            with unless_finished(self._folder):
+                do(number)
 
     def _scores(self, number: int) -> Place:
         return self._folder / scores.FOLDER / self._job.shards[number].name
@@ -133,7 +128,7 @@ class ShardScorer:
 
             for segment in stream(texts(), counts):
                 row = waiting.popleft()
-                tallies.setdefault(row.system, Tally()).add(segment)
+                tallies.setdefault(row.system, Tally()).add(segment, row.doc)
                 writer.add(scores.scores_row(row, segment, name=name))
                 scored += 1
             errors.write()
@@ -151,6 +146,6 @@ def _load(task: Scoring) -> PronounMetric:
     from pronmetric.metric import PronounMetric
 
     metric = PronounMetric.from_pretrained(**asdict(task.model))
-    if (found := str(signature(metric, context=task.context))) != task.signature:
+    if (found := str(metric.signature(context=task.context))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric

@@ -91,7 +91,7 @@ def encoder_kind(config: Mapping[str, Any]) -> str:
 
 
 def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer:
-    """A scorer of the architecture in `config`, with random weights; `trainable` as for `load`."""
+    """An fp32 scorer of the architecture in `config`, with random weights; `trainable` as for `load`."""
     kind = encoder_kind(config)
     if kind not in ENCODERS:
         raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
@@ -99,12 +99,13 @@ def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer
     make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
     encoder = make(config["encoder"])
     head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
-    return PronounScorer(
+    scorer = PronounScorer(
         encoder,
         make_head(head["kind"], encoder.width, dropout=head["dropout"], slots=head["slots"]),
         word_state=config["word_state"],
         pair_head=None if pair is None else PairHead(encoder.width, heads=pair["heads"], dropout=pair["dropout"]),
     )
+    return scorer.float()  # whatever PyTorch's default type is
 
 
 def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:

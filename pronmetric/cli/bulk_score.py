@@ -9,7 +9,7 @@ from pathlib import Path
 from pronmetric.bulk import inputs, parts, rows, run, score
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.statistics import ShardStatistics
-from pronmetric.bulk.worker import Model, Scoring, signature
+from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
 from pronmetric.cli import bulk_flags, context_flag, load, numbers, options, output
 from pronmetric.cli.score_text import format_score, note_system
@@ -21,7 +21,7 @@ DESCRIPTION = """Score the records of Parquet and JSONL files (.parquet, .jsonl,
 cores of this machine, or on a cluster. INPUT is a file, a pattern, a folder, or a URL of fsspec or Arrow (s3://...).
 
 Records have the fields of `score --jsonl`: "id", "text", and optionally "context" (a list of previous sentences),
-"source" and "source_context", and the name of a "system". Scores are those of `score --jsonl`."""
+"source" and "source_context", the name of a "system" and of a "doc". Scores are those of `score --jsonl`."""
 EPILOG = f"""output:
   OUT/scores/part-*.parquet  one row for each input row, in order: input, row (from 1), id, system, score, errors,
                              preference, words, pronouns
@@ -33,7 +33,7 @@ EPILOG = f"""output:
 --dedupe first cuts the texts of all rows into buckets by their hash, and scores each distinct text of a bucket once.
 OUT then holds the texts until the end.
 
-The interval of a system is the normal interval of a ratio over segments.
+The interval of a system is that of `score`: over documents where all its records have a "doc", else over segments.
 
 examples:
   pronmetric bulk score corpus/ -o scores
@@ -65,7 +65,7 @@ def run_score(args: argparse.Namespace) -> int:
     folder, sources = bulk_flags.find(args, note, read=[args.model])
     context = context_flag.choose(args, load.config(args), GIVEN, note)
     metric = load.metric(args, note)
-    signed = signature(metric, context=context)
+    signed = metric.signature(context=context)
     del metric
     surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)

@@ -56,12 +56,12 @@ def run(args: argparse.Namespace) -> int:
         model = Nltk(clpp_baseline.sentences(clpp.read(args.train_lm, task), task), order=args.order)
     note = output.Notes(quiet=args.quiet)
     note.begin()
-    penalty = args.none_penalty
+    penalty, tuned = args.none_penalty, ""
     if args.tune is not None:
         scores = clpp_baseline.tune([line for line in tuned_on if line.labels], task, model)
         penalty = max(scores, key=lambda one: scores[one].macro.recall)
         rows = [(f"{one:.1f}", f"{got.macro.recall:.2f}", f"{got.accuracy:.2f}") for one, got in scores.items()]
-        print(table(("none penalty", "macro R", "accuracy"), rows))
+        tuned = table(("none penalty", "macro R", "accuracy"), rows)
         note(f"the penalty of the empty filler is {penalty:.1f}")
     shown = lines if args.quiet else progress(lines, label="predict", total=len(lines), unit="lines")
     with targets.AtomicFile(args.output) as file:
@@ -70,4 +70,6 @@ def run(args: argparse.Namespace) -> int:
                 found = clpp_baseline.predict(line, task, model, penalty=penalty)
                 cells[:2] = [" ".join(f.label for f in found), " ".join(f.word or clpp.NONE for f in found)]
             file.write("\t".join(cells) + "\n")
+    if tuned:
+        print(tuned)
     return 0

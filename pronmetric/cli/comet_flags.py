@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from pronmetric.cli import numbers
+
 _REFUSED = {
     "--num_workers": "a single process reads and prepares the texts; for several GPUs use --gpus N",
     "--accelerator": "the GPUs share the batches of one process; set their number with --gpus N",
@@ -15,9 +17,9 @@ _REFUSED = {
     "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
 }
 _REFUSED_BY_COMPARE = {
-    "--sample_ratio": "a bootstrap sample has as many documents as the test set; a smaller one would give the interval "
-    "and p value of a smaller test set",
-    "--t_test_alternative": "there is no t test; the tests resample documents and are two-sided",
+    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
+    "swaps the outputs of all of them",
+    "--t_test_alternative": "the tests are two-sided",
 }
 
 
@@ -48,6 +50,14 @@ def add(made: argparse.ArgumentParser, *, compare: bool) -> None:
         help="make batches in the order of the texts: slower, same scores",
     )
     group.add_argument("--disable_bar", action="store_true", help="no progress bar; notes are still printed on stderr")
+    if not compare:
+        group.add_argument(
+            "--seed",
+            "--seed_everything",
+            type=numbers.count,
+            metavar="N",
+            help="accepted and not used: nothing is drawn",
+        )
     for flag, reason in (_REFUSED | (_REFUSED_BY_COMPARE if compare else {})).items():
         made.add_argument(flag, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
 

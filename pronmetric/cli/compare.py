@@ -26,9 +26,10 @@ value, wins, ties and losses. The difference is that of the scores (100 x the me
 expected errors in 100 segments, or of the mean preferences; the unit is printed with it, and the difference of the
 scores beside it.
 
-The interval and the p value come from one paired bootstrap over documents: the interval excludes 0 exactly if
-p < 0.05. Both need at least 5 documents. Approximate randomisation is a second test; its p value may differ. With more
-than two systems, p values are also given after Holm's correction; intervals are not corrected."""
+Documents are what varies. The p value is that of approximate randomisation: each document's two outputs are swapped at
+random; with fewer than 6 documents it cannot be below 0.05. The interval is that of Student's t; the p value of the t
+test, which may differ, is below 0.05 exactly if the interval excludes 0. All need at least 4 documents. With more than
+two systems, p values are also given after Holm's correction; intervals are not corrected."""
 EPILOG = f"""context:
   common      the previous sentences of the reference; the default with -r and -d. With several references, each
               text is scored once per reference; the mean and each reference's result are given
@@ -37,7 +38,7 @@ EPILOG = f"""context:
   respective  the previous sentences of the output itself
   none        no context
 {context_flag.SIZE_HELP}
-Without --docids, all lines of a file belong to one document, and segments are resampled instead of documents.
+Without --docids, all lines of a file belong to one document, and segments take the place of documents.
 Segments are numbered from 0, as in COMET. Error messages number lines from 1: segment 0 is line 1.
 
 examples:
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         "with the paper (1.7 %%); people may tie far more often on your texts (default: %(default)s)",
     )
     made.add_argument(
-        "--num_splits", type=_splits, metavar="N", help=f"number of resamples of both tests (default: {RESAMPLES})"
+        "--num_splits", type=_splits, metavar="N", help=f"number of swaps of the randomisation (default: {RESAMPLES})"
     )
     return made
 
@@ -111,7 +112,7 @@ def _compare(
         signature = signature.plus(resamples=args.num_splits)
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
-    say = output.printer(args)
+    say = output.Lines(args.to_json, args.to_tsv)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
         output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
@@ -133,9 +134,10 @@ def _compare(
             signature=str(signature),
         )
     for result in results:
-        print(comparison_text.summary(result, tie=threshold, by=by))
+        say(comparison_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
-    if few < FEW:
+    if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

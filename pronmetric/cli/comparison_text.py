@@ -34,7 +34,7 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
     )
     lines = [f"{names[0]} against {names[1]}", indent(systems, "  ")]
     if outcome.difference is not None:
-        rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units < FEW else ""
+        rough = "; few: interval and p are rough" if outcome.interval is not None and outcome.units <= FEW else ""
         units = f"({outcome.units} {outcome.resampled}{rough})"
         lines.append(f"  difference {_difference(outcome, by)} {units}")
     for reference, part in pair.by_reference.items():
@@ -45,14 +45,14 @@ def summary(pair: PairResult, *, tie: float, by: str = SCORE) -> str:
         f"  segments: {outcome.wins} better in {names[0]}, {outcome.losses} in {names[1]}, {outcome.ties} ties "
         f"(within {tie:g}); {outcome.one_sided} with pronouns in one only, {outcome.unscored} in neither"
     )
-    if outcome.p_bootstrap is None:
-        lines.append(f"  no interval, no bootstrap p: fewer than {MINIMUM} {outcome.resampled} with a pronoun")
+    if outcome.p_randomisation is None:
+        lines.append(f"  no interval, no p: fewer than {MINIMUM} {outcome.resampled} with a pronoun")
     else:
-        p = _p(outcome.p_bootstrap, pair.p_bootstrap_holm)
-        lines.append(f"  paired bootstrap p = {p}, from the interval's resamples")
-    if outcome.p_randomisation is not None:
         p = _p(outcome.p_randomisation, pair.p_randomisation_holm)
-        lines.append(f"  second test: approximate randomisation p = {p}")
+        lines.append(f"  approximate randomisation p = {p}")
+    if outcome.p_t is not None:
+        p = _p(outcome.p_t, pair.p_t_holm)
+        lines.append(f"  t test, as the interval: p = {p}")
     return "\n".join(lines)
 
 

@@ -54,6 +54,8 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         with targets.AtomicFile(args.save_scores) as file:
             file.writelines(f"{judged_pairs.score_line(pair.id, scores.by_id[pair.id])}\n" for pair in pairs)
     results = {name: evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
+    if args.to_json is not None:
+        pair_json.write(args.to_json, pairs, scores, results, settings, against=args.against)
     for number, (name, part) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
         sections = pair_figures.format_results(
@@ -61,11 +63,9 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
-        if clusters < FEW:
+        if clusters <= FEW:
             note(f"the intervals are based on only {clusters} {pair_figures.UNITS[unit]}")
     _note_signatures(scores, settings, note)
-    if args.to_json is not None:
-        pair_json.write(args.to_json, pairs, scores, results, settings, against=args.against)
 
 
 def _read_seen(args: argparse.Namespace, config: Config | None, note: output.Notes) -> seen_pairs.PronounPairs | None:

@@ -52,17 +52,17 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     if args.save_scores is not None:
         _save_scores(args.save_scores, pronouns, scores)
     figures = pronoun_detection.evaluate(pronouns, scores.values, threshold=threshold, seed=args.seed)
+    if args.to_json is not None:
+        _write_json(args, scores, threshold, figures)
     unit, number = figures.resampled
     scored_by = args.scores if scores.context is None else f"context {scores.context}"
     print(f"{args.pairs}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
     print(_format(figures))
-    if number < FEW:
+    if number <= FEW:
         note(f"the intervals are based on only {number} {unit}s")
     if scores.counts is not None:
         note.lengths(scores.counts)
         note(f"signature: {scores.signature}")
-    if args.to_json is not None:
-        _write_json(args, scores, threshold, figures)
 
 
 def _refuse_pair_flags(args: argparse.Namespace) -> None:

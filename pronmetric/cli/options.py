@@ -43,7 +43,7 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     if jsonl:
         texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object per line; - is stdin")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, *([GIVEN] if jsonl else [])], help="see below")
-    add_model(made)
+    add_model(made, seed=verb == "compare")
     output = made.add_argument_group("output")
     both(
         output,
@@ -94,7 +94,7 @@ def add_dataset(texts: argparse._ActionsContainer) -> None:
 
 
 def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = True) -> None:
-    """The flags of the model and its hardware; `seed`: also the seed of the resampling; `gpus`: also --gpus."""
+    """The flags of the model and its hardware; `seed`: also that of what is drawn; `gpus`: also --gpus."""
     model = made.add_argument_group("model")
     model.add_argument(
         "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
@@ -125,7 +125,7 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = 
             type=numbers.count,
             default=SEED,
             metavar="N",
-            help="seed of the resampling (default: %(default)s)",
+            help="seed of what is drawn (default: %(default)s)",
         )
 
 

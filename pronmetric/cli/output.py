@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from pronmetric.output.display import visible
 from pronmetric.output.progress import progress
-from pronmetric.text import streams
 
 if TYPE_CHECKING:
     from pronmetric.scoring.score import Counts
@@ -67,6 +66,39 @@ class Notes:
             )
 
 
+class Lines:
+    """Lines of a run on stdout that do not cost its files: if stdout fails (`| head`), the files are finished first.
+
+    files: those that the run writes; without one it ends where stdout fails.
+    """
+
+    def __init__(self, *files: str | None) -> None:
+        self._wait = any(file is not None for file in files)
+        self._error: OSError | None = None
+
+    def __call__(self, line: str) -> None:
+        """Print a line."""
+        self._try(lambda: print(line))
+
+    def flush(self) -> None:
+        """Pass on what was printed."""
+        self._try(sys.stdout.flush)
+
+    def finish(self) -> None:
+        """Raise the error of stdout, if there was one; the files are written."""
+        if self._error is not None:
+            raise self._error
+
+    def _try(self, do: Callable[[], object]) -> None:
+        if self._error is None:
+            try:
+                do()
+            except OSError as error:
+                if not self._wait:
+                    raise
+                self._error = error
+
+
 def bar(
     args: argparse.Namespace,
     items: Iterable[Any] | None = None,
@@ -81,28 +113,6 @@ def bar(
     if getattr(args, "quiet", False) or getattr(args, "disable_bar", False):
         return tqdm(items, disable=True)
     return progress(items, label=label, total=total, unit=unit, done=done, short=short)
-
-
-class Printer(Protocol):
-    """Prints a line; `flush`: at once, also into a pipe."""
-
-    def __call__(self, line: str, *, flush: bool = False) -> None:
-        """Print the line."""
-
-
-def printer(args: argparse.Namespace) -> Printer:
-    """Prints a line to stdout; when nobody reads it any more, only what --to_json and --to_tsv write goes on."""
-    files = args.to_json is not None or args.to_tsv is not None
-
-    def say(line: str, *, flush: bool = False) -> None:
-        try:
-            print(line, flush=flush)
-        except BrokenPipeError:
-            if not files:
-                raise
-            streams.discard_stdout()
-
-    return say
 
 
 def open_stdout() -> None:

@@ -10,9 +10,9 @@ from pronmetric.cli import also
 from pronmetric.cli.tables import percent, table
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.pair_accuracy import DOC, GROUP, PAIR, Figures, MetricComparison
+from pronmetric.suites.pair_accuracy import DOC, PAIR, Figures, MetricComparison
 
-UNITS = {DOC: "documents", GROUP: "groups", PAIR: "pairs"}
+UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
 _PRONOUN_PAIRS, _ERRORS = 20, 15
 
@@ -57,7 +57,7 @@ def _format_labels(figures: Figures) -> str:
     judges = ", ".join(f"{judge}: {count}" for judge, count in labels.judges.items())
     line = (
         f"gold answers: {labels.better} given{judges and f' ({judges})'}, {labels.votes} by majority vote; "
-        f"excluded: {labels.ties} ties, {labels.open} without an answer; intervals resample {units} {UNITS[resampled]}"
+        f"excluded: {labels.ties} ties, {labels.open} without an answer; intervals over {units} {UNITS[resampled]}"
     )
     if labels.against_votes:
         line += f"\nin {labels.against_votes} pairs the given answer differs from the raters' majority vote"
@@ -103,8 +103,8 @@ def _format_ties(figures: Figures) -> list[str]:
 def format_comparison(comparison: MetricComparison, first: str, second: str) -> str:
     """Two metrics on the same pairs, and the tests of their difference."""
     tests = {
-        "paired bootstrap": comparison.p_bootstrap,
         "approximate randomisation": comparison.p_randomisation,
+        "t test": comparison.p_t,
     }
     p_values = [f"{test} p = {p:.4f}" for test, p in tests.items() if p is not None]
     rows = [

@@ -39,6 +39,7 @@ Segments are numbered from 0, as in COMET. Error messages number lines from 1: s
 --jsonl reads one JSON object per line, {{"id": ..., "text": "...", "context": ["previous", "sentences"]}}, and writes
 one per line in the same order, {{"id": ..., "score": 0.91, "errors": 0.09, "pronouns": [{{"text": "she", "start": 0,
 "end": 3, "probability": 0.91}}]}}. start and end count code points. --context none ignores the contexts of the records.
+The interval of the whole is over documents where each record has a "doc".
 
 --also adds a table of baseline scores, all in [0, 100], higher is better; the number of instances is in brackets:
   apt      share of the reference's pronouns that the output translates identically
@@ -86,11 +87,11 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
 
     references, counts = corpus.averaged_references(kind), Counts()
     tallies = [SystemTally(name, references) for name in corpus.systems]
-    signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
+    signature = metric.signature(context=kind, context_size=metric.context_size)
     signature = context_flag.add_references(signature, kind, corpus, args)
     columns = scores.columns(references, args.also or ())
     decision = comparisons.decision_entry(by.choose_default(args, config), TIE_THRESHOLD)
-    say = output.printer(args)
+    say = output.Lines(args.to_json, args.to_tsv)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as writer,
         output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
@@ -110,7 +111,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
                 texts = scores.texts_of(row, text, contexts, references, each)
                 scores.add_segment(writer, head, texts, segment, also=other, each=each if references else ())
-        results = [tally.result(seed=args.seed) for tally in tallies]
+        results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         writer.finish(
             format=FORMAT,
@@ -121,14 +122,15 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             **({} if also is None else {"also": also.signatures()}),
         )
     for result in results:
-        print(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
+        say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
-            print(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
+            say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
     if also is not None:
-        print(f"\n{also_flag.system_table(also, [result.score for result in results])}")
+        say(f"\n{also_flag.system_table(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
 from pronmetric.cli import context_flag, load, output, score_text
 from pronmetric.output.display import visible
@@ -25,13 +24,13 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     note.detail("context: none" if kind == NONE else "context: that of each record")
     metric = load.metric(args, note)
 
-    counts, tally, ids = Counts(), Tally(), deque[Any]()
-    say = output.printer(args)
-    signature = metric.signature(context=kind, seed=args.seed)
+    counts, tally, waiting = Counts(), Tally(), deque[record_files.Record]()
+    signature = metric.signature(context=kind)
+    say = output.Lines(args.to_json, args.to_tsv)
 
     def texts() -> Iterator[Text]:
         for record in records:
-            ids.append(record.id)
+            waiting.append(record)
             yield record.text._replace(context="") if kind == NONE else record.text
 
     with (
@@ -39,15 +38,18 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         output.bar(args, total=total, unit="records") as bar,
     ):
         for segment in load.stream(metric, texts(), args, counts=counts, advance=bar.update):
-            identity = ids.popleft()
-            tally.add(segment)
-            scores.add_segment(writer, {"id": identity}, {}, segment)
-            if not args.only_system:  # a pipe may wait once all records read so far are scored
-                say(strict_json.dump({"id": identity, **segment_entry(segment)}), flush=not ids)
-        score = tally.score(seed=args.seed)
+            record = waiting.popleft()
+            tally.add(segment, record.doc)
+            if not args.only_system:
+                say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+            scores.add_segment(writer, {"id": record.id}, {}, segment)
+            if not waiting:  # all records read so far are scored; a pipe may wait for them
+                say.flush()
+        score = tally.score()
         writer.finish(systems=[system(name, score)], counts=counts_entry(counts), signature=str(signature))
     if args.only_system:
-        print(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")
+        say(f"{visible(name)}\tscore: {score_text.format_score(score.score)}")
     score_text.note_system(name, score, note)
     note.lengths(counts)
     note(f"signature: {signature}")
+    say.finish()

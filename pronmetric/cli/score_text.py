@@ -23,7 +23,7 @@ def note_system(name: str, score: SystemScore, note: output.Notes, *, side: str 
     if score.missing is not None:
         missing = f"{score.missing} {side} pronouns without a counterpart"
         note.detail(f"{name}: {missing}, {score.surplus} pronouns without one in the {side}")
-    if score.interval is not None and score.units < FEW:
+    if score.interval is not None and score.units <= FEW:
         note.detail(f"{name}: the interval is based on only {score.units} {score.resampled}")
 
 

@@ -13,8 +13,8 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.suites import ctxpro, suite_figures, suite_result
 
-DESCRIPTION = """Compare systems that were judged on the same items: difference of accuracy, 95 % interval and p of the
-paired bootstrap over items, p adjusted for all pairs by Holm's method."""
+DESCRIPTION = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval
+(Student's t over items), and p of the approximate randomisation, adjusted for all pairs by Holm's method."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,14 +23,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         commands, "compare", help="compare systems by their results on the same set", description=DESCRIPTION
     )
     made.add_argument("results", nargs="+", metavar="RESULT.json", help="results of `suite score --to_json`")
-    made.add_argument("--by-document", action="store_true", help="resample documents instead of items")
+    made.add_argument("--by-document", action="store_true", help="intervals and tests over documents instead of items")
     made.add_argument(
         "--subsample",
         type=numbers.positive,
         metavar="K",
         help="also as ctxpro's program: wins over the first system on K items drawn without replacement, 1000 times",
     )
-    made.add_argument("--seed", type=numbers.count, default=SEED, metavar="N", help="(default: %(default)s)")
+    made.add_argument(
+        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the test (default: %(default)s)"
+    )
     options.both(made, "to-json", metavar="FILE", help="write all figures")
     made.set_defaults(run=run)
 
@@ -47,19 +49,19 @@ def run(args: argparse.Namespace) -> int:
         raise PronmetricError(f"the results are of different suites: {', '.join(suites)}")
     systems = {path: verdicts for path, (_, verdicts) in read.items()}
     differences = suite_figures.compare(systems, by_document=args.by_document, seed=args.seed)
-    shares = {name: suite_figures.share(verdicts, seed=args.seed) for name, verdicts in systems.items()}
+    shares = {name: suite_figures.share(verdicts) for name, verdicts in systems.items()}
     rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
-    print(table(("system", "accuracy, %", "correct", "total"), rows))
     header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")
-    print()
-    print(table(header, [_row(one) for one in differences], left=(0, 1)))
+    tables = [table(("system", "accuracy, %", "correct", "total"), rows)]
+    tables.append(table(header, [_row(one) for one in differences], left=(0, 1)))
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if args.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=args.subsample, seed=args.seed)
-        print(f"\n{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}")
-        print(table(("system", "p"), [(name, f"{p:.3f}") for name, p in wins.items()]))
+        title = f"{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}"
+        tables.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
         content["subsampled"] = wins
     write_json(args.to_json, content)
+    print("\n\n".join(tables))
     return 0
 
 

@@ -12,7 +12,7 @@ from pronmetric.suites.suite_figures import Figures, Share
 
 def show(title: str, judged: Judged, figures: Figures) -> None:
     """Print the title, the accuracy overall and by group, and the further figures."""
-    print(f"{title}; intervals resample {figures.documents} documents or blocks")
+    print(f"{title}; intervals over {figures.documents} documents or blocks")
     rows = [("all", "", *_cells(figures.overall))]
     rows += [(name, group, *_cells(one)) for name, groups in figures.by.items() for group, one in groups.items()]
     print(table(("break-down", "group", "accuracy, %", "95 % interval", "correct", "total"), rows, left=(0, 1)))

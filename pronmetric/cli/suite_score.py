@@ -24,8 +24,7 @@ def run(args: argparse.Namespace) -> int:
         raise PronmetricError(f"--plot {args.plot}: expected a name that ends in .png or .svg")
     note = output.Notes(quiet=args.quiet)
     judged, scored_by = _judge(args, note)
-    figures = suite_figures.figures(judged.verdicts, seed=args.seed)
-    suite_figures_text.show(f"{args.name}: {args.set}; {scored_by}", judged, figures)
+    figures = suite_figures.figures(judged.verdicts)
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
     write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
     if args.plot is not None:
@@ -33,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
         with targets.AtomicFile(args.plot) as file:
             file.buffer.write(suite_plot.plot(figures, title=args.name, kind=Path(args.plot).suffix[1:]))
+    suite_figures_text.show(f"{args.name}: {args.set}; {scored_by}", judged, figures)
     return 0
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import DRAWS, Estimate, cluster_bootstrap
+from pronmetric.eval.estimates import Estimate, cluster_share
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """Share of pairs won by the better text, in [0, 1], higher is better.
 
-    low, high: 95 % interval, or None with fewer than two clusters. Equal scores and missing scores are
+    low, high: 95 % interval over clusters, or None with too few. Equal scores and missing scores are
     wrong, and are counted separately: pairs = right + lost + equal + null.
     """
 
@@ -79,9 +79,9 @@ def decide(better: Sequence[float | None], worse: Sequence[float | None]) -> Dec
     return Decisions(right=a > b, lost=a < b, equal=a == b, null=np.isnan(a) | np.isnan(b))
 
 
-def accuracy(decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0) -> Accuracy:
-    """Pair accuracy; `clusters` is each pair's unit of resampling for the interval (reference sentence, document)."""
-    share = cluster_bootstrap(decisions.right, clusters, draws=draws, seed=seed)
+def accuracy(decisions: Decisions, clusters: Sequence[Hashable]) -> Accuracy:
+    """Pair accuracy; the interval is over `clusters`, one for each pair (its reference sentence, its document)."""
+    share = cluster_share(decisions.right, clusters)
     return Accuracy(
         accuracy=share.value,
         low=share.low,
@@ -93,12 +93,10 @@ def accuracy(decisions: Decisions, clusters: Sequence[Hashable], *, draws: int =
     )
 
 
-def accuracy_by(
-    groups: Sequence[str], decisions: Decisions, clusters: Sequence[Hashable], *, draws: int = DRAWS, seed: int = 0
-) -> dict[str, Accuracy]:
+def accuracy_by(groups: Sequence[str], decisions: Decisions, clusters: Sequence[Hashable]) -> dict[str, Accuracy]:
     """Pair accuracy of each group (kind, language, person, pronoun pair ...), in alphabetical order."""
     labels = np.array(groups, dtype=object)
-    return {group: _part(labels == group, decisions, clusters, draws=draws, seed=seed) for group in sorted(set(groups))}
+    return {group: _part(labels == group, decisions, clusters) for group in sorted(set(groups))}
 
 
 def accuracy_by_count(
@@ -106,9 +104,6 @@ def accuracy_by_count(
     worse_counts: Sequence[int],
     decisions: Decisions,
     clusters: Sequence[Hashable],
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
 ) -> CountSplit:
     """Pair accuracy for texts with equal and unequal numbers of scored pronouns (`a`: of the better text)."""
     a, b = np.array(better_counts, dtype=int), np.array(worse_counts, dtype=int)
@@ -120,9 +115,9 @@ def accuracy_by_count(
     fewer = np.where(a < b, decisions.right, decisions.lost)[~same]
     unequal = _pick(~same, clusters)
     return CountSplit(
-        equal=_part(same, decisions, clusters, draws=draws, seed=seed) if same.any() else None,
-        unequal=_part(~same, decisions, clusters, draws=draws, seed=seed) if unequal else None,
-        fewer_won=cluster_bootstrap(fewer, unequal, draws=draws, seed=seed) if unequal else None,
+        equal=_part(same, decisions, clusters) if same.any() else None,
+        unequal=_part(~same, decisions, clusters) if unequal else None,
+        fewer_won=cluster_share(fewer, unequal) if unequal else None,
     )
 
 
@@ -137,10 +132,8 @@ def confusions(references: Sequence[str], systems: Sequence[str], decisions: Dec
     return sorted(found, key=lambda c: (-c.wrong, -c.pairs, c.reference, c.system))
 
 
-def _part(
-    mask: NDArray[np.bool_], decisions: Decisions, clusters: Sequence[Hashable], *, draws: int, seed: int
-) -> Accuracy:
-    return accuracy(decisions.where(mask), _pick(mask, clusters), draws=draws, seed=seed)
+def _part(mask: NDArray[np.bool_], decisions: Decisions, clusters: Sequence[Hashable]) -> Accuracy:
+    return accuracy(decisions.where(mask), _pick(mask, clusters))
 
 
 def _pick(mask: NDArray[np.bool_], clusters: Sequence[Hashable]) -> list[Hashable]:

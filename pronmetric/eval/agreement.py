@@ -12,10 +12,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import DRAWS, LEVEL, draw_counts, number_clusters, percentile_interval, resample
+from pronmetric.eval import student
+from pronmetric.eval.resampling import (
+    DRAWS,
+    LEVEL,
+    MINIMUM,
+    draw_counts,
+    number_clusters,
+    percentile_interval,
+    resample,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +130,10 @@ def gwet_ac1_published(ratings: ArrayLike) -> Agreement:
 def clustered_interval(
     ratings: ArrayLike, clusters: Sequence[Hashable], *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
 ) -> tuple[float, float] | None:
-    """Percentile interval of AC1, resampling whole clusters of items (documents).
+    """Expanded percentile interval of AC1, resampling whole clusters of items (documents).
 
-    ratings: (items, categories), with the cluster of each item. None with fewer than two clusters, one category, or if
-    almost no resample has an item with two ratings.
+    ratings: (items, categories), with the cluster of each item. None with fewer than `MINIMUM` clusters, one category,
+    or if almost no resample has an item with two ratings.
     """
     r = checked_ratings(ratings)
     if len(r) != len(clusters):
@@ -135,7 +143,7 @@ def clustered_interval(
     r, index = r[rated], index[rated]
     total = r.sum(axis=1)
     several = total >= 2
-    if len(np.unique(index)) < 2 or r.shape[1] < 2:
+    if len(np.unique(index)) < MINIMUM or r.shape[1] < 2:
         return None
     agreed = np.where(several, (r * (r - 1)).sum(axis=1) / np.maximum(total * (total - 1), 1), 0.0)
     parts = np.column_stack([np.ones(len(r)), several, agreed, r / total[:, None]])
@@ -150,7 +158,7 @@ def clustered_interval(
         return ((drawn[:, 2] / drawn[:, 1] - chance) / (1 - chance))[None]
 
     found = resample(draw, resamples=draws, width=len(sums), seed=seed)[0]
-    return None if 2 * len(found) < draws else percentile_interval(found, level)
+    return None if 2 * len(found) < draws else percentile_interval(found, len(sums), level)
 
 
 def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
@@ -170,15 +178,8 @@ def confusion_ratings(table: ArrayLike) -> NDArray[np.int64]:
 
 
 def _interval(ac1: float, error: float, items: int, level: float) -> tuple[float, float]:
-    reach = student_quantile((1 + level) / 2, items - 1) * error
+    reach = student.quantile((1 + level) / 2, items - 1) * error
     return ac1 - reach, min(1.0, ac1 + reach)
-
-
-def student_quantile(probability: float, freedom: int) -> float:
-    """The t with P(T <= t) = probability, 1/2 <= probability < 1, for whole degrees of freedom."""
-    if not 0.5 <= probability < 1 or freedom < 1:
-        raise PronmetricError(f"no Student quantile for probability {probability}, {freedom} degrees of freedom")
-    return float(stdtrit(freedom, probability))
 
 
 def checked_ratings(counts: ArrayLike) -> NDArray[np.float64]:

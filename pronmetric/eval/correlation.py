@@ -1,9 +1,9 @@
 """Correlation of a metric's system scores with human scores of the same systems; numpy only.
 
 Pearson's r, Spearman's rho (average ranks), Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021), each with a
-percentile bootstrap interval. `correlate` resamples systems: the interval shows the variation over other systems.
-`correlate_segments` resamples segments, the same for all systems: the interval shows the variation over other texts,
-for these systems. Higher is better for both kinds of scores.
+percentile bootstrap interval, expanded for small numbers. `correlate` resamples systems: the interval shows the
+variation over other systems. `correlate_segments` resamples segments, the same for all systems: the interval shows the
+variation over other texts, for these systems. Higher is better for both kinds of scores.
 
 Relative to Kocmi et al.: pairs of systems with the same human score have no order and are left out of pairwise
 accuracy. On other pairs, equal scores of the metric are wrong.
@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import (
     LEVEL,
-    MINIMUM,
     divide,
     draw_counts,
     draw_units,
@@ -31,6 +30,8 @@ from pronmetric.eval.resampling import (
 from pronmetric.eval.significance import Totals
 
 RESAMPLES = 2000
+MINIMUM = 5
+"""The least number of systems, or of segments or documents, for the interval of a correlation."""
 
 _Array = NDArray[np.float64]
 _Draw = Callable[[np.random.Generator, int], tuple[_Array, _Array]]
@@ -206,14 +207,17 @@ def draw_figure(
     return figure(x[places], y[places])
 
 
-def average_draws(values: Sequence[_Array], *, level: float = LEVEL) -> Correlation:
-    """The mean over test sets of what `draw_figure` gives; undefined figures are left out, None if all are."""
+def average_draws(values: Sequence[_Array], *, units: int, level: float = LEVEL) -> Correlation:
+    """The mean over test sets of what `draw_figure` gives; undefined figures are left out, None if all are.
+
+    units: the systems of all test sets.
+    """
     table = np.array(values)
     known = np.asarray(~np.isnan(table).all(axis=0))
     if not known[0]:
         return Correlation(None, None, None)
     means = np.nanmean(table[:, known], axis=0)
-    return _correlation(float(means[0]), means[1:], level)
+    return _correlation(float(means[0]), means[1:], units, level)
 
 
 class _Side:
@@ -256,15 +260,15 @@ def _figures(
             return np.array([figure(a[known], b[known]) for figure in _FIGURES])
 
         drawn = resample(figures, resamples=resamples, width=max(len(x) ** 2, width), seed=seed)
-    return [_correlation(value, row[~np.isnan(row)], level) for value, row in zip(values, drawn, strict=True)]
+    return [_correlation(value, row[~np.isnan(row)], units, level) for value, row in zip(values, drawn, strict=True)]
 
 
-def _correlation(value: float, drawn: _Array, level: float) -> Correlation:
+def _correlation(value: float, drawn: _Array, units: int, level: float) -> Correlation:
     if math.isnan(value):
         return Correlation(None, None, None)
     if not len(drawn):
         return Correlation(value, None, None)
-    return Correlation(value, *percentile_interval(drawn, level))
+    return Correlation(value, *(percentile_interval(drawn, units, level) or (None, None)))
 
 
 def _finite(values: ArrayLike) -> _Array:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import Estimate, draw_units, number_clusters, percentile_interval
+from pronmetric.eval.estimates import Estimate
+from pronmetric.eval.resampling import MINIMUM, draw_units, number_clusters, percentile_interval
 
 THRESHOLD = 0.5
 DRAWS = 1000
@@ -27,7 +28,7 @@ class Detection:
 
     precision is None if nothing is flagged, recall if nothing is wrong, F1 if either is None or both are 0.
     average_precision is None without a wrong pronoun (chance level: the share of wrong pronouns), roc_auc also without
-    a right one (chance level: 0.5). Intervals resample clusters.
+    a right one (chance level: 0.5). Intervals resample clusters; None with fewer than `MINIMUM`.
     """
 
     pronouns: int
@@ -65,14 +66,16 @@ def detect(
     flagged = known > -threshold
     lowest = known[np.isfinite(known)].min(initial=0.0) - 1
     suspicion = np.where(np.isfinite(known), known, lowest)
+    index, number = number_clusters(clusters or ())
 
     def figure(of: Figure, values: NDArray[np.float64]) -> Estimate | None:
         value = of(labels, values, np.ones(len(labels)))
         if value is None:
             return None
-        drawn = (of(labels, values, each) for each in _weights(clusters, draws, seed))
+        drawn = (of(labels, values, each) for each in _weights(index, number, draws, seed))
         found = [one for one in drawn if one is not None]  # a resample may have no wrong pronoun
-        return Estimate(value, *percentile_interval(found)) if len(found) > 1 else Estimate(value, None, None)
+        ends = percentile_interval(found, number) if len(found) > 1 else None
+        return Estimate(value, *(ends or (None, None)))
 
     return Detection(
         pronouns=len(labels),
@@ -98,12 +101,11 @@ def detect_by(
     }
 
 
-def _weights(clusters: Sequence[Hashable] | None, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """How often each pronoun is drawn, for each resample of whole clusters; none with fewer than two clusters."""
-    index, number = number_clusters(clusters or ())
+def _weights(index: NDArray[np.intp], clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each pronoun is drawn, for each resample of whole clusters; none with too few clusters."""
     rng = np.random.default_rng(seed)
-    for _ in range(draws if number > 1 else 0):
-        yield np.bincount(draw_units(rng, 1, number)[0], minlength=number)[index].astype(float)
+    for _ in range(draws if clusters >= MINIMUM else 0):
+        yield np.bincount(draw_units(rng, 1, clusters)[0], minlength=clusters)[index].astype(float)
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -1,20 +1,30 @@
-"""Sums of a ratio, which can be merged, and its normal interval: for more units than fit in memory.
+"""Sums of a ratio, which can be merged, and its interval by Student's t, right from few units on.
 
-The ratio of units with values x and weights y is sum(x) / sum(y). Its variance is that of the ratio estimator,
-n / (n - 1) * sum((x - ratio * y)^2) / sum(y)^2 (Cochran 1977, Sampling Techniques, section 6.3), which needs only six
-sums. For many units the interval is that of the bootstrap.
+The ratio of units (documents, segments) with values x and weights y is r = sum(x) / sum(y). The variance of the ratio
+estimator is m / (m - 1) * sum((x - r * y)^2) / sum(y)^2 (Cochran 1977, Sampling Techniques, section 6.3), which needs
+only six sums. m is the effective number of units, sum(y)^2 / sum(y^2) (Kish 1965, Survey Sampling, section 11.7): the
+number of units if all have the same weight, less if a few units have most of it. Student's t has m - 1 degrees of
+freedom.
+
+A ratio that is bounded (a share, a mean of probabilities) has the interval of Wilson (1927) with the same variance and
+the same t: as many independent draws as would give that variance (design effect). It stays within the bounds, and is
+right where the ratio is near one of them and the values are skewed.
 """
 
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pronmetric.eval.resampling import LEVEL
+from pronmetric.eval import student
+from pronmetric.eval.resampling import LEVEL, MINIMUM
+
+SHARE = (0.0, 1.0)
+"""The bounds of shares and probabilities."""
+_ROUNDING = 1e-13  # relative; a sum of squares below it is one of rounding errors
 
 
 class RatioSums(NamedTuple):
@@ -57,12 +67,56 @@ class RatioSums(NamedTuple):
         """The ratio; None without a unit."""
         return self.x / self.y if self.units else None
 
-    def interval(self, *, level: float = LEVEL) -> tuple[float, float] | None:
-        """The normal interval of the ratio; None with fewer than two units."""
-        ratio = self.ratio()
-        if ratio is None or self.units < 2:
+    def effective(self) -> float:
+        """The effective number of units; 0 without a unit.
+
+        >>> RatioSums.of([1.0, 1.0], [2, 2]).effective(), RatioSums.of([1.0, 1.0], [1, 3]).effective()
+        (2.0, 1.6)
+        """
+        return self.y**2 / self.yy if self.units else 0.0
+
+    def variance(self) -> float | None:
+        """The variance of the ratio; None with fewer than `MINIMUM` units, or fewer than 2 effective ones."""
+        ratio, effective = self.ratio(), self.effective()
+        if ratio is None or self.units < MINIMUM or effective < 2:
             return None
-        squares = max(0.0, self.xx - 2 * ratio * self.xy + ratio**2 * self.yy)
-        error = math.sqrt(self.units / (self.units - 1) * squares) / self.y
-        margin = NormalDist().inv_cdf((1 + level) / 2) * error
-        return ratio - margin, ratio + margin
+        squares = self.xx - 2 * ratio * self.xy + ratio**2 * self.yy
+        if squares <= _ROUNDING * (self.xx + ratio**2 * self.yy):
+            return 0.0
+        return effective / (effective - 1) * squares / self.y**2
+
+    def interval(
+        self, bounds: tuple[float, float] | None = None, *, level: float = LEVEL
+    ) -> tuple[float, float] | None:
+        """The interval of the ratio; bounds: the least and the greatest ratio that is possible, None if unbounded.
+
+        None without a variance, and of an unbounded ratio that is the same in all units. A bounded ratio that is
+        the same in all units has the interval of as many independent draws as there are effective units.
+
+        >>> [round(end, 3) for end in RatioSums.of([1.0] * 20, [1] * 20).interval(SHARE)]
+        [0.82, 1.0]
+        """
+        ratio, variance = self.ratio(), self.variance()
+        if ratio is None or variance is None:
+            return None
+        t = student.quantile((1 + level) / 2, self.effective() - 1)
+        if bounds is None:
+            margin = t * math.sqrt(variance)
+            return (ratio - margin, ratio + margin) if variance else None
+        low, high = bounds
+        width = high - low
+        share = min(1.0, max(0.0, (ratio - low) / width))
+        below, above = wilson(share, variance / width**2, self.effective(), t=t)
+        return low + width * below, low + width * above
+
+
+def wilson(share: float, variance: float, units: float, *, t: float) -> tuple[float, float]:
+    """Wilson's interval of a share in [0, 1] with this variance; of so many independent draws where that is 0.
+
+    t: the quantile of the interval's level.
+    """
+    spread = share * (1 - share)
+    draws = spread / variance if variance > 0 and spread > 0 else units
+    centre = (share + t * t / (2 * draws)) / (1 + t * t / draws)
+    margin = t / (1 + t * t / draws) * math.sqrt(spread / draws + (t / (2 * draws)) ** 2)
+    return max(0.0, min(share, centre - margin)), min(1.0, max(share, centre + margin))

@@ -1,16 +1,17 @@
-"""Significance of system scores and of their differences, by resampling documents; numpy only.
+"""Significance of system scores and of their differences, over documents; numpy only.
 
 A system's score is a ratio, the sum of its pronouns' scores over their number, so that whole units (documents, or
-segments if documents are unknown) are resampled with both their sums and their counts. Units without a
-pronoun are left out.
+segments if documents are unknown) are what varies, with both their sums and their counts. Units without a pronoun are
+left out. Nothing is said of fewer than `MINIMUM` units.
 
-Koehn 2004 (paired bootstrap), Riezler and Maxwell 2005 (approximate randomisation), Holm 1979. p values are
-two-sided and count the observed sample among the resamples, (hits + 1) / (resamples + 1), so none is 0.
+- Intervals are those of Student's t (`ratio_sums`); `difference` also gives the p value of the t test, which is below
+  1 - level exactly if the interval excludes 0.
+- `randomisation` (Riezler and Maxwell 2005) needs no distribution: if the systems are alike, their outputs can be
+  swapped in each unit. With few units all swaps are counted and p is exact. It is the test to trust; with fewer than 6
+  units its p cannot be below 0.05.
+- `holm` (Holm 1979) adjusts the p values of several pairs of systems.
 
-The interval and the p value of the paired bootstrap belong to the same test: the distribution of the resamples'
-distances from their mean estimates the differences due to chance. p is the share of distances that are at least the
-observed difference; the interval is the difference plus and minus the distance that a share 1 - level of them reach
-(Hall 1988, symmetric bootstrap interval). So the interval excludes 0 exactly if p < 1 - level.
+p values are two-sided, and never 0.
 """
 
 from __future__ import annotations
@@ -23,15 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import (
-    LEVEL,
-    MINIMUM,
-    divide,
-    draw_units,
-    number_clusters,
-    percentile_interval,
-    resample,
-)
+from pronmetric.eval import student
+from pronmetric.eval.ratio_sums import RatioSums
+from pronmetric.eval.resampling import LEVEL, MINIMUM, divide, number_clusters, resample
 
 RESAMPLES = 1000
 FEWEST = 20  # resamples needed for p < 0.05
@@ -49,19 +44,18 @@ class Totals(NamedTuple):
         return float(divide(self.sums.sum(), self.counts.sum()))
 
 
-class Bootstrap(NamedTuple):
-    """Paired bootstrap of A minus B.
+class Difference(NamedTuple):
+    """A minus B, of the means over all pronouns.
 
-    difference: of the means over all pronouns. low, high: its symmetric interval. p: two-sided, from the resamples
-    shifted to mean 0; below 1 - level exactly if the interval excludes 0. The three are None with fewer than
-    `MINIMUM` units, too few for resampling. a_better: share of resamples in which A is ahead (a tie counts one half).
+    low, high: its interval. p: two-sided, of the t test, below 1 - level exactly if the interval excludes 0. Interval
+    and p are None with fewer than `MINIMUM` units, or almost all pronouns in one; the interval also where the
+    difference is the same in all units, and p where that is not 0.
     """
 
-    difference: float
+    value: float
     low: float | None
     high: float | None
     p: float | None
-    a_better: float
 
 
 def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None = None) -> Totals:
@@ -83,67 +77,68 @@ def totals(sums: ArrayLike, counts: ArrayLike, units: Iterable[Hashable] | None 
 
 
 def interval(
-    system: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
+    system: Totals, bounds: tuple[float, float] | None = None, *, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Percentile interval of a system's mean over all pronouns; None with fewer than two units that have a pronoun."""
+    """The interval of a system's mean over all pronouns; see `RatioSums.interval`."""
     _check(system)
-    kept = system.counts > 0
-    if kept.sum() < 2:
-        return None
-    means = _bootstrap([Totals(system.sums[kept], system.counts[kept])], resamples, seed)[0]
-    return percentile_interval(means, level)
+    return RatioSums.of(system.sums, system.counts).interval(bounds, level=level)
 
 
-def paired_bootstrap(
-    a: Totals, b: Totals, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int
-) -> Bootstrap | None:
-    """Paired bootstrap over units, the same for A and B; None with fewer than two units that have a pronoun.
+def difference(a: Totals, b: Totals, *, level: float = LEVEL) -> Difference:
+    """The difference of two systems on the same units, with its interval and test.
 
-    Swapping A and B changes the sign of the difference and mirrors the interval; p stays.
+    The variance is that of the sum of both ratios' residuals in each unit, so that what the systems have in common
+    (hard documents) does not count. Swapping A and B changes the sign and mirrors the interval; p stays.
 
     Raises:
-        PronmetricError: the systems have different units, or there are too few resamples for p < 1 - level.
+        PronmetricError: the systems have different units.
     """
     a, b = _pair(a, b)
-    _hits_allowed(resamples, level)
-    if len(a.sums) < 2:
-        return None
-    means = _bootstrap([a, b], resamples, seed)
-    drawn = means[0] - means[1]
-    drawn = drawn[~np.isnan(drawn)]  # a resample in which one side has no pronoun
-    difference = a.mean() - b.mean()
-    if (len(drawn) + 1) * (1 - level) <= 1 or np.isnan(difference):
-        return None
-    ahead = float((np.sum(drawn > 0) + 0.5 * np.sum(drawn == 0)) / len(drawn))
-    if len(a.sums) < MINIMUM:
-        return Bootstrap(difference, None, None, None, ahead)
-    distances = np.abs(drawn - drawn.mean())
-    margin = np.sort(distances)[::-1][_hits_allowed(len(drawn), level)].round(_DIGITS)
-    observed = round(difference, _DIGITS)
-    return Bootstrap(
-        difference, float(observed - margin), float(observed + margin), _p(distances, abs(difference)), ahead
-    )
+    value = a.mean() - b.mean()
+    effective = [1 / float(((side.counts / side.counts.sum()) ** 2).sum()) for side in (a, b) if side.counts.any()]
+    if len(a.sums) < MINIMUM or len(effective) < 2 or min(effective) < 2:
+        return Difference(value, None, None, None)
+    residuals = [
+        math.sqrt(units / (units - 1)) * (side.sums - side.mean() * side.counts) / side.counts.sum()
+        for side, units in zip((a, b), effective, strict=True)
+    ]
+    error = math.sqrt(float(((residuals[0] - residuals[1]) ** 2).sum()))
+    scale = max(abs(side.mean()) for side in (a, b))
+    if error <= 10.0**-_DIGITS * scale:
+        return Difference(value, None, None, 1.0 if round(value, _DIGITS) == 0 else None)
+    freedom = min(effective) - 1
+    margin = student.quantile((1 + level) / 2, freedom) * error
+    return Difference(value, value - margin, value + margin, student.two_sided(value / error, freedom))
 
 
 def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int) -> float | None:
     """Two-sided p value of the difference: the outputs of each unit are swapped with probability one half.
 
-    None with fewer than two units that have a pronoun, or if one side has no pronoun at all.
+    Where there are no more than `resamples` ways to swap, each counts once and p is exact; else they are drawn, and
+    the observed one counts as one of them. None with fewer than `MINIMUM` units that have a pronoun, or if one side has
+    no pronoun at all.
     """
     a, b = _pair(a, b)
-    observed = a.mean() - b.mean()
-    if len(a.sums) < 2 or np.isnan(observed):
+    observed, units = a.mean() - b.mean(), len(a.sums)
+    if units < MINIMUM or np.isnan(observed):
         return None
 
-    def swap_sides(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        swap = rng.integers(2, size=(draws, len(a.sums))).astype(float)
+    def swapped(swap: NDArray[np.float64]) -> NDArray[np.float64]:
         sums, counts = swap @ (b.sums - a.sums), swap @ (b.counts - a.counts)
         new_a = divide(a.sums.sum() + sums, a.counts.sum() + counts)
         new_b = divide(b.sums.sum() - sums, b.counts.sum() - counts)
-        return np.asarray(new_a - new_b)[None]
+        return np.abs(new_a - new_b)
 
-    drawn = resample(swap_sides, resamples=resamples, width=len(a.sums), seed=seed)[0]
-    return _p(np.abs(drawn[~np.isnan(drawn)]), abs(observed))
+    if 2**units <= resamples:
+        ways = (np.arange(2**units)[:, None] >> np.arange(units) & 1).astype(float)
+        return _share(swapped(ways), abs(observed), added=0)
+    drawn = resample(
+        lambda rng, draws: swapped(rng.integers(2, size=(draws, units)).astype(float))[None],
+        resamples=resamples,
+        width=units,
+        seed=seed,
+    )[0]
+    return _share(drawn, abs(observed), added=1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -181,25 +176,8 @@ def _check(system: Totals) -> None:
         raise PronmetricError("expected a finite sum and a count from 0 for each unit; leave out units without a score")
 
 
-def _bootstrap(systems: Sequence[Totals], resamples: int, seed: int) -> NDArray[np.float64]:
-    units = len(systems[0].sums)
-
-    def means(rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        drawn = draw_units(rng, draws, units)
-        return np.stack([divide(s.sums[drawn].sum(axis=1), s.counts[drawn].sum(axis=1)) for s in systems])
-
-    return resample(means, resamples=resamples, width=units, seed=seed)
-
-
-def _p(drawn: NDArray[np.float64], observed: float) -> float:
-    hits = int(np.sum(drawn.round(_DIGITS) >= round(observed, _DIGITS)))  # equal up to rounding counts
-    return (hits + 1) / (len(drawn) + 1)
-
-
-def _hits_allowed(resamples: int, level: float) -> int:
-    """The largest number of hits with which p < 1 - level."""
-    allowed = math.ceil(round((1 - level) * (resamples + 1), 9)) - 2
-    if allowed < 0:
-        needed = math.floor(round(1 / (1 - level), 9))
-        raise PronmetricError(f"expected at least {needed} resamples for a {level:.0%} interval, got {resamples}")
-    return allowed
+def _share(drawn: NDArray[np.float64], observed: float, *, added: int) -> float:
+    """The share of differences that are at least the observed one, equal up to rounding; `added` to both numbers."""
+    drawn = drawn[~np.isnan(drawn)]  # one side may have no pronoun
+    hits = int(np.sum(drawn.round(_DIGITS) >= round(observed, _DIGITS)))
+    return (hits + added) / (len(drawn) + added)

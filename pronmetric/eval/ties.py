@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
 from pronmetric.eval.decision import ANSWERS, TIE, decide
+from pronmetric.eval.estimates import Estimate, cluster_share
 
 NULL = "null"
 PEOPLES_RATE = 44 / 2640
@@ -49,7 +49,6 @@ def three_way(
     clusters: Sequence[Hashable],
     *,
     threshold: float,
-    seed: int = 0,
 ) -> ThreeWay:
     """Compare a metric with a tie threshold with human answers, each of which is A, B or tie."""
     if not 0 <= threshold < float("inf"):
@@ -64,7 +63,7 @@ def three_way(
     return ThreeWay(
         threshold=threshold,
         pairs=len(given),
-        accuracy=cluster_bootstrap(same, clusters, seed=seed),
+        accuracy=cluster_share(same, clusters),
         people_ties=sum(label == TIE for label in people) / len(given),
         metric_ties=sum(said == TIE for said in given) / len(given),
         table=table,

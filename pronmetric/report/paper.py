@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import InputError
-from pronmetric.eval.accuracy import Estimate, cluster_bootstrap
+from pronmetric.eval.estimates import Estimate, cluster_mean
 from pronmetric.report.tables import Table, interval, number
 from pronmetric.text import strict_json
 
@@ -196,7 +196,7 @@ def _finding(
     error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
     found = Estimate(mean, None, None)
     if sources is not None and {len(gap) for gap in gaps} == {len(sources)}:
-        found = cluster_bootstrap(np.mean(gaps, axis=0), sources)
+        found = cluster_mean(np.mean(gaps, axis=0), sources)
     ends = None if found.low is None or found.high is None else (found.low, found.high)
     if ends is not None:
         sure = not ends[0] <= 0 <= ends[1]

@@ -132,12 +132,12 @@ def pairs(result: Result) -> Table:
             number(p.difference, "+.2f"),
             interval(p.interval, "+.2f"),
             *((number(p.score_difference, "+.2f"),) if beside else ()),
-            *(number(value, ".4f") for value in (p.p_bootstrap, p.p_randomisation)),
+            *(number(value, ".4f") for value in (p.p_randomisation, p.p_t)),
             *map(str, (p.wins, p.ties, p.losses)),
         )
         for p in result.pairs
     )
-    tests = ("p, paired bootstrap", "p, approximate randomisation")
+    tests = ("p, approximate randomisation", "p, t test")
     difference = (f"A - B ({SYSTEM_UNITS[result.by]})", "95 % interval")
     scores = (f"score of A - B ({SYSTEM_UNITS[SCORE]})",) if beside else ()
     return Table(
@@ -148,7 +148,7 @@ def pairs(result: Result) -> Table:
         keys=(
             *("a", "b", "difference", "interval"),
             *(("score_difference",) if beside else ()),
-            *("p_bootstrap", "p_randomisation", "wins", "ties", "losses"),
+            *("p_randomisation", "p_t", "wins", "ties", "losses"),
         ),
         notes=pair_notes(result.pairs),
     )

@@ -93,7 +93,8 @@ def pair_entry(pair: PairResult, *, by: str) -> dict[str, Any]:
             "b": round_score(part.b.score),
             "difference": round_score(part.difference),
             "interval": interval(part.interval),
-            "p_bootstrap": round_score(part.p_bootstrap),
+            "p_randomisation": round_score(part.p_randomisation),
+            "p_t": round_score(part.p_t),
         }
         for reference, part in pair.by_reference.items()
     ]
@@ -104,11 +105,10 @@ def pair_entry(pair: PairResult, *, by: str) -> dict[str, Any]:
         "unit": SYSTEM_UNITS[by],
         "score_difference": round_score(outcome.score_difference),
         "interval": interval(outcome.interval),
-        "a_ahead": round_score(outcome.a_ahead),
-        "p_bootstrap": round_score(outcome.p_bootstrap),
-        "p_bootstrap_holm": round_score(pair.p_bootstrap_holm),
         "p_randomisation": round_score(outcome.p_randomisation),
         "p_randomisation_holm": round_score(pair.p_randomisation_holm),
+        "p_t": round_score(outcome.p_t),
+        "p_t_holm": round_score(pair.p_t_holm),
         "wins": outcome.wins,
         "ties": outcome.ties,
         "losses": outcome.losses,

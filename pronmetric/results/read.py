@@ -311,13 +311,13 @@ class _Reader:
         return self._number(entry, "value", where), self._interval(entry, where)
 
     def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
-        difference, bootstrap, randomisation = (
-            self._maybe(entry, key, where) for key in ("difference", "p_bootstrap_holm", "p_randomisation_holm")
+        difference, randomisation, of_t = (
+            self._maybe(entry, key, where) for key in ("difference", "p_randomisation_holm", "p_t_holm")
         )
         wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
         units, resampled = self._resampled(entry, where)
         scores = [self._maybe(self._get(entry, side, dict, where), "score", where) for side in "ab"]
-        tests = self._interval(entry, where), bootstrap, randomisation
+        tests = self._interval(entry, where), randomisation, of_t
         of_scores = None if scores[0] is None or scores[1] is None else scores[0] - scores[1]
         return Pair(a, b, difference, *tests, wins, ties, losses, units, of_scores, resampled)
 

@@ -12,7 +12,7 @@ from pronmetric.eval.decision import PREFERENCE, SCORE, decide
 
 RATES = ("errors_per_100_pronouns", "errors_per_1000_words", "preference")
 UNITS = "documents or segments"  # resampled, where a file does not say which
-FEW = 10  # with fewer resampled units an interval is unreliable
+FEW = 20  # with no more documents or segments an interval is rough
 
 
 class Pronoun(NamedTuple):
@@ -106,16 +106,16 @@ class System(NamedTuple):
 class Pair(NamedTuple):
     """Two systems (indices): their difference, above 0 if `a` is better, its interval and its significance.
 
-    The difference is in the unit of what decides (`SYSTEM_UNITS`); score_difference is that of the scores. p_bootstrap,
-    p_randomisation: Holm-adjusted. units: documents or segments (`resampled`) resampled; None if not given.
+    The difference is in the unit of what decides (`SYSTEM_UNITS`); score_difference is that of the scores.
+    p_randomisation, p_t: Holm-adjusted, None if not given. units: documents or segments (`resampled`); None if not given.
     """
 
     a: int
     b: int
     difference: float | None
     interval: tuple[float, float] | None
-    p_bootstrap: float | None
     p_randomisation: float | None
+    p_t: float | None
     wins: int
     ties: int
     losses: int
@@ -136,9 +136,9 @@ def pair_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
 
 
 def _few(resampled: Iterable[System | Pair], what: str) -> tuple[str, ...]:
-    """A note on the fewest units that were resampled, if there are fewer than `FEW`."""
-    few = min(((one.units, one.resampled) for one in resampled if one.units is not None), default=(FEW, ""))
-    return (f"only {few[0]} {few[1]} were resampled: {what}",) if few[0] < FEW else ()
+    """A note on the fewest units that were resampled, if there are no more than `FEW`."""
+    few = min(((one.units, one.resampled) for one in resampled if one.units is not None), default=(FEW + 1, ""))
+    return (f"only {few[0]} {few[1]} were resampled: {what}",) if few[0] <= FEW else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ class SystemTally:
             tally.add(one, doc)
         return segment
 
-    def result(self, *, seed: int) -> SystemResult:
-        """The system's scores so far; `seed` is that of the resampling."""
-        parts = {name: tally.score(seed=seed) for name, tally in self._by_reference.items()}
-        return SystemResult(self.name, self._tally.score(seed=seed), parts)
+    def result(self) -> SystemResult:
+        """The system's scores so far."""
+        parts = {name: tally.score() for name, tally in self._by_reference.items()}
+        return SystemResult(self.name, self._tally.score(), parts)

@@ -14,7 +14,7 @@ from math import fsum, isqrt
 from typing import NamedTuple
 
 from pronmetric.eval.decision import ANSWERS, SCORE
-from pronmetric.eval.significance import RESAMPLES, holm, paired_bootstrap, randomisation
+from pronmetric.eval.significance import RESAMPLES, difference, holm, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
 from pronmetric.text.context import COMMON, CROSSED, Source, Text
@@ -43,19 +43,17 @@ class Outcome(NamedTuple):
     """Two whole systems; differences are A minus B, of what decides in its unit (`SYSTEM_UNITS`).
 
     wins, ties, losses: segments in which A is better, equal within the tie threshold, worse. one_sided: segments in
-    which one side alone has pronouns; unscored: in which neither has. interval: 95 % of the difference; p_bootstrap:
-    two-sided, from the same resamples, below 0.05 exactly if the interval excludes 0; None with fewer than five
-    documents or segments. p_randomisation: two-sided, a second test; None with fewer than two. a_ahead: share of the
-    bootstrap's resamples in which A is ahead.
+    which one side alone has pronouns; unscored: in which neither has. p_randomisation: two-sided, of
+    approximate randomisation, the test to trust. interval: 95 % of the difference, of Student's t; p_t: two-sided, of
+    its test, below 0.05 exactly if the interval excludes 0. All None with fewer than four documents or segments.
     """
 
     a: SystemScore
     b: SystemScore
     difference: float | None
     interval: tuple[float, float] | None
-    a_ahead: float | None
-    p_bootstrap: float | None
     p_randomisation: float | None
+    p_t: float | None
     wins: int
     ties: int
     losses: int
@@ -99,21 +97,18 @@ class PairwiseComparison:
         return decision
 
     def outcome(self, *, seed: int, resamples: int = RESAMPLES) -> Outcome:
-        """The systems so far; the seed draws the resamples of their difference."""
+        """The systems so far; the seed draws the swaps of the randomisation."""
         resampled, a_totals = self.a.totals(self.by)
         _, b_totals = self.b.totals(self.by)
-        bootstrap = paired_bootstrap(a_totals, b_totals, resamples=resamples, seed=seed)
-        a, b = self.a.score(seed=seed), self.b.score(seed=seed)
+        test = difference(a_totals, b_totals)
+        a, b = self.a.score(), self.b.score()
         return Outcome(
             a=a,
             b=b,
-            difference=None if a.score is None or b.score is None else a_totals.mean() - b_totals.mean(),
-            interval=None
-            if bootstrap is None or bootstrap.low is None or bootstrap.high is None
-            else (bootstrap.low, bootstrap.high),
-            a_ahead=None if bootstrap is None else bootstrap.a_better,
-            p_bootstrap=None if bootstrap is None else bootstrap.p,
+            difference=None if a.score is None or b.score is None else test.value,
+            interval=None if test.low is None or test.high is None else (test.low, test.high),
             p_randomisation=randomisation(a_totals, b_totals, resamples=resamples, seed=seed),
+            p_t=test.p,
             wins=self.seen[A],
             ties=self.seen[TIE],
             losses=self.seen[B],
@@ -142,8 +137,8 @@ class PairResult(NamedTuple):
 
     names: tuple[str, str]
     outcome: Outcome
-    p_bootstrap_holm: float | None
     p_randomisation_holm: float | None
+    p_t_holm: float | None
     by_reference: Mapping[str, Outcome]
 
 
@@ -172,8 +167,8 @@ class AllPairs:
         """The result of each pair so far."""
         outcomes = [whole.outcome(seed=seed, resamples=resamples) for whole, _ in self._pairs.values()]
         adjusted = zip(
-            _adjust([outcome.p_bootstrap for outcome in outcomes]),
             _adjust([outcome.p_randomisation for outcome in outcomes]),
+            _adjust([outcome.p_t for outcome in outcomes]),
             strict=True,
         )
         return [

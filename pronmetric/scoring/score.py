@@ -87,7 +87,7 @@ class SegmentScore(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """A ratio of a system, and its 95 % interval from the resamples of its score; None with fewer than two units."""
+    """A ratio of a system, and its 95 % interval over the units of its score; None with too few."""
 
     value: float
     interval: tuple[float, float] | None
@@ -98,8 +98,9 @@ class SystemScore(NamedTuple):
 
     With an unbounded head it is the plain mean. None where there is no pronoun at all.
 
-    interval: 95 % interval from resampling `units` documents or segments (`resampled` says which) with a pronoun;
-    None with fewer than two. pronouns, segments: how many there are; with_pronoun: segments that have one.
+    interval: 95 % interval of Student's t over `units` documents or segments (`resampled` says which) with a pronoun,
+    see `pronmetric.eval.ratio_sums`; None with fewer than 4. pronouns, segments: how many there are; with_pronoun:
+    segments that have one.
     errors, errors_in_words: expected wrong pronouns in 100 pronouns and in 1,000 words, lower is better; None without
     probabilities, pronouns or words. preference: the mean over its segments with a pronoun; None without a pair head.
     missing, surplus: the numbers of missing and of surplus pronouns; None where no segment has them.
@@ -172,6 +173,11 @@ class Tally:
         self.surplus: int | None = None
         self._codes: dict[Hashable, int] = {}
 
+    @property
+    def documents(self) -> list[Hashable]:
+        """The documents, in order of first appearance; `docs` holds each segment's position here, -1 without one."""
+        return list(self._codes)
+
     def add(self, segment: SegmentScore, doc: Hashable = None) -> None:
         """Count one segment; `doc` None is an unknown document."""
         self.sums.append(sum(pronoun.score for pronoun in segment.pronouns))
@@ -188,9 +194,9 @@ class Tally:
             self.surplus = (self.surplus or 0) + len(segment.unmatched.surplus)
 
     def totals(self, by: str = SCORE) -> tuple[str, Totals]:
-        """What is resampled, and the sums and counts of each unit, whose ratio is compared, higher is better.
+        """The kind of units, and the sums and counts of each unit, whose ratio is compared, higher is better.
 
-        Documents are resampled where two or more are known for all segments, else segments. by: one of `DECISIONS`. The
+        Units are documents where two or more are known for all segments, else segments. by: one of `DECISIONS`. The
         ratio is a system's score, or 100 x the errors of a segment, negative, or the preference of a segment with one.
         """
         if by == ERRORS:
@@ -200,7 +206,7 @@ class Tally:
         resampled, parts = self._units(self.sums, self.counts)
         return resampled, Totals(self.scale * parts.sums, parts.counts)
 
-    def score(self, *, seed: int) -> SystemScore:
+    def score(self) -> SystemScore:
         """The system's score so far, with its interval."""
         resampled, parts = self.totals()
         pronouns = int(parts.counts.sum())
@@ -208,15 +214,15 @@ class Tally:
         known = bool(np.isfinite(errors).all())
         return SystemScore(
             score=parts.mean() if pronouns else None,
-            interval=interval(parts, seed=seed),
+            interval=interval(parts, bounds(self.scale)),
             resampled=resampled,
             units=int((parts.counts > 0).sum()),
             pronouns=pronouns,
             segments=len(self.counts),
             with_pronoun=len(self.counts) - self.counts.count(0),
-            errors=_rate(self._units(100.0 * errors, self.counts)[1], seed=seed) if known else None,
-            errors_in_words=_rate(self._units(1000.0 * errors, self.words)[1], seed=seed) if known else None,
-            preference=_rate(self.totals(PREFERENCE)[1], seed=seed),
+            errors=_rate(self._units(100.0 * errors, self.counts)[1], 100.0) if known else None,
+            errors_in_words=_rate(self._units(1000.0 * errors, self.words)[1], 1000.0) if known else None,
+            preference=_rate(self.totals(PREFERENCE)[1], 1.0),
             missing=self.missing,
             surplus=self.surplus,
         )
@@ -227,8 +233,13 @@ class Tally:
         return "segments", totals(sums, counts)
 
 
-def _rate(parts: Totals, *, seed: int) -> Rate | None:
-    return Rate(parts.mean(), interval(parts, seed=seed)) if parts.counts.sum() else None
+def _rate(parts: Totals, scale: float) -> Rate | None:
+    return Rate(parts.mean(), interval(parts, bounds(scale))) if parts.counts.sum() else None
+
+
+def bounds(scale: float) -> tuple[float, float] | None:
+    """The least and the greatest of a ratio `scale` times a probability; None for 1, where it is unbounded."""
+    return None if scale == 1 else (0.0, scale)
 
 
 def tally_segments(segments: Sequence[SegmentScore], docs: Sequence[Hashable] | None = None) -> Tally:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from pronmetric.eval.agreement import Agreement, clustered_interval, gwet_ac1
+from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.eval.ratings import Agreements, Ratings, agreement
-from pronmetric.eval.resampling import DRAWS, SEED, Estimate, cluster_bootstrap
+from pronmetric.eval.resampling import DRAWS, SEED
 from pronmetric.study.answers import OTHER, REFERENCE, Answers
 from pronmetric.study.folder import Study
 from pronmetric.study.item import BOTH, FIRST, NEITHER, SECOND
@@ -73,7 +74,7 @@ class Findings:
 def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DRAWS) -> Findings:
     """The figures of these answers; AC1 counts every answer that the study offers as a category.
 
-    seed, draws: of the resampling of documents.
+    seed, draws: of the resampling of documents for AC1.
     """
     votes = collect(study, answers)
     offered = categories(study)
@@ -90,7 +91,7 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
         pairs[of.pronouns][of.language].append(item)
 
     def cell(items: Iterable[str]) -> Cell:
-        return _cell(study, {item: counts[item] for item in items}, offered, {"seed": seed, "draws": draws})
+        return _cell(study, {item: counts[item] for item in items}, offered)
 
     return Findings(
         study=study.id,
@@ -113,16 +114,14 @@ def categories(study: Study) -> tuple[str, ...]:
     return tuple({FIRST: REFERENCE, SECOND: OTHER}.get(name, name) for name in study.design.answers)
 
 
-def _cell(
-    study: Study, counts: Mapping[str, Counter[str]], categories: Sequence[str], resampling: Mapping[str, int]
-) -> Cell:
+def _cell(study: Study, counts: Mapping[str, Counter[str]], categories: Sequence[str]) -> Cell:
     table = [[found[name] for name in categories] for found in counts.values()]
     total = Counter({name: sum(found[name] for found in counts.values()) for name in categories})
     twice = any(sum(row) > 1 for row in table)
     preference = None
     if table:
         shares = [found[REFERENCE] / found.total() for found in counts.values()]
-        preference = cluster_bootstrap(shares, [study.items[item].doc or item for item in counts], **resampling)
+        preference = cluster_share(shares, [study.items[item].doc or item for item in counts])
     return Cell(len(table), total, gwet_ac1(table) if twice else None, preference)
 
 

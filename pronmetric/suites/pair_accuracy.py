@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import (
-    DRAWS,
     Accuracy,
     Confusion,
     Decisions,
-    Estimate,
     accuracy,
     confusions,
     decide,
 )
 from pronmetric.eval.decision import TIE, A, B
-from pronmetric.eval.significance import paired_bootstrap, randomisation, totals
+from pronmetric.eval.estimates import Estimate
+from pronmetric.eval.significance import RESAMPLES, randomisation, totals
+from pronmetric.eval.significance import difference as difference_of
 from pronmetric.eval.ties import ThreeWay, choose_threshold, three_way
 from pronmetric.pronouns.finder import find, form_of
 from pronmetric.pronouns.kinds import KINDS, kinds
@@ -39,7 +39,7 @@ Scores = Sequence[tuple[float | None, float | None]]
 SEEN, UNSEEN = "seen in training", "unseen in training"
 OTHER = "other"
 EQUAL, UNEQUAL = "equal numbers of pronouns", "unequal numbers of pronouns"
-DOC, GROUP, PAIR = "doc", "group", "pair"
+DOC, PAIR = "doc", "pair"
 _NOTHING = 'none of {} pairs has a better text; give "better" as A or B, or votes with a majority'
 
 
@@ -65,7 +65,7 @@ class Labels:
 class Figures:
     """All figures of a metric on a set of judged pairs; figures by pronoun use only pairs with known pronouns.
 
-    clusters: the unit of resampling (doc, group, pair) and its number. by_kind: a pair may count in several kinds.
+    clusters: what intervals are over (documents or pairs) and its number. by_kind: a pair may count in several kinds.
     by_seen: None if the pairs seen in training are not known. people_ties, matching_threshold: the human share of ties
     and the tie threshold with which the metric ties as often; None without human ties.
     """
@@ -88,16 +88,16 @@ class Figures:
 class MetricComparison:
     """Two metrics on the same pairs: difference of their accuracies, first minus second, paired and clustered.
 
-    p_bootstrap: two-sided, from the same resamples as the difference's interval, below 0.05 exactly if that excludes
-    0. p_randomisation: two-sided, a second test. Both, and the interval, None with too few clusters. only_first,
-    only_second: pairs that only one of them gets right.
+    p_randomisation: two-sided, of approximate randomisation, the test to trust. p_t: two-sided, of the t test, below
+    0.05 exactly if the difference's interval excludes 0. Both, and the interval, None with too few clusters.
+    only_first, only_second: pairs that only one of them gets right.
     """
 
     first: Accuracy
     second: Accuracy
     difference: Estimate
-    p_bootstrap: float | None
     p_randomisation: float | None
+    p_t: float | None
     only_first: int
     only_second: int
 
@@ -136,11 +136,12 @@ def pronouns_of(pair: JudgedPair) -> tuple[str, str] | None:
 
 
 def clusters_of(pairs: Sequence[JudgedPair]) -> tuple[str, list[Hashable]]:
-    """What an interval resamples: the pair's document; where some pair has none its group, else each pair alone."""
-    for name in (DOC, GROUP):
-        named: list[Hashable] = [getattr(pair, name) for pair in pairs]
-        if all(value is not None for value in named):
-            return name, named
+    """What an interval is over: the pairs' documents; where some pair has none, each pair alone.
+
+    A group is a label of many pairs (a language, a kind) and no sample of anything.
+    """
+    if all(pair.doc is not None for pair in pairs):
+        return DOC, [pair.doc for pair in pairs]
     return PAIR, [pair.id for pair in pairs]
 
 
@@ -150,8 +151,6 @@ def evaluate(
     *,
     seen: Collection[tuple[str, str]] | None = None,
     tie_threshold: float | None = None,
-    seed: int = 0,
-    draws: int = DRAWS,
 ) -> Figures:
     """All figures of a metric on judged pairs.
 
@@ -160,8 +159,6 @@ def evaluate(
         scores: of each pair, higher is better.
         seen: (right form, wrong form) seen in training; None if not known.
         tie_threshold: scores that differ by no more than this are a tie, for the comparison with gold ties.
-        seed: of the resampling.
-        draws: number of resamples.
 
     Raises:
         PronmetricError: no pair has an answer A or B.
@@ -172,7 +169,7 @@ def evaluate(
 
     def part(mask: NDArray[np.bool_]) -> Accuracy:
         picked = [cluster for cluster, kept in zip(clusters, mask, strict=True) if kept]
-        return accuracy(judged.decisions.where(mask), picked, draws=draws, seed=seed)
+        return accuracy(judged.decisions.where(mask), picked)
 
     def by(memberships: Sequence[Collection[str]], names: Sequence[str] | None = None) -> dict[str, Accuracy]:
         there = {label for labels in memberships for label in labels}
@@ -189,7 +186,7 @@ def evaluate(
         labels=_labels(pairs, answers),
         clusters=(name, len(set(clusters))),
         accuracy=part(np.ones(len(judged.pairs), dtype=bool)),
-        by_group=by([() if pair.group is None or name == GROUP else (pair.group,) for pair in judged.pairs]),
+        by_group=by([() if pair.group is None else (pair.group,) for pair in judged.pairs]),
         by_seen=None
         if seen is None
         else by([() if p is None else (SEEN if p in seen else UNSEEN,) for p in pronouns], (SEEN, UNSEEN)),
@@ -208,29 +205,29 @@ def evaluate(
             with_answer,
             clusters_of([p for p, _ in labelled])[1],
             threshold=tie_threshold,
-            seed=seed,
         ),
     )
 
 
 def compare_metrics(
-    pairs: Sequence[JudgedPair], first: Scores, second: Scores, *, seed: int = 0, draws: int = DRAWS
+    pairs: Sequence[JudgedPair], first: Scores, second: Scores, *, seed: int = 0, draws: int = RESAMPLES
 ) -> MetricComparison:
-    """Compare two metrics on the pairs whose answer is A or B: paired bootstrap and randomisation over clusters."""
+    """Compare two metrics on the pairs whose answer is A or B, over clusters.
+
+    seed, draws: of the randomisation.
+    """
     answers = [human_answer(pair) for pair in pairs]
     one, other = _Judged(pairs, answers, first), _Judged(pairs, answers, second)
     _, clusters = clusters_of(one.pairs)
     right, also = (judged.decisions.right.astype(float) for judged in (one, other))
     a, b = (totals(values, np.ones(len(values)), clusters) for values in (right, also))
-    test = paired_bootstrap(a, b, resamples=draws, seed=seed)
+    test = difference_of(a, b)
     return MetricComparison(
-        first=accuracy(one.decisions, clusters, draws=draws, seed=seed),
-        second=accuracy(other.decisions, clusters, draws=draws, seed=seed),
-        difference=Estimate(
-            float(np.mean(right - also)), None if test is None else test.low, None if test is None else test.high
-        ),
-        p_bootstrap=None if test is None else test.p,
+        first=accuracy(one.decisions, clusters),
+        second=accuracy(other.decisions, clusters),
+        difference=Estimate(float(np.mean(right - also)), test.low, test.high),
         p_randomisation=randomisation(a, b, resamples=draws, seed=seed),
+        p_t=test.p,
         only_first=int((right > also).sum()),
         only_second=int((also > right).sum()),
     )

@@ -1,4 +1,4 @@
-"""Accuracy on a suite, overall and by group, with intervals that resample documents; comparison of several systems."""
+"""Accuracy on a suite, overall and by group, with intervals over documents; comparison of several systems."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.resampling import SEED, cluster_bootstrap
-from pronmetric.eval.significance import holm, paired_bootstrap, totals
+from pronmetric.eval.estimates import cluster_share
+from pronmetric.eval.resampling import SEED
+from pronmetric.eval.significance import difference, holm, randomisation, totals
 from pronmetric.suites.contrastive import Verdict
 
 FIRST_SEEN = frozenset({"rule"})
@@ -17,7 +18,7 @@ FIRST_SEEN = frozenset({"rule"})
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Share of items that are right, in [0, 1]; low, high: 95 % interval, None with fewer than two documents."""
+    """Share of items that are right, in [0, 1]; low, high: 95 % interval, None with too few documents."""
 
     accuracy: float
     correct: int
@@ -28,7 +29,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Accuracy over all items and by group; `documents` is how many units the intervals resample."""
+    """Accuracy over all items and by group; `documents`: over how many units the intervals are."""
 
     overall: Share
     by: Mapping[str, Mapping[str, Share]]
@@ -39,8 +40,8 @@ class Figures:
 class Difference:
     """Accuracy of system `a` minus that of `b` on the same items.
 
-    low, high, p: of the paired bootstrap, None with fewer than 5 units; holm: p adjusted for all pairs. only_a, only_b:
-    items that one of them alone gets right.
+    low, high: 95 % interval of Student's t; p: of the approximate randomisation; None with too few units. holm: p
+    adjusted for all pairs. only_a, only_b: items that one of them alone gets right.
     """
 
     a: str
@@ -54,7 +55,7 @@ class Difference:
     only_b: int
 
 
-def figures(verdicts: Sequence[Verdict], *, seed: int = SEED) -> Figures:
+def figures(verdicts: Sequence[Verdict]) -> Figures:
     """The accuracy of a system, overall and by each break-down.
 
     Raises:
@@ -66,22 +67,21 @@ def figures(verdicts: Sequence[Verdict], *, seed: int = SEED) -> Figures:
     for verdict in verdicts:
         for name, group in verdict.groups.items():
             members.setdefault(name, {}).setdefault(group, []).append(verdict)
-    by = {
-        name: {group: share(groups[group], seed=seed) for group in _ordered(name, groups)}
-        for name, groups in members.items()
-    }
-    return Figures(share(verdicts, seed=seed), by, len({verdict.document for verdict in verdicts}))
+    by = {name: {group: share(groups[group]) for group in _ordered(name, groups)} for name, groups in members.items()}
+    return Figures(share(verdicts), by, len({verdict.document for verdict in verdicts}))
 
 
-def share(verdicts: Sequence[Verdict], *, seed: int = SEED) -> Share:
-    """The share of right verdicts; whole documents are resampled."""
+def share(verdicts: Sequence[Verdict]) -> Share:
+    """The share of right verdicts, with its interval over documents."""
     right = [verdict.right for verdict in verdicts]
-    found = cluster_bootstrap(right, [verdict.document for verdict in verdicts], seed=seed)
+    found = cluster_share(right, [verdict.document for verdict in verdicts])
     return Share(found.value, sum(right), len(right), found.low, found.high)
 
 
 def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed: int = SEED) -> list[Difference]:
-    """Each pair of systems on the same items: paired bootstrap over items (or documents), p adjusted by Holm.
+    """Each pair of systems on the same items: tested over items (or documents), p adjusted by Holm.
+
+    seed: of the randomisation.
 
     Raises:
         PronmetricError: two systems were judged on different items.
@@ -94,10 +94,10 @@ def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed
         units = [v.document if by_document else v.id for v in systems[a]]
         ones = [1.0] * len(units)
         sides = [totals([float(v.right) for v in systems[name]], ones, units) for name in (a, b)]
-        drawn = paired_bootstrap(*sides, seed=seed)
+        _, low, high, _ = difference(*sides)
+        p = randomisation(*sides, seed=seed)
         pairs = list(zip(systems[a], systems[b], strict=True))
         only_a, only_b = (sum(x.right > y.right for x, y in order) for order in (pairs, [(y, x) for x, y in pairs]))
-        low, high, p = (drawn.low, drawn.high, drawn.p) if drawn is not None else (None, None, None)
         found.append(Difference(a, b, (only_a - only_b) / len(pairs), low, high, p, None, only_a, only_b))
     return _adjusted(found)
 

@@ -19,10 +19,11 @@ _AHEAD = 4096
 
 
 class Record(NamedTuple):
-    """One line of --jsonl."""
+    """One line of --jsonl. doc: its document, None if unknown."""
 
     id: Any
     text: Text
+    doc: str | None = None
 
 
 def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int | None]:
@@ -61,13 +62,13 @@ def record_of(value: Any, *, file: str, line: int, with_source: bool = False) ->
     """The record that a value holds.
 
     Raises:
-        InputError: as in `text_of`; the id is missing, or has a NUL or a lone surrogate.
+        InputError: as in `text_of`; the id is missing; id or document has a NUL or a lone surrogate.
     """
     text = text_of(value, file=file, line=line, with_source=with_source)
     if "id" not in value:
         raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=line)
     refuse_unprintable(strict_json.dump(value["id"], sort_keys=True), "id", file=file, line=line)
-    return Record(value["id"], text)
+    return Record(value["id"], text, _as_text(value, "doc", file=file, line=line))
 
 
 def name_of(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
@@ -91,10 +92,14 @@ def id_of(value: Mapping[str, Any], *, file: str, line: int) -> str | None:
     Raises:
         InputError: it has a NUL or a lone surrogate.
     """
-    if value.get("id") is None:
+    return _as_text(value, "id", file=file, line=line)
+
+
+def _as_text(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
+    if value.get(key) is None:
         return None
-    found = text_of_id(value["id"])
-    refuse_unprintable(found, "id", file=file, line=line)
+    found = text_of_id(value[key])
+    refuse_unprintable(found, key, file=file, line=line)
     return found
 
 

@@ -58,7 +58,7 @@ def test_the_figures_are_those_of_score_and_compare(run_tiny: Run, wmt: Path, sa
     for pair, expected in zip(whole["pairs"], compared, strict=True):
         assert pair["difference"] == pytest.approx(expected["difference"], abs=1e-3)
         assert [pair["a_better"], pair["ties"], pair["b_better"]] == [expected[k] for k in ("wins", "ties", "losses")]
-        assert pair["p_bootstrap"] == pytest.approx(expected["p_bootstrap"], abs=2e-3)
+        assert pair["p_randomisation"] == pytest.approx(expected["p_randomisation"], abs=2e-3)
     assert sum(own["pronouns"] for own in board["classes"]["she"]["systems"]) > 0
     page = (site / "index.html").read_text(encoding="utf-8")
     assert "mean of 1 test set:" in page and "the previous 2 sentences of the reference" in page

@@ -73,11 +73,14 @@ def test_output(run: Run, sample: Path, tmp_path: Path) -> None:
     summary = out.splitlines()[-7:]
     assert summary[0] == f"{a} against {c}"
     assert f"segments: {seen['a']} better in {a}, {seen['b']} in {c}, {seen['tie']} ties (within 0.02)" in out
-    printed = out.partition("paired bootstrap p = ")[2].partition(",")[0]
-    assert float(printed) == pytest.approx(pair["p_bootstrap"], abs=5.5e-5) and "approximate randomisation p = " in out
+    first, second = out.index("approximate randomisation p = "), out.index("t test, as the interval: p = ")
+    assert first < second
+    for name, at in (("p_randomisation", first), ("p_t", second)):
+        printed = out[at:].partition("p = ")[2].split()[0]
+        assert float(printed) == pytest.approx(pair[name], abs=5.5e-5)
     assert "intervals and tests are based on only 5 documents" in err
     assert "(5 documents; few: interval and p are rough)" in out
-    assert (pair["interval"][0] > 0 or pair["interval"][1] < 0) == (pair["p_bootstrap"] < 0.05)
+    assert (pair["interval"][0] > 0 or pair["interval"][1] < 0) == (pair["p_t"] < 0.05)
 
 
 def test_swapping_changes_the_signs(run: Run, sample: Path, tmp_path: Path) -> None:
@@ -117,14 +120,14 @@ def test_three_systems_are_compared_pairwise_as_if_alone(run: Run, sample: Path,
     assert [(p["a"]["system"], p["b"]["system"]) for p in pairs] == [
         (str(paths[i]), str(paths[j])) for i, j in ((0, 1), (0, 2), (1, 2))
     ]
-    for test in ("bootstrap", "randomisation"):
+    for test in ("randomisation", "t"):
         adjusted = holm([p[f"p_{test}"] for p in pairs])
         assert [p[f"p_{test}_holm"] for p in pairs] == pytest.approx(adjusted, abs=4e-5)  # of rounded p values
     assert "Holm" in out and "\t" not in out
     run("-t", paths[0], paths[2], "--to_json", tmp_path / "two.json")
     (alone,) = json.loads((tmp_path / "two.json").read_text(encoding="utf-8"))["pairs"]
-    assert alone["p_bootstrap_holm"] == alone["p_bootstrap"]
-    for key in ("difference", "p_bootstrap", "wins", "ties", "losses"):
+    assert alone["p_randomisation_holm"] == alone["p_randomisation"]
+    for key in ("difference", "p_t", "wins", "ties", "losses"):
         assert alone[key] == pytest.approx(pairs[1][key], abs=2e-3)
 
 
@@ -162,7 +165,7 @@ def test_systems_without_pronouns(run: Run, tmp_path: Path) -> None:
     (tmp_path / "b").write_text("She left.\nNo.\n")
     out, _ = run("-t", tmp_path / "a", tmp_path / "b")
     assert "1 with pronouns in one only, 1 in neither" in out
-    assert "no interval, no bootstrap p: fewer than 5 segments with a pronoun" in out
+    assert "no interval, no p: fewer than 4 segments with a pronoun" in out
 
 
 def test_the_help_explains_the_tie_threshold(capsys: pytest.CaptureFixture[str]) -> None:

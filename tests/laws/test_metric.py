@@ -320,7 +320,7 @@ def test_bad_records_and_settings_are_refused(metric: PronounMetric, tiny_checkp
         metric.predict([{"text": "She.", "context": "One sentence."}])
     with pytest.raises(InputError, match="expected an object"):
         metric.predict(["She."])  # type: ignore[list-item]
-    with pytest.raises(PronmetricError, match="batch size of at least 1, got 0"):
+    with pytest.raises(PronmetricError, match="expected a whole number from 1 as batch_size, got 0"):
         metric.predict([{"text": "She."}], batch_size=0)
     with pytest.raises(PronmetricError, match="expected precision 32, bf16, 16"):
         PronounMetric.from_pretrained(tiny_checkpoint(), precision="8")

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.eval.accuracy import Confusion, Estimate
-from pronmetric.eval.resampling import difference_of_means
+from pronmetric.eval.accuracy import Confusion
+from pronmetric.eval.estimates import Estimate, cluster_mean, cluster_share, difference_of_means
 
 
 def test_equal_and_null_are_wrong_and_counted_apart() -> None:
@@ -31,22 +32,26 @@ def test_no_pair_is_an_error() -> None:
         evaluation.accuracy(evaluation.decide([], []), [])
 
 
-def test_bootstrap_of_two_clusters() -> None:
-    # Clusters x = (1, 1, 1) and y = (0): a draw of two gives xx = 1, xy = 3/4, yy = 0 with chances 1/4, 1/2, 1/4.
-    found = evaluation.cluster_bootstrap([1, 1, 1, 0], ["x", "x", "x", "y"])
-    assert found == Estimate(0.75, 0.0, 1.0)
-    inner = evaluation.cluster_bootstrap([1, 1, 1, 0], ["x", "x", "x", "y"], level=0.4)  # quantiles 0.3 and 0.7
-    assert (inner.low, inner.high) == (0.75, 0.75)
+def test_the_interval_of_a_share_is_inside_0_and_1() -> None:
+    found = cluster_share([1] * 30 + [0], range(31))
+    assert found.low is not None and found.high is not None and 0 < found.low < 30 / 31 < found.high < 1
+    assert (found.low, found.high) == pytest.approx((0.82, 1.0), abs=0.02)
 
 
-def test_one_cluster_has_no_interval() -> None:
-    assert evaluation.cluster_bootstrap([1, 0], ["x", "x"]) == Estimate(0.5, None, None)
+def test_all_right_has_an_interval() -> None:
+    found = evaluation.accuracy(evaluation.decide([1.0] * 50, [0.0] * 50), range(50))
+    assert (found.accuracy, found.high) == (1.0, 1.0) and found.low == pytest.approx(50 / (50 + 2.00957523**2))
 
 
-def test_bootstrap_of_single_items_is_binomial() -> None:
+def test_few_clusters_have_no_interval() -> None:
+    assert cluster_share([1, 0], ["x", "x"]) == Estimate(0.5, None, None)
+    assert cluster_share([1, 0, 1], list("xyz")) == Estimate(pytest.approx(2 / 3), None, None)  # type: ignore[arg-type]
+
+
+def test_the_interval_of_single_items_is_binomial() -> None:
     rng = np.random.default_rng(1)
     values = rng.random(400) < 0.8
-    found = evaluation.cluster_bootstrap(values, range(400), draws=4000)
+    found = cluster_share(values, range(400))
     assert found.low is not None and found.high is not None
     p = values.mean()
     half = 1.96 * np.sqrt(p * (1 - p) / 400)
@@ -56,19 +61,27 @@ def test_bootstrap_of_single_items_is_binomial() -> None:
 
 def test_clusters_that_agree_inside_widen_the_interval() -> None:
     values = np.repeat([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], 20)
-    alone = evaluation.cluster_bootstrap(values, range(200))
-    together = evaluation.cluster_bootstrap(values, np.repeat(range(10), 20).tolist())
+    alone = cluster_share(values, range(200))
+    together = cluster_share(values, np.repeat(range(10), 20).tolist())
     assert alone.low is not None and alone.high is not None
     assert together.low is not None and together.high is not None
     assert together.high - together.low > 3 * (alone.high - alone.low)
 
 
-def test_interval_depends_on_the_seed_alone() -> None:
-    values, clusters = [1, 0, 1, 1, 0], list("aabcd")
-    assert evaluation.cluster_bootstrap(values, clusters, seed=0) == evaluation.cluster_bootstrap(values, clusters)
-    order = [4, 2, 0, 3, 1]
-    again = evaluation.cluster_bootstrap([values[i] for i in order], [clusters[i] for i in order])
-    assert again.value == pytest.approx(0.6)
+def test_a_mean_is_not_bounded() -> None:
+    values = [0.5, -0.25, 0.0, 0.75, 0.5, 0.5]
+    found, theirs = cluster_mean(values, range(6)), stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.value, found.low, found.high) == pytest.approx((np.mean(values), theirs.low, theirs.high))
+
+
+def test_the_order_of_items_does_not_matter() -> None:
+    values, clusters = [1, 0, 1, 1, 0, 1], list("aabcde")
+    order = [4, 2, 0, 3, 1, 5]
+    again = cluster_share([values[i] for i in order], [clusters[i] for i in order])
+    assert again.value == pytest.approx(4 / 6)
+    assert (again.low, again.high) == pytest.approx(
+        (cluster_share(values, clusters).low, cluster_share(values, clusters).high)
+    )
 
 
 def test_by_group() -> None:
@@ -104,11 +117,11 @@ def test_confusions_in_order_of_errors() -> None:
     assert found == [Confusion("it", "that", 3, 2), Confusion("he", "it", 2, 1)]
 
 
-def test_the_difference_of_two_groups_resamples_clusters() -> None:
-    values, first = [1, 1, 0, 1, 0, 0], [True, True, True, False, False, False]
-    found = difference_of_means(values, first, ["a", "a", "b", "b", "c", "d"])
-    assert found.value == pytest.approx(2 / 3 - 1 / 3)
-    assert found.low is not None and found.high is not None and -1 <= found.low < found.value < found.high <= 1
+def test_the_difference_of_two_groups_is_over_clusters() -> None:
+    values, first = [1, 1, 0, 1, 0, 0, 1, 0], [True] * 4 + [False] * 4
+    found = difference_of_means(values, first, ["a", "b", "c", "d", "d", "e", "f", "g"])
+    assert found.value == pytest.approx(3 / 4 - 1 / 4)
+    assert found.low is not None and found.high is not None and found.low < found.value < found.high
     alone = difference_of_means(values, first, ["a"] * 6)
     assert (alone.low, alone.high) == (None, None)
     with pytest.raises(PronmetricError, match=r"values on both sides.* got 3 of 3 on the first, 3 clusters"):

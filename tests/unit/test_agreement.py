@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.agreement import confusion_ratings, gwet_ac1, gwet_ac1_table, student_quantile
+from pronmetric.eval.agreement import confusion_ratings, gwet_ac1, gwet_ac1_table
 
 
 def test_three_items_two_raters_by_hand() -> None:
@@ -117,28 +117,6 @@ def test_shapes() -> None:
         gwet_ac1([1, 2])
     with pytest.raises(PronmetricError, match="square"):
         gwet_ac1_table([[1, 2, 3], [4, 5, 6]])
-
-
-@pytest.mark.parametrize(
-    ("freedom", "expected"),  # of any table of Student's distribution, two-sided 95 %
-    [
-        (1, 12.7062047364),
-        (2, 4.3026527299),
-        (3, 3.1824463053),
-        (4, 2.7764451052),
-        (11, 2.2009851601),
-        (99, 1.9842169516),
-    ],
-)
-def test_student(freedom: int, expected: float) -> None:
-    assert student_quantile(0.975, freedom) == pytest.approx(expected, abs=1e-9)
-
-
-def test_student_tends_to_the_normal() -> None:
-    assert student_quantile(0.975, 1_000_000) == pytest.approx(1.959966, abs=1e-5)
-    assert student_quantile(0.5, 7) == pytest.approx(0.0, abs=1e-9)
-    with pytest.raises(PronmetricError):
-        student_quantile(0.975, 0)
 
 
 def test_error_falls_with_the_number_of_items() -> None:

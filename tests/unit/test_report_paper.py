@@ -73,11 +73,16 @@ def test_findings_have_an_interval_over_source_sentences_if_won_pairs_are_known(
         made["test"]["noisy"]["won"] = won
         return made
 
-    cells = [told("glove", 6, 1, "1100"), told("glove", 6, 2, "1000"), told("glove", 7, 1, "1111")]
+    cells = [told("glove", 6, 1, "110000"), told("glove", 6, 2, "100000"), told("glove", 7, 1, "111111")]
     ids = ["set.de-en/A/one/1#1", "set.de-en/A/two/1#1", "set.de-en/A/one/2#1", "set.de-en/A/one/3#2"]
-    rows = {row[:2]: row[2:] for row in paper.findings(cells, {"noisy": ["1", "1", "2", "3"]}).rows}
-    # won more, of two seeds: 0, 50, 100 and 100 points; source 1 has the first two, so 25, 100 and 100 in its means
-    assert rows["attention over averaging", "R vs R'"] == ("1", "+62.5", "-", "+25.0 to +100.0", "confirmed")
+    rows = {row[:2]: row[2:] for row in paper.findings(cells, {"noisy": list("112345")}).rows}
+    # won more, of two seeds: 0, 50 and four times 100 points, mean 75; source 1 has the first two. Residuals of the
+    # sources: -100, 25, 25, 25, 25; their squares sum to 12500; 36 / 8 = 4.5 units; t of 3.5: 2.938
+    # 2.938 * sqrt(4.5 / 3.5 * 12500) / 6 = 62.1
+    number, mean, error, ends, verdict = rows["attention over averaging", "R vs R'"]
+    assert (number, mean, error, verdict) == ("1", "+75.0", "-", "confirmed")
+    low, high = map(float, ends.split(" to "))
+    assert (low, high) == pytest.approx((75 - 62.1, 75 + 62.1), abs=1)
     assert rows["attention over averaging", "R vs S"] == ("1", "+0.0", "-", "-", "open")
     assert paper._sources({"splits": {"test": {"noisy": {"ids": ids}}}}) == {
         "noisy": ["set.de-en/1", "set.de-en/1", "set.de-en/2", "set.de-en/3"]

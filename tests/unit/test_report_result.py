@@ -63,7 +63,7 @@ def compared(context: str) -> dict[str, Any]:
         for number in range(3)
         for a, b in pairs
     ]
-    told = {"difference": 40.0, "interval": [1.0, 70.0], "p_bootstrap_holm": 0.01, "p_randomisation_holm": 0.02}
+    told = {"difference": 40.0, "interval": [1.0, 70.0], "p_randomisation_holm": 0.01, "p_t_holm": 0.02}
     told |= {"wins": 3, "ties": 0, "losses": 0}
     made = [{"a": system(a, 90.0), "b": system(b, 50.0), **told} for a, b in pairs]
     signature = SIGNATURE.replace("common", context)

@@ -81,8 +81,8 @@ def test_the_files_of_compare(tmp_path: Path) -> None:
     decision = '"by": "score",\n"unit": "score",\n"tie": 0.01'
     assert rest.endswith(f',\n{decision},\n{COUNTS},\n"signature": "{SIGNATURE}"\n}}\n')
     pair = json.loads(target.read_text(encoding="utf-8"))["pairs"][0]
-    keys = "a b difference unit score_difference interval a_ahead"
-    tests = "p_bootstrap p_bootstrap_holm p_randomisation p_randomisation_holm"
+    keys = "a b difference unit score_difference interval"
+    tests = "p_randomisation p_randomisation_holm p_t p_t_holm"
     assert list(pair) == [*keys.split(), *tests.split(), *"wins ties losses one_sided unscored resampled units".split()]
     assert (pair["difference"], pair["wins"], pair["interval"], pair["units"]) == (50.0, 1, None, 1)
     assert (pair["unit"], pair["score_difference"]) == ("points", 50.0)

@@ -39,7 +39,10 @@ def test_systems_are_compared_in_pairs_and_p_is_adjusted_by_holm() -> None:
 def test_with_documents_there_are_fewer_units() -> None:
     systems = {"a": verdicts("+" * 40, documents=4), "b": verdicts("-" * 40, documents=4)}
     (one,) = suite_figures.compare(systems, by_document=True)
-    assert (one.difference, one.p, one.holm) == (1.0, None, None)  # four documents say too little
+    assert (one.difference, one.p, one.holm) == (1.0, 2 / 16, 2 / 16)  # four documents say too little
+    systems = {"a": verdicts("+" * 40, documents=3), "b": verdicts("-" * 40, documents=3)}
+    (one,) = suite_figures.compare(systems, by_document=True)
+    assert (one.difference, one.p, one.holm, one.low) == (1.0, None, None, None)
 
 
 def test_other_items_are_refused() -> None:

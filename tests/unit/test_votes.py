@@ -67,21 +67,25 @@ def test_a_metric_against_each_rater() -> None:
 
 
 def test_documents_are_resampled() -> None:
-    found = measure_rater_agreement(PAIRS, collect_votes(PAIRS), seed=3)
+    pairs = [pair(n, "A", f"d{n % 6}", ann="AB"[n % 2], bob="ABA"[n % 3]) for n in range(36)]
+    found = measure_rater_agreement(pairs, collect_votes(pairs), seed=3)
     assert found.interval is not None and found.with_ties is not None
-    assert found.interval[0] <= found.with_ties.ac1.ac1 <= found.interval[1]
-    assert measure_rater_agreement(PAIRS, collect_votes(PAIRS), seed=3).interval == found.interval
+    assert found.interval[0] < found.with_ties.ac1.ac1 < found.interval[1]
+    assert measure_rater_agreement(pairs, collect_votes(pairs), seed=3).interval == found.interval
+    assert measure_rater_agreement(PAIRS, collect_votes(PAIRS)).interval is None  # three documents
     one = [pair(number, None, "x", ann="A", bob="B") for number in range(4)]
     assert measure_rater_agreement(one, collect_votes(one)).interval is None
-    assert measure_rater_agreement(PAIRS, collect_votes(PAIRS), variant="published").interval is None
+    assert measure_rater_agreement(pairs, collect_votes(pairs), variant="published").interval is None
 
 
 def test_clustered_interval_by_hand() -> None:
-    # One document in full agreement on both categories, one in full disagreement. pi is 1/2, 1/2 in any draw: chance
-    # 1/2, and AC1 is 1 (draw 1, 1), 0 (one of each) or -1 (2, 2), with probabilities 1/4, 1/2, 1/4.
-    ratings = [[2, 0], [0, 2], [1, 1], [1, 1]]
-    assert clustered_interval(ratings, ["x", "x", "y", "y"]) == pytest.approx((-1.0, 1.0))
-    assert clustered_interval(ratings, ["x", "x", "y", "y"], level=0.4) == pytest.approx((0.0, 0.0))
+    # Two documents in full agreement on both categories, two in full disagreement. pi is 1/2, 1/2 in any draw: chance
+    # 1/2, and AC1 is the share of the first two in the draw, from -1 to 1: binomial, 1/16 at both ends.
+    ratings, docs = [[2, 0], [0, 2], [1, 1], [1, 1]] * 2, [name for name in "abcd" for _ in "12"]
+    assert clustered_interval(ratings, docs) == pytest.approx((-1.0, 1.0))  # t of 3 degrees of freedom: 0.01 %
+    # At level 0.5 the t is 0.765, times sqrt(4 / 3) 0.883: 18.9 % on each side, one of four draws and three of four
+    assert clustered_interval(ratings, docs, level=0.5) == pytest.approx((-0.5, 0.5))
+    assert clustered_interval(ratings, ["x", "x", "y", "y"] * 2) is None
     assert clustered_interval([[2], [2]], "xy") is None
     assert clustered_interval([[1, 0], [0, 0], [0, 1]], "xyz") is None  # nothing rated twice
     with pytest.raises(PronmetricError, match="one cluster"):

@@ -1,0 +1,85 @@
+"""Means of items that come in clusters (documents, reference sentences), with intervals by Student's t.
+
+Items of a cluster are alike, so that the clusters are what varies: see `ratio_sums`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.ratio_sums import SHARE, RatioSums
+from pronmetric.eval.resampling import LEVEL, number_clusters
+from pronmetric.eval.significance import Totals, difference
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure and its interval; `low` and `high` are None with too few clusters."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: float = LEVEL) -> Estimate:
+    """Mean of `values` with its interval over clusters.
+
+    For a paired interval, give the differences of two conditions on the same items. The interval is None with
+    too few clusters (see `RatioSums.interval`) and where all clusters have the same mean.
+
+    Raises:
+        PronmetricError: no value, a value that is not finite, or different numbers of clusters and values.
+    """
+    return _estimate(values, clusters, None, level)
+
+
+def cluster_share(values: ArrayLike, clusters: Sequence[Hashable], *, level: float = LEVEL) -> Estimate:
+    """Mean of `values` in [0, 1], such as right or wrong, with its interval inside [0, 1]; else as `cluster_mean`.
+
+    >>> cluster_share([True, False], ["x", "x"])
+    Estimate(value=0.5, low=None, high=None)
+    """
+    return _estimate(values, clusters, SHARE, level)
+
+
+def _estimate(
+    values: ArrayLike, clusters: Sequence[Hashable], bounds: tuple[float, float] | None, level: float
+) -> Estimate:
+    values = np.asarray(values, dtype=float)
+    if len(values) != len(clusters) or not len(values):
+        raise PronmetricError(f"an interval needs one cluster for each value: got {len(clusters)} for {len(values)}")
+    if not np.isfinite(values).all():
+        raise PronmetricError("an interval needs finite values; leave out items without a value")
+    index, _ = number_clusters(clusters)
+    sums = RatioSums.of(np.bincount(index, weights=values), np.bincount(index))
+    low, high = sums.interval(bounds, level=level) or (None, None)
+    return Estimate(float(values.mean()), low, high)
+
+
+def difference_of_means(
+    values: ArrayLike, first: Sequence[bool], clusters: Sequence[Hashable], *, level: float = LEVEL
+) -> Estimate:
+    """Mean of the `first` values minus that of the others, and its interval over clusters.
+
+    Raises:
+        PronmetricError: one side has no value, or there are different numbers of values, sides and clusters.
+    """
+    values, one = np.asarray(values, dtype=float), np.asarray(first, dtype=bool)
+    if not len(values) == len(one) == len(clusters) or not one.any() or one.all():
+        raise PronmetricError(
+            f"a difference needs values on both sides, each with a cluster: got {int(one.sum())} of {len(values)} on "
+            f"the first, {len(clusters)} clusters"
+        )
+    index, number = number_clusters(clusters)
+
+    def side(chosen: NDArray[np.bool_]) -> Totals:
+        sums, sizes = np.bincount(index, values * chosen, number), np.bincount(index, chosen, number)
+        return Totals(sums.astype(np.float64), sizes.astype(np.float64))
+
+    found = difference(side(one), side(~one), level=level)
+    return Estimate(found.value, found.low, found.high)
