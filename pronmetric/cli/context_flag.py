@@ -44,7 +44,10 @@ def announce(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *
     note(f"context: {said}" + ("" if kind == NONE else f", {where}{several}"))
     if not corpus.documents:
         note(
-            "no document ids: intervals and tests resample segments" + ("; give --docids" if args.translations else "")
+            "no document ids: all lines are one document"
+            + ("" if kind == NONE else ", so that contexts cross documents")
+            + "; intervals and tests resample segments; "
+            + ("give --docids" if args.translations else f"the files of {args.dataset} name no documents")
         )
     if args.sources is not None:
         note("-s: the number of lines is checked and reports show the source; it does not affect scores")
