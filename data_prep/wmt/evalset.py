@@ -3,8 +3,8 @@
 A folder is a test set; the files of a language pair LP are, in its folders, `documents/LP.docs` (a line
 `DOMAIN DOCUMENT` for each segment), `sources/LP.txt`, `references/LP.NAME.txt` and `system-outputs/LP/SYSTEM.txt`, all
 line-parallel. A line `[No translation supplied]` is a missing text. Later test sets have `.jsonl` instead of `.txt`,
-with the text under "source", "target" or "hypothesis". A file among the outputs that has the name of a reference is a copy of it and no
-system; one that only references have (`refB`, `synthetic_ref`) is a reference.
+with the text under "source", "target" or "hypothesis". A file among the outputs that has the name of a reference is a
+copy of it and no system; one that only references have (`refB`, `synthetic_ref`) is a reference.
 
 Format: "File organization and naming convention" in the README of github.com/google-research/mt-metrics-eval, and its
 `data.py`. WMT24's repository has this layout too, in the folder `txt`.

@@ -192,7 +192,7 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
     if not found:
         told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
         message = "no annotations: expected a header, and a line for each error"
-        raise InputError(message + (f"; left out: {told}; strict names the first" if told else ""), file=path)
+        raise InputError(message + (f"; left out: {told}; --strict names the first" if told else ""), file=path)
     return [Judgement(*place, rater, texts[place], tuple(errors)) for (place, rater), errors in found.items()]
 
 
