@@ -177,7 +177,7 @@ def _bare(lp: str) -> str:
 
 def _texts(part: Part, tally: Counter[str]) -> Iterator[str | None]:
     """The texts of a file, None if missing."""
-    key = next(_KEYS[folder] for folder in _folders(part) if folder in _KEYS)
+    key = next((_KEYS[folder] for folder in _folders(part) if folder in _KEYS), "")
     records = ".jsonl" in part.path.suffixes[-2:]
     for number, line in enumerate(iter_lines(part.path, tally=tally), start=1):
         text = line
