@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from data_prep.wmt import discovery, jsonl
+from data_prep.wmt import discovery, evalset, jsonl
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.schema import Document, Segment
@@ -20,11 +20,16 @@ def find(dataset: str, folder: str, *, target: str = "en") -> TestSet:
     Raises:
         PronmetricError: there is none, there are several, it is not into the language `target`.
     """
-    found = [testset for testset in discovery.find(folder) if discovery.matches(testset, dataset)]
+    there = discovery.find(folder)
+    found = [testset for testset in there if discovery.matches(testset, dataset)]
+    if len(found) > 1:  # "wmt23" is the name of a test set and the year of "wmt23.sent"
+        found = [testset for testset in found if testset.name == dataset.partition(":")[0]] or found
     if len(found) != 1:
-        ids = ", ".join(testset.id for testset in (found or discovery.find(folder))) or "none"
+        ids = ", ".join(testset.id for testset in (found or there)) or "none"
         problem = "is the name of several test sets" if found else "is no test set there"
-        raise InputError(f"{dataset!r} {problem}; there are: {ids}", file=folder)
+        lonely = None if found else discovery.without_collection(folder)
+        cause = f"; {lonely.id}: {lonely.reason}" if lonely else ""
+        raise InputError(f"{dataset!r} {problem}; there are: {ids}{cause}", file=folder)
     if found[0].target != target:
         raise PronmetricError(
             f"{dataset} is into {found[0].target}; only {discovery.name_of(target)} is scored, give a pair into "
@@ -45,7 +50,7 @@ def read(
     """A WMT test set `NAME:LP` of a folder into the language `target`, with all its systems or the given ones.
 
     Without `references` each segment has its first reference; otherwise each of the given ones, empty if the segment
-    does not have it.
+    does not have it. Without `systems` references are none; a reference that `systems` names is scored like one.
     """
     testset = find(dataset, folder, target=target)
     return read_testset(testset, systems, note, references=references, called=dataset, folder=folder)
@@ -68,16 +73,23 @@ def read_testset(
     if empty := tally[jsonl.EMPTY]:
         note(f"{dataset}: {empty} {jsonl.EMPTY}, left out")
     segments = [segment for document in documents for segment in document.segments]
+    for what in (evalset.NO_TEXT, evalset.COPIES):
+        if tally[what]:
+            note(f"{dataset}: {tally[what]} {what}")
     there = list(dict.fromkeys(name for segment in segments for name in segment.hyps))
+    known = list(dict.fromkeys(name for segment in segments for name in segment.refs))
     chosen = list(there if systems is None else systems)
-    if unknown := [name for name in chosen if name not in there]:
+    if unknown := [name for name in chosen if name not in there and name not in known]:
         raise InputError(f"no system {', '.join(unknown)} in {dataset}; there are: {', '.join(there)}", file=folder)
     if not chosen:
         raise InputError(f"{dataset} has no system output", file=folder)
+    if systems is None and (copies := evalset.references_among_outputs(testset)):
+        note(
+            f"{dataset}: {', '.join(copies)} among the system outputs: references, no systems; name them to score them"
+        )
     for name in chosen:
-        if missing := sum(name not in segment.hyps for segment in segments):
+        if missing := sum(name not in segment.hyps and name not in segment.refs for segment in segments):
             note(f"{dataset}: {name} has no output for {missing} of {len(segments)} segments; they have no score")
-    known = list(dict.fromkeys(name for segment in segments for name in segment.refs))
     if unknown := [name for name in references or [] if name not in known]:
         told = ", ".join(known) or "none"
         raise InputError(f"no reference {', '.join(unknown)} in {dataset}; there are: {told}", file=folder)
@@ -85,6 +97,13 @@ def read_testset(
     for name in named if references is not None else ():
         if missing := sum(name not in segment.refs for segment in segments):
             note(f"{dataset}: no reference {name} for {missing} of {len(segments)} segments; contexts go without these")
+    bare = [document for document in documents if not all(segment.refs for segment in document.segments)]
+    if references is None and named and bare:
+        lacking = sum(not segment.refs for document in bare for segment in document.segments)
+        note(
+            f"{dataset}: no reference for {lacking} of {len(segments)} segments, in {len(bare)} of {len(documents)} "
+            f"documents (the first: {bare[0].doc}); contexts go without these"
+        )
     if named:
         rest = [name for name in known if name not in named]
         said = f"the reference is {named[0]}" if len(named) == 1 else f"the references are {', '.join(named)}"
@@ -92,7 +111,7 @@ def read_testset(
 
     def rows() -> Iterator[Row]:
         for document, segment in _flat(documents):
-            texts = tuple(segment.hyps.get(name, "") for name in chosen)
+            texts = tuple(segment.hyps.get(name, segment.refs.get(name, "")) for name in chosen)
             doc = document.doc if exact else None
             if references is None:
                 refs = (next((segment.refs[name] for name in known if name in segment.refs), ""),) * len(named)

@@ -2,7 +2,7 @@
 
 `discover` is cheap and reads names (for JSONL and SGM files also the content that names the test set); `read` gives
 the documents of one test set, so that preparation can process test sets one by one and resume. Layouts: text files
-(text), XML (xml), SGM (sgm), JSONL (jsonl) and plain files (plain).
+(text), XML (xml), SGM (sgm), JSONL (jsonl), mt-metrics-eval's folders (evalset) and plain files (plain).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from data_prep.documents import EnglishDocument
-from data_prep.wmt import jsonl, parallel, plain, sgm, xml
+from data_prep.wmt import evalset, jsonl, parallel, plain, sgm, xml
 from data_prep.wmt import text as wmt_text
 from data_prep.wmt.merge import merge
 from data_prep.wmt.testset import LANGUAGES, Columns, Extent, Part, TestSet, documents
@@ -29,7 +29,8 @@ RESERVED = ("newstest2017", "newsdiscusstest2015", "wmt23:zh-en", "wmt23:he-en")
 
 LAYOUTS = (
     "wmtNN-news-systems checkouts (TESTSET.LP.ref.NAME.en and TESTSET.LP.hyp.SYSTEM.en text files, *.xml), "
-    "WMT .sgm files, WMT25 .jsonl files, or a folder with ref.txt and one .txt file a system"
+    "WMT .sgm files, WMT25 .jsonl files, mt-metrics-eval's folders (documents, sources, references, system-outputs), "
+    "or a folder with ref.txt and one .txt file a system"
 )
 ASIDE = {"txt-ts", "humaneval", "humeval", "scores", "tools", "metrics"}
 """Folders of the WMT repositories without test sets (`txt-ts` repeats `txt` with test suites mixed in)."""
@@ -72,11 +73,14 @@ def discover(
         InputError: no such folder, nothing readable in it, a filter that leaves nothing, a malformed filter.
     """
     everything = [testset for testset in find(folder) if testset.target == target]
+    lonely = without_collection(folder)
     if not everything:
         raise InputError(
-            f"holds no WMT test set into {name_of(target)}; understood are {LAYOUTS}", file=_listed(folder)
+            f"holds no WMT test set into {name_of(target)}{f'; {lonely.id}: {lonely.reason}' if lonely else ''}; "
+            f"understood are {LAYOUTS}",
+            file=_listed(folder),
         )
-    kept, skipped = [], []
+    kept, skipped = [], [lonely] if lonely else []
     for testset in select(everything, years=years, pairs=pairs, target=target):
         reason = reason_to_skip(testset, exclude)
         if reason:
@@ -89,12 +93,26 @@ def discover(
     return Discovery(tuple(kept), tuple(skipped))
 
 
+def without_collection(folder: Folders) -> Skipped | None:
+    """The JSONL files of system outputs that have no collection with their sources and references; None without any."""
+    files = list(dict.fromkeys(path for root in roots(folder) for path in walk(root)))
+    lonely = jsonl.without_collection(evalset.others(files, evalset.find(files)))
+    if not lonely:
+        return None
+    named = f"{lonely[0]}" + (f" and {len(lonely) - 1} more files of outputs" if len(lonely) > 1 else "")
+    return Skipped(
+        named,
+        'no collection, the .jsonl file with "src_text" and "refs" of the test set (wmt25-genmt.jsonl), in a folder '
+        "above it; put it there",
+    )
+
+
 def reason_to_skip(testset: TestSet, exclude: Sequence[str]) -> str | None:
     """The reason why a test set is skipped, or None."""
     for entry in exclude:
         if matches(testset, entry):
             return f"excluded by data.exclude ({entry})"
-    roles = {part.role.removeprefix("sgm-") for part in testset.parts}
+    roles = {part.role.rpartition("-")[2] for part in testset.parts}
     if roles & {"xml", "jsonl"}:
         return None
     if "ref" not in roles:
@@ -166,8 +184,10 @@ def find(folder: Folders) -> list[TestSet]:
         InputError: no such folder; a duplicate test set.
     """
     files = list(dict.fromkeys(path for root in roots(folder) for path in walk(root)))
+    sets = evalset.find(files)
+    files = evalset.others(files, sets)
     marked = [*xml.find(files), *sgm.find(files)]
-    found = [*unite(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
+    found = [*sets, *unite(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
     once: dict[str, TestSet] = {}
     for testset in found:
         if other := once.get(testset.id):
@@ -237,7 +257,7 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     counts: Counter[str] = Counter() if tally is None else tally
     text = parallel.read(testset, tally=counts) if testset.having(*parallel.ROLES) else None
     marked = None
-    for roles, reader in ((("xml",), xml), (sgm.PARTS, sgm), (("jsonl",), jsonl)):
+    for roles, reader in ((("xml",), xml), (sgm.PARTS, sgm), (("jsonl",), jsonl), (evalset.PARTS, evalset)):
         if testset.having(*roles):
             marked = without_marks(reader.read(testset, tally=counts), counts)
     if marked and text:
@@ -251,8 +271,9 @@ def columns(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
 
 def check_lengths(testset: TestSet, found: Columns) -> Columns:
     """The columns, if no segment is longer than the limit; the error names the file and its line or segment."""
-    texts = {(part.role, part.name): part.path for part in testset.having(*parallel.ROLES)}
-    holder = next((part.path for part in testset.parts if part.role not in parallel.ROLES), testset.paths[0])
+    lines = testset.having(*parallel.ROLES, *evalset.PARTS)
+    texts = {(part.role.removeprefix(evalset.PREFIX), part.name): part.path for part in lines}
+    holder = next((part.path for part in testset.parts if part not in lines), testset.paths[0])
     named: list[tuple[str, str, Sequence[str | None]]] = [("src", "", found.src or [])]
     named += [("ref", name, rows) for name, rows in found.refs.items()]
     named += [("hyp", name, rows) for name, rows in found.hyps.items()]
@@ -357,5 +378,6 @@ def bare(text: str) -> str:
 
 def source_columns(testset: TestSet) -> Columns:
     """The columns of a test set for its source alone (other text files are not read)."""
-    parts = testset.having("src") or testset.having("sgm-src") or testset.having("xml", "jsonl")
+    parts = testset.having("src") or testset.having("sgm-src") or testset.having("evalset-docs", "evalset-src")
+    parts = parts or testset.having("xml", "jsonl")
     return columns(replace(testset, parts=tuple(parts)))

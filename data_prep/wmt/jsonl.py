@@ -35,15 +35,7 @@ LFS = "version https://git-lfs"
 
 def find(files: Iterable[Path]) -> list[TestSet]:
     """A test set for each pair of each collection; other files are ignored."""
-    collections: list[Path] = []
-    outputs: list[Path] = []
-    for path in files:
-        if path.name.endswith(ENDINGS):
-            kind = kind_of(path)
-            if kind == "collection":
-                collections.append(path)
-            elif kind == "outputs":
-                outputs.append(path)
+    collections, outputs = _sorted_out(files)
     found = []
     for path in collections:
         if any(path != other and repeats(path, other) for other in collections):
@@ -53,6 +45,22 @@ def find(files: Iterable[Path]) -> list[TestSet]:
             parts = (Part("jsonl", "", path), *sorted(beside))
             found.append(TestSet(name=stem(path), year=year_of(stem(path), path), lp=lp, parts=parts))
     return found
+
+
+def without_collection(files: Iterable[Path]) -> list[Path]:
+    """The files of system outputs that are in no folder with a collection, nor below one; empty ones do not count."""
+    collections, outputs = _sorted_out(files)
+    folders = {path.parent for path in collections}
+    return [path for path in outputs if not folders.intersection(path.parents) and next(records(path), None)]
+
+
+def _sorted_out(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """The collections and the files of system outputs."""
+    found: dict[str | None, list[Path]] = {"collection": [], "outputs": [], None: []}
+    for path in files:
+        if path.name.endswith(ENDINGS):
+            found[kind_of(path)].append(path)
+    return found["collection"], found["outputs"]
 
 
 def repeats(path: Path, other: Path) -> bool:

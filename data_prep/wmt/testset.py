@@ -30,8 +30,8 @@ LANGUAGES = {
 class Part:
     """One file of a test set.
 
-    role: "src", "ref", "hyp", "docids" (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", "xml" or "jsonl"
-    (the last two contain several texts).
+    role: "src", "ref", "hyp", "docids" (line-parallel text), "sgm-src", "sgm-ref", "sgm-hyp", one of `evalset.PARTS`,
+    "xml" or "jsonl" (the last two contain several texts).
     name: of the reference or system; "" if the file does not have one.
     """
 

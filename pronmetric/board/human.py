@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from pronmetric.board.figures import ALL, Figures
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import MINIMUM, Correlation, Correlations
-from pronmetric.suites import wmt_rankings
+from pronmetric.suites import esa, human_scores, wmt_rankings
 from pronmetric.suites.wmt_scores import is_human, read_human
 
 FIGURES = {
@@ -23,7 +24,12 @@ FIGURES = {
     "pairwise": ("pairwise accuracy", correlation.pairwise),
 }
 """Each figure's label and function."""
+PREFERRED = ("mqm", "esa", "da-sqm", "wmt-z", "wmt", "wmt-appraise-z", "wmt-appraise")
+"""Names of human scores in mt-metrics-eval's test sets, the preferred first."""
 _SUFFIX = ".sys.score"
+_ESA_ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
+_ESA_NAME = re.compile(r"(?<![a-z])esa(?![a-z])|humeval(?!_control)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:wmt-?|20)(\d\d)(?!\d)", re.IGNORECASE)
 _Draws = Mapping[str, NDArray[np.float64]]
 
 Human = Mapping[str, Mapping[str, float]]
@@ -60,8 +66,10 @@ class Agreement(NamedTuple):
 def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> tuple[Human, list[str]]:
     """The human scores of test sets in folders, and notes on files that are left out.
 
-    They are WMT's rankings by direct assessment (`wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv`, the z scores), or for a
-    test set of any name `TESTSET.SL-TL.sys.score`. Human translations are left out.
+    They are, the first that there is: for a test set of any name `TESTSET.SL-TL.sys.score`; mt-metrics-eval's
+    `TESTSET/human-scores/SL-TL.NAME.sys.score` (of several the first of `PREFERRED`); WMT's rankings by direct
+    assessment (`wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv`, the z scores); error span annotation (ESA) of the year of
+    the test set, a file with "esa" or "humeval" in its name (the mean of each system). Human translations are left out.
 
     Raises:
         InputError: a malformed file.
@@ -74,14 +82,56 @@ def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> 
         rankings |= {ranking.dataset: ranking.scores for ranking in found}
         notes += told
         files |= {path.name.removesuffix(_SUFFIX): path for path in sorted(folder.rglob(f"*{_SUFFIX}"))}
+    spans = _spans(folders)
     scores: dict[str, Mapping[str, float]] = {}
     for testset in testsets:
+        short = None if testset.year is None else f"wmt{testset.year % 100:02d}:{testset.lp}"
         if testset.id in files:
-            own = read_human(files[testset.id])
-            scores[testset.id] = {s: x for s, x in own.items() if x is not None and not is_human(s)}
-        elif testset.year is not None:
-            scores[testset.id] = rankings.get(f"wmt{testset.year % 100:02d}:{testset.lp}", {})
+            scores[testset.id] = _of_systems(read_human(files[testset.id]))
+        elif of_layout := _of_evalset(testset, files.values()):
+            path, others = of_layout
+            scores[testset.id] = _of_systems(read_human(path))
+            unused = f" ({', '.join(others)} unused)" if others else ""
+            notes.append(f"{testset.id}: human scores of {path.name}{unused}")
+        elif short in rankings:
+            scores[testset.id] = rankings[short]
+        elif short in spans:
+            (path, pair), *more = spans[short]
+            scores[testset.id] = _of_systems(human_scores.read(path, pair=pair).means(()))
+            names = ", ".join(other.name for other, _ in more)
+            unused = f"; unused: {names} (join files of CSV into one)" if more else ""
+            notes.append(f"{testset.id}: human scores are the means of ESA in {path.name}{unused}")
     return scores, notes
+
+
+def _of_systems(scores: Mapping[str, float | None]) -> dict[str, float]:
+    """The scores without human translations and missing ones."""
+    return {name: score for name, score in scores.items() if score is not None and not is_human(name)}
+
+
+def _of_evalset(testset: Named, files: Iterable[Path]) -> tuple[Path, list[str]] | None:
+    """The scores of a test set in mt-metrics-eval's layout, and the names of those that are not used."""
+    found: dict[str, Path] = {}
+    for path in files:
+        lp, _, name = path.name.removesuffix(_SUFFIX).partition(".")
+        place = path.resolve().parent.parent
+        root = place.parent.name if place.name == "txt" else place.name
+        if path.parent.name == "human-scores" and name and (root, lp) == (testset.name, testset.lp):
+            found[name] = path
+    order = sorted(found, key=lambda name: (PREFERRED.index(name) if name in PREFERRED else len(PREFERRED), name))
+    return (found[order[0]], order[1:]) if order else None
+
+
+def _spans(folders: Sequence[Path]) -> dict[str, list[tuple[Path, str]]]:
+    """The files of ESA in folders by the year and language pair of their test sets, with the pair as in the file."""
+    found: dict[str, list[tuple[Path, str]]] = {}
+    for folder in folders:
+        for path in sorted(path for ending in _ESA_ENDINGS for path in folder.rglob(f"*{ending}")):
+            year = _YEAR.search(path.name) or _YEAR.search(path.parent.as_posix())
+            if year and _ESA_NAME.search(path.name) and esa.holds(path):
+                for pair in esa.pairs(path):
+                    found.setdefault(f"wmt{year[1]}:{esa.bare(pair)}", []).append((path, pair))
+    return found
 
 
 def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], seed: int) -> Agreement:

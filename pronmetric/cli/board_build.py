@@ -25,11 +25,12 @@ system's worst pronouns; comparisons of any two systems of a test set; all figur
 
 The scores of a finished test set are kept in a folder. A stopped run goes on with the test set in which it was
 stopped; nothing is scored again while the texts, the checkpoint and the context stay the same."""
-EPILOG = f"""DIR holds wmtNN-news-systems checkouts or any layout of `prepare`, such as a folder NAME.SL-TL with
-ref.txt, one file a system, and maybe src.txt and docids.txt.
+EPILOG = f"""DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
+folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt and docids.txt.
 
-Human scores of systems, for the correlation at the top of the page: wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's
-direct assessment), or TESTSET.SL-TL.sys.score for any test set.
+Human scores of systems, for the correlation at the top of the page: TESTSET.SL-TL.sys.score for any test set,
+mt-metrics-eval's TESTSET/human-scores/SL-TL.NAME.sys.score, wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's direct
+assessment), or the files of ESA (WMT24 and WMT25; "esa" or "humeval" in the name).
 
 context:
   common      the previous sentences of the first reference (default); a test set without a reference: respective

@@ -42,9 +42,12 @@ def announce(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *
     said = _SAID[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {where(corpus.documents)}{several}"))
     if not corpus.documents:
-        unknown = "" if kind == NONE else "document boundaries are unknown to the context, "
-        cure = "; give --docids" if args.translations else ""
-        note(f"no document ids: {unknown}intervals and tests resample segments{cure}")
+        note(
+            "no document ids: all lines are one document"
+            + ("" if kind == NONE else ", so that contexts cross documents")
+            + "; intervals and tests take segments as units; "
+            + ("give --docids" if args.translations else f"the files of {args.dataset} name no documents")
+        )
     if args.sources is not None and args.source_lang is None:
         note.detail("-s: reports show the source; it does not affect scores without --source-lang")
 
@@ -57,7 +60,7 @@ def where(documents: bool) -> str:
 def note_boundaries(kind: str, documents: bool, note: Notes) -> None:
     """Note that a context of lines crosses documents, as far as is known."""
     if kind != NONE and not documents:
-        note("no document ids: document boundaries are unknown to the context; give --docids")
+        note("no document ids: all lines are one document, so that contexts cross documents; give --docids")
 
 
 def previous_lines(size: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pronmetric.cli import output, segment_figures, system_figures, written
 from pronmetric.cli.correlate_flags import AVERAGE, parser
@@ -13,7 +14,7 @@ from pronmetric.eval.segment_correlation import ACC_EQ
 from pronmetric.output import targets
 from pronmetric.results import metric_scores, segment_level, system_level
 from pronmetric.results.system_level import STATISTICS
-from pronmetric.suites import wmt_scores
+from pronmetric.suites import esa, human_scores, wmt_scores
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,15 +22,36 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     targets.check([args.to_json, args.to_sys_score, args.to_seg_score], read=[*args.scores, args.human])
     output.open_stdout()
-    if wmt_scores.holds_segments(args.human):
-        return _segments(args)
+    unit = human_scores.unit_of(args.human)
+    if args.pair is not None and (unit != human_scores.SEGMENTS or not esa.holds(args.human)):
+        raise InputError("has scores of one language pair: leave out --pair, which is of ESA", file=args.human)
+    if unit == human_scores.SYSTEMS:
+        if args.level not in (None, human_scores.SYSTEMS):
+            raise InputError(f"has scores of systems, but --level is {args.level}: leave it out", file=args.human)
+        people = wmt_scores.read_human(args.human, score=args.human_score)
+        return _systems(args, people, {})
+    human = human_scores.read(args.human, score=args.human_score, pair=args.pair)
+    for kind, number in human.left_out.items():
+        print(f"{args.human}: {number} {kind}, left out")
+    if args.level != human_scores.SYSTEMS:
+        return _segments(args, human)
+    systems = [name for path in args.scores for name in metric_scores.read(path, human.names, by=args.by).systems]
+    return _systems(args, human.means(systems), human.left_out)
+
+
+def _systems(args: argparse.Namespace, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
+    """Scores of systems; left_out: rows of HUMAN that are no score, by kind."""
     if args.average is not None:
         raise InputError("has scores of systems, but --average is of segments: leave it out", file=args.human)
-    people = wmt_scores.read_human(args.human, score=args.human_score)
-    return _one(args, people) if len(args.scores) == 1 else _several(args, people)
+    return (_one if len(args.scores) == 1 else _several)(args, people, left_out)
 
 
-def _one(args: argparse.Namespace, people: system_level.HumanScores) -> int:
+def _content(content: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
+    """The figures for JSON, with the rows of HUMAN that are no score, if there are any."""
+    return {**content, "human_rows_left_out": dict(left_out)} if left_out else content
+
+
+def _one(args: argparse.Namespace, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
     """One metric's systems."""
     (path,) = args.scores
     if args.test is not None:
@@ -50,12 +72,12 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores) -> int:
         seed=args.seed,
     )
     written.write(args, metric)
-    written.write_json(args.to_json, found.content(args.human, seed=args.seed))
+    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
     print(system_figures.format_one(found, args.human))
     return 0
 
 
-def _several(args: argparse.Namespace, people: system_level.HumanScores) -> int:
+def _several(args: argparse.Namespace, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
     """Several metrics, on the systems with scores of all of them and human scores."""
     _refuse_several(args, (("--resample segments", args.resample == "segments"), *written.flags(args)))
     found = system_level.correlate_several(
@@ -67,20 +89,23 @@ def _several(args: argparse.Namespace, people: system_level.HumanScores) -> int:
         by=args.by,
         seed=args.seed,
     )
-    written.write_json(args.to_json, found.content(args.human, seed=args.seed))
+    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
     print(system_figures.format_several(found))
     return 0
 
 
-def _segments(args: argparse.Namespace) -> int:
-    """Metrics of segments."""
+def _segments(args: argparse.Namespace, human: human_scores.HumanScores) -> int:
+    """Metrics of segments, documents or domains."""
+    if args.level is not None and args.level != human.unit:
+        raise InputError(f"has scores of {human.unit}, but --level is {args.level}: leave it out", file=args.human)
+    left_out = human.left_out
     if args.resample == "segments":
         raise InputError(
-            "has scores of segments, but --resample is of figures of systems: leave it out", file=args.human
+            f"has scores of {human.unit}, but --resample is of figures of systems: leave it out", file=args.human
         )
     _refuse_several(args, written.flags(args))
     figure = _choose_statistic(args, tuple(segment_figures.LABELS), default=ACC_EQ)
-    files = segment_level.read_metrics(args.scores, args.human, by=args.by)
+    files = segment_level.read_metrics(args.scores, human, by=args.by)
     for file in files:
         for flag, given in written.flags(args):
             if given and file.result is None:
@@ -89,8 +114,7 @@ def _segments(args: argparse.Namespace) -> int:
                 )
     found = segment_level.correlate(
         files,
-        human=args.human,
-        human_score=args.human_score,
+        human=human,
         average=args.average or AVERAGE,
         figure=figure,
         keep_references=args.keep_references,
@@ -99,7 +123,7 @@ def _segments(args: argparse.Namespace) -> int:
     for file in files:
         if file.result is not None:
             written.write(args, file.result)
-    written.write_json(args.to_json, found.content(args.human, seed=args.seed))
+    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
     print(segment_figures.format_all(found))
     return 0
 

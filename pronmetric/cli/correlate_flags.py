@@ -10,19 +10,27 @@ from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
 from pronmetric.results.system_level import STATISTICS
+from pronmetric.suites.human_scores import DOCUMENTS, DOMAINS, SEGMENTS, SYSTEMS
 
 AVERAGE = ITEM
-DESCRIPTION = """Correlation of metric scores with human scores, of systems or segments, depending on HUMAN. Higher is
-better on both sides.
+DESCRIPTION = """Correlation of metric scores with human scores, of systems, segments, documents or domains, depending
+on HUMAN. Higher is better on both sides.
 
-SCORES is a file of mt-metrics-eval, .sys.score or .seg.score (SYSTEM, a tab, a score or None; one line for each system,
-or for each segment of each system in order), or the --to_json output of `score` or `compare`. HUMAN is such a file, or
-WMT direct assessment: a ranking of systems (ad-sys-ranking-SL-TL-z-names.csv names the outputs) or scores of segments
-(ad-seg-scores-SL-TL.csv). Several SCORES are also compared with each other."""
+SCORES is a file of mt-metrics-eval, .sys.score, .seg.score, .doc.score or .domain.score (SYSTEM, a tab, a score or
+None; one line for each system, or for each segment of each system in order), or the --to_json output of `score` or
+`compare`. HUMAN is such a file, or one of these:
+  .seg.rating                        MQM ratings of mt-metrics-eval: minus the sum of the errors' scores
+  ad-sys-ranking-SL-TL-z-names.csv   WMT direct assessment of systems; this file names the outputs
+  ad-seg-scores-SL-TL.csv            WMT direct assessment of segments
+  esa_generalMT2024_wave0.csv, wmt24_esa.jsonl, wmt25-genmt-humeval.jsonl
+                                     error span annotation (ESA) of WMT24 and WMT25: the mean over annotators
+Several SCORES are also compared with each other."""
 EPILOG = """Systems that are missing on one side or have no score are counted and listed. Human translations (HUMAN,
 HUMAN-B, ref, refA ...) are left out and listed; --keep-references includes them. Systems in JSON that are named after
 files are matched with the names in HUMAN: out/Alder.txt and newstest2021.de-en.hyp.Alder.en are both Alder. Scores of
-`score --also` are added to the table.
+`score --also` are added to the table. In ESA's CSV, items of tutorials, quality control, and repeated or incomplete
+documents are left out and counted. Scores of documents and domains in JSON are means over their pronouns; the documents
+and domains are those of documents/LP.docs beside the folder of HUMAN.
 
 Systems: Pearson's r, Spearman's rho, Kendall's tau-b and pairwise accuracy (Kocmi et al. 2021): the share
 of the system pairs ordered by humans that the metric orders alike; equal metric scores are wrong. 95 % intervals are
@@ -44,7 +52,9 @@ examples:
   pronmetric correlate COMET.sys.score human.sys.score
   pronmetric score -d wmt22:cs-en --wmt-dir DIR --only_system --to_json result.json
   pronmetric correlate result.json ad-sys-ranking-cs-en-z-names.csv --resample segments --to_sys_score mine.sys.score
-  pronmetric correlate result.json COMET.seg.score ad-seg-scores-cs-en.csv --average item"""
+  pronmetric correlate result.json COMET.seg.score ad-seg-scores-cs-en.csv --average item
+  pronmetric correlate result.json wmt22/human-scores/zh-en.mqm.seg.score
+  pronmetric correlate result.json wmt25-genmt-humeval.jsonl --pair cs-en --level systems"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,7 +66,13 @@ def parser() -> argparse.ArgumentParser:
         nargs="+",
         help="metric scores: .sys.score, .seg.score, or the JSON of score or compare",
     )
-    parser.add_argument("human", metavar="HUMAN", help="human scores: .sys.score, .seg.score, or WMT direct assessment")
+    parser.add_argument("human", metavar="HUMAN", help="human scores, in one of the formats above")
+    parser.add_argument("--pair", metavar="LP", help="language pair of ESA with several, such as cs-en")
+    parser.add_argument(
+        "--level",
+        choices=(SYSTEMS, SEGMENTS, DOCUMENTS, DOMAINS),
+        help="level of the correlation: that of HUMAN (default), or systems, the means over HUMAN's scores of each",
+    )
     options.both(
         parser,
         "human-score",

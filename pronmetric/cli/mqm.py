@@ -17,8 +17,8 @@ from pronmetric.suites.mqm import Judgement
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled
-pronouns. The file is in Marot format (TSV: system, doc, seg_id, rater, source, target, category, severity; spans marked
-as <v>..</v>).
+pronouns. The file is in Marot format (TSV: system, doc, seg_id or docSegId, rater, source, target, category, severity;
+spans marked as <v>..</v>).
 
 A pronoun error is an error whose span overlaps a pronoun and has at most --longest words; errors of punctuation,
 spelling, locale and source are excluded.
@@ -30,6 +30,11 @@ EPILOG = """Read the pairs with `pronmetric agree` or `pronmetric evaluate`, the
 Pairs without a pronoun error are left out unless --all is given, because they are ties by definition. The context is
 the two preceding segments in the text of --reference.
 
+Rows that are no annotation of the translation are left out and counted by kind: attention checks (HOTW-test), rows with
+another number of fields than the header, without a rater, by an automatic rater, with an unknown severity, and rows
+whose text is not that of most raters. If a row of a rater's annotation of a text is not used, none of its rows is.
+--strict refuses the file instead, with the line. Differences in spaces and quotes of CSV are accepted.
+
 examples:
   pronmetric mqm mqm_ted_zhen.tsv --pairs pairs.jsonl --pronouns pronouns.jsonl
   pronmetric mqm mqm_ted_zhen.tsv --pairs close.jsonl --other-words 2"""
@@ -39,30 +44,43 @@ Context = Mapping[tuple[str, int], tuple[str, ...]]
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = _arguments(argv)
-    targets.check([args.pairs, args.pronouns], read=[args.file])
+    targets.check([args.pairs, args.pronouns, args.to_json], read=[args.file])
     output.open_stdout()
-    judgements = mqm.read(args.file)
+    note = output.Notes(quiet=args.quiet)
+    note.begin()
+    left_out: Counter[str] = Counter()
+    judgements = mqm.read(args.file, strict=args.strict, tally=left_out)
+    for kind in mqm.LEFT_OUT:
+        if left_out[kind]:
+            note(f"{args.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
     reference = None if args.reference == "none" else args.reference
     try:
         context = mqm.contexts(judgements, reference=reference)
     except PronmetricError as error:
         raise type(error)(f"{args.file}: {error}") from None
-    lines = [_summary(judgements, args.longest)]
+    figures = _figures(judgements, args.longest)
+    lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
+    content: dict[str, object] = {"file": args.file, **figures, "rows_left_out": dict(+left_out)}
     with targets.AtomicFiles() as files:
         if args.pairs is not None:
-            lines.append(_write_pairs(files.open(args.pairs), judgements, context, reference, args))
+            line, content["pairs"] = _write_pairs(files.open(args.pairs), judgements, context, reference, args)
+            lines.append(line)
         if args.pronouns is not None:
-            lines.append(_write_pronouns(files.open(args.pronouns), judgements, context, args))
+            line, content["pronouns"] = _write_pronouns(files.open(args.pronouns), judgements, context, args)
+            lines.append(line)
+        if args.to_json is not None:
+            files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines))
     return 0
 
 
-def _summary(judgements: Sequence[Judgement], longest: int) -> str:
-    errors = sum(len(one.errors) for one in judgements)
-    of_pronouns = sum(len(one.pronoun_errors(longest=longest)) for one in judgements)
-    texts = len({(one.system, one.doc, one.seg) for one in judgements})
-    raters = len({one.rater for one in judgements})
-    return f"{texts} texts, {raters} raters, {errors} errors, {of_pronouns} pronoun errors"
+def _figures(judgements: Sequence[Judgement], longest: int) -> dict[str, int]:
+    return {
+        "texts": len({(one.system, one.doc, one.seg) for one in judgements}),
+        "raters": len({one.rater for one in judgements}),
+        "errors": sum(len(one.errors) for one in judgements),
+        "pronoun_errors": sum(len(one.pronoun_errors(longest=longest)) for one in judgements),
+    }
 
 
 def _write_pairs(
@@ -71,8 +89,8 @@ def _write_pairs(
     context: Context,
     reference: str | None,
     args: argparse.Namespace,
-) -> str:
-    """Write the pairs; the line to print."""
+) -> tuple[str, dict[str, object]]:
+    """Write the pairs; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
     votes: Counter[str] = Counter()
     for pair in mqm.pairs(
@@ -87,15 +105,18 @@ def _write_pairs(
         votes.update(pair.votes.values())
         file.write(f"{to_line(pair)}\n")
     number = tally.pop("pairs", 0)
-    return f"{number} pairs ({_counts(votes)}) in {args.pairs}; left out: {_counts(tally)}"
+    line = f"{number} pairs ({_counts(votes)}) in {args.pairs}; left out: {_counts(tally)}"
+    return line, {"number": number, "votes": dict(votes), "left_out": dict(tally)}
 
 
-def _write_pronouns(file: IO[str], judgements: Sequence[Judgement], context: Context, args: argparse.Namespace) -> str:
-    """Write the labelled pronouns; the line to print."""
+def _write_pronouns(
+    file: IO[str], judgements: Sequence[Judgement], context: Context, args: argparse.Namespace
+) -> tuple[str, dict[str, int]]:
+    """Write the labelled pronouns; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
     for record in mqm.label_pronouns(judgements, context, longest=args.longest, tally=tally):
         file.write(strict_json.dump(record) + "\n")
-    return f"{tally.total()} pronouns ({_counts(tally)}) in {args.pronouns}"
+    return f"{tally.total()} pronouns ({_counts(tally)}) in {args.pronouns}", {**tally}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -111,12 +132,17 @@ def parser() -> argparse.ArgumentParser:
         help="the system whose text is the context; none for no context (default: %(default)s)",
     )
     parser.add_argument(
+        "--strict", action="store_true", help="refuse a file with rows that are no annotation of the translation"
+    )
+    parser.add_argument(
         "--longest",
         type=numbers.positive,
         default=mqm.LONGEST,
         metavar="N",
         help="maximum number of words of an error span (default: %(default)s)",
     )
+    options.both(parser, "to-json", metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
+    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     pairs = parser.add_argument_group("pairs")
     options.both(
         pairs,

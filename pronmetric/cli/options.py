@@ -88,9 +88,12 @@ def add_dataset(texts: argparse._ActionsContainer) -> None:
         texts,
         "wmt-dir",
         metavar="DIR",
-        help="folder of the test sets: wmtNN-news-systems checkouts or any layout of `prepare`",
+        help="folder of the test sets: wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of "
+        "`prepare`",
     )
-    texts.add_argument("--systems", nargs="+", metavar="NAME", help="systems of -d (default: all)")
+    texts.add_argument(
+        "--systems", nargs="+", metavar="NAME", help="systems of -d, also references (default: all systems)"
+    )
 
 
 def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = True) -> None:

@@ -21,34 +21,37 @@ LABELS = {
 }
 _AVERAGED = {
     NONE: "none: all scores as one list",
-    SYS: "sys: the segments of each system, then the mean over {} systems",
-    ITEM: "item: the systems' scores of each segment, then the mean over {} segments",
+    SYS: "sys: the {units} of each system, then the mean over {number} systems",
+    ITEM: "item: the systems' scores of each {unit}, then the mean over {number} {units}",
 }
-_GROUP = {SYS: "systems", ITEM: "segments"}
 
 
 def format_all(level: SegmentLevel) -> str:
     """The metrics on the same outputs, and the tests between them."""
     reasons = {"without a score by all": level.left_out, "human references, left out": level.references}
     lines = head(level.systems, reasons)
-    lines.append(f"{level.segments} segments; {level.scores} outputs count, of {level.human_scores} with a human score")
-    lines += ["", *_table(level.found, level.average)]
+    lines.append(
+        f"{level.segments} {level.unit}; {level.scores} outputs count, of {level.human_scores} with a human score"
+    )
+    lines += ["", *_table(level.found, level.average, level.unit)]
     if level.p is not None:
         what = "the verdicts on a pair" if level.figure in PAIRWISE else "the scores of an output"
         lines += ["", *matrix_lines(level.p, LABELS[level.figure], what=what)]
     return "\n".join(lines)
 
 
-def _table(found: Mapping[str, SegmentFigures], average: str) -> list[str]:
+def _table(found: Mapping[str, SegmentFigures], average: str, units: str) -> list[str]:
     any_one = next(iter(found.values()))
     rows = [
         (label, *(_number(one.figures[name]) for name in LABELS), f"{one.threshold:.4g}")
         for label, one in found.items()
     ]
     lines = [table(("", *LABELS.values(), "threshold"), rows)]
-    lines.append(f"average {_AVERAGED[average].format(any_one.groups)}; {any_one.pairs} pairs")
+    how = _AVERAGED[average].format(number=any_one.groups, units=units, unit=units.removesuffix("s"))
+    lines.append(f"average {how}; {any_one.pairs} pairs")
     if any_one.small:
-        lines.append(f"{any_one.small} {_GROUP[average]} with a single score have no pair and are left out")
+        groups = "systems" if average == SYS else units
+        lines.append(f"{any_one.small} {groups} with a single score have no pair and are left out")
     for label, one in found.items():
         undefined = {name: figure.undefined for name, figure in one.figures.items() if figure.undefined}
         if undefined:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -17,8 +18,9 @@ EXPORT = """Write the tasks of a study for another annotation tool, one file for
 as JSON, and the labelling configuration of the project (label-studio.xml). Appraise: batches of a campaign "Pairwise",
 filled to 100 items; annotators score both versions."""
 IMPORT = """Read what annotators answered in another tool, and write it as the files that `study report` reads. Label
-Studio: its JSON export. Appraise: the CSV of `manage.py ExportSystemScoresToCSV CAMPAIGN`; the version with the higher
-score is the answer, equal scores are "both" from 50 and else "neither"."""
+Studio: its export as JSON or JSON-MIN. Appraise: the CSV of `manage.py ExportSystemScoresToCSV CAMPAIGN`; the version
+with the higher score is the answer, equal scores are "both" from 50 and else "neither". Tasks without an answer are
+counted."""
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -58,15 +60,18 @@ def run_import(args: argparse.Namespace) -> int:
     served = args.tool == SERVE
     place = _new(args, [args.study, *([] if served else args.results)])
     study = folder.read(args.study)
+    left_out: Counter[str] = Counter()
     if served:
         found = _of_database(study, args.results)
     else:
-        found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results)
+        found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results, tally=left_out)
     if not any(found.values()):
         where = None if served else args.results[0]
         raise InputError("no task is answered" + ("" if served else "; export the results again"), file=where)
     _write(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
-    print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators in {args.output}")
+    rest = ", ".join(f"{number} {kind}" for kind, number in left_out.items() if number)
+    told = f"; left out: {rest}" if rest else ""
+    print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators in {args.output}{told}")
     return 0
 
 

@@ -34,13 +34,41 @@ class Metric(NamedTuple):
             for place, name in enumerate(self.systems)
         }
 
+    def grouped(
+        self, groups: Sequence[str], order: Sequence[str], *, by: str, file: str
+    ) -> dict[str, list[float | None]]:
+        """The scores of each system in groups of segments: `groups` has that of each segment, `order` all of them.
+
+        A score is the mean over the group's pronouns; of another number than the score, over its segments.
+
+        Raises:
+            InputError: another number of segments, or a group that is not in `order`.
+        """
+        found = self.result.segments if self.result is not None else ()
+        if len(found) != len(groups):
+            message = f"{len(found)} segments, but the test set of the human scores has {len(groups)}"
+            raise InputError(f"{message}: expected the same text", file=file)
+        if unknown := set(groups) - set(order):
+            raise InputError(f"no human scores of {', '.join(sorted(unknown))}, which the text has", file=file)
+        scores: dict[str, list[float | None]] = {}
+        for place, name in enumerate(self.systems):
+            values: dict[str, list[float]] = {group: [] for group in order}
+            for segment, group in zip(found, groups, strict=True):
+                output = segment.outputs[place]
+                if by == SCORE:
+                    values[group] += [pronoun.score for pronoun in output.pronouns]
+                elif output.score is not None:
+                    values[group].append(output.score)
+            scores[name] = [sum(own) / len(own) if own else None for own in values.values()]
+        return scores
+
 
 def read(path: str, people: Collection[str], *, by: str = SCORE) -> Metric:
     """The metric's scores of systems, by the names `people`, those of the human scores.
 
     by: one of `DECISIONS`; the scores of a result are then those numbers, higher is better (see `_by`).
     """
-    if not _is_json(path):
+    if not is_json(path):
         _refuse_other(by, path)
         return Metric(wmt_scores.read_system_scores(path), None)
     found = _by(results.read(path), by, path)
@@ -57,7 +85,7 @@ def read_segments(
     path: str, people: Collection[str], *, by: str = SCORE
 ) -> tuple[Metric | None, dict[str, list[float | None]]]:
     """The metric's scores of segments, by the names `people`; a result is returned as well. by: as for `read`."""
-    if not _is_json(path):
+    if not is_json(path):
         _refuse_other(by, path)
         return None, wmt_scores.read_segment_scores(path)
     metric = read(path, people, by=by)
@@ -104,7 +132,8 @@ def _refuse_other(by: str, path: str) -> None:
         raise InputError(f"holds scores alone: --by {by} needs what score --to_json wrote", file=path)
 
 
-def _is_json(path: str) -> bool:
+def is_json(path: str) -> bool:
+    """Whether a file holds JSON, by its first character."""
     return next((line.lstrip()[:1] for line in iter_lines(path, kept=False)), "") in ("{", "[")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,19 +16,22 @@ from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_
 from pronmetric.results import metric_scores
 from pronmetric.results.metric_scores import Metric
 from pronmetric.results.system_level import significance, steps
-from pronmetric.suites import wmt_scores
+from pronmetric.suites import evalset_scores
+from pronmetric.suites.human_scores import DOCUMENTS, DOMAINS, HumanScores
+from pronmetric.suites.wmt_scores import is_human
 
 SegmentScores = Mapping[str, Sequence[float | None]]
-"""Under each system the scores of its segments, in order."""
+"""Under each system the scores of its segments (documents, domains), in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentLevel:
     """Metrics, by label, on the outputs that all of them and humans scored.
 
-    p: of the tests between two or more metrics, in `figure`. systems: those that all have. segments: of each system.
-    scores: outputs that count, of `human_scores` that humans scored. left_out: systems that some metric lacks.
-    references: human translations, left out.
+    p: of the tests between two or more metrics, in `figure`. systems: those that all have. unit: what has a score,
+    "segments", "documents" or "domains". segments: how many of these each system has. scores: outputs that
+    count, of `human_scores` that humans scored. left_out: systems that some metric lacks. references: human
+    translations, left out.
     """
 
     paths: Sequence[str]
@@ -37,6 +40,7 @@ class SegmentLevel:
     figure: str
     p: Matrix | None
     systems: Sequence[str]
+    unit: str
     segments: int
     scores: int
     human_scores: int
@@ -46,12 +50,12 @@ class SegmentLevel:
     def content(self, human: str, *, seed: int) -> dict[str, Any]:
         """All figures for JSON; `human` is the file of the human scores."""
         return {
-            "level": "segment",
+            "level": self.unit.removesuffix("s"),
             "human": human,
             "average": self.average,
             "metrics": [_figures(path, one) for path, one in zip(self.paths, self.found.values(), strict=True)],
             "systems": self.systems,
-            "segments": self.segments,
+            self.unit: self.segments,
             "scores": self.scores,
             "human_scores": self.human_scores,
             "seed": seed,
@@ -69,32 +73,52 @@ class MetricFile(NamedTuple):
     result: Metric | None
 
 
-def read_metrics(paths: Sequence[str], human: str, *, by: str = SCORE) -> list[MetricFile]:
-    """The metrics in the files; `human` is the file of the human scores, whose names of systems they get."""
-    names = wmt_scores.assessed_names(human)
+def read_metrics(paths: Sequence[str], human: HumanScores, *, by: str = SCORE) -> list[MetricFile]:
+    """The metrics in the files, of the units that `human` scores; systems get the names that they have there.
+
+    A result gives scores of documents and domains as the means of its pronouns' scores, or with another number in `by`
+    of its segments'.
+
+    Raises:
+        InputError: with file and line, for a malformed file, or other domains than those of `human`.
+    """
     files = []
     for path, label in zip(paths, metric_scores.labels(paths), strict=True):
-        result, scores = metric_scores.read_segments(path, names, by=by)
+        if human.unit == DOMAINS and not metric_scores.is_json(path):
+            files.append(MetricFile(path, label, _of_domains(path, human), None))
+            continue
+        result, scores = metric_scores.read_segments(path, human.names, by=by)
+        if result is not None and human.unit in (DOCUMENTS, DOMAINS):
+            groups = evalset_scores.read_groups(human.path, unit="domains" if human.unit == DOMAINS else "documents")
+            order = human.domains if human.unit == DOMAINS else tuple(dict.fromkeys(groups))
+            scores = result.grouped(groups, order, by=by, file=path)
         files.append(MetricFile(path, label, scores, result))
     return files
+
+
+def _of_domains(path: str, human: HumanScores) -> dict[str, list[float | None]]:
+    scores = evalset_scores.read_domain_scores(path)
+    for system, own in scores.items():
+        if set(own) != set(human.domains):
+            message = f"{system} has the domains {', '.join(sorted(own))}, but {human.path} {', '.join(human.domains)}"
+            raise InputError(f"{message}: expected the same", file=path)
+    return {system: [own[domain] for domain in human.domains] for system, own in scores.items()}
 
 
 def correlate(
     files: Sequence[MetricFile],
     *,
-    human: str,
-    human_score: Literal["z", "raw"],
+    human: HumanScores,
     average: str,
     figure: str,
     keep_references: bool,
     seed: int,
 ) -> SegmentLevel:
-    """Correlate metrics with the human scores of segments in the file `human`, and test each two in `figure`.
+    """Correlate metrics with the human scores of segments, documents or domains, and test each two in `figure`.
 
     Args:
         files: the metrics, as `read_metrics` gives them.
-        human: the file of the human scores.
-        human_score: which score of direct assessment.
+        human: the human scores.
         average: how scores are grouped, see `pronmetric.eval.segment_correlation`.
         figure: the statistic of the tests.
         keep_references: include human translations as systems.
@@ -106,20 +130,21 @@ def correlate(
     paths, metrics = [file.path for file in files], {file.label: file.scores for file in files}
     length = _length(paths, list(metrics.values()))
     systems = list(dict.fromkeys(s for segments in metrics.values() for s in segments))
-    people = wmt_scores.read_human_segments(human, systems=systems, segments=length, score=human_score)
+    docs = next(([one.doc for one in f.result.result.segments] for f in files if f.result and f.result.result), None)
+    people = human.align(systems=systems, size=length, docs=docs)
     systems = list(dict.fromkeys([*systems, *people]))
-    references = [] if keep_references else [s for s in systems if wmt_scores.is_human(s)]
+    references = [] if keep_references else [s for s in systems if is_human(s)]
     counted = [s for s in systems if s not in references and all(s in side for side in (*metrics.values(), people))]
     if not counted:
         there = "; ".join(f"{label} has {', '.join(segments)}" for label, segments in metrics.items())
         message = f"expected a system that all SCORES have too: here are {', '.join(people)}; {there}"
-        raise InputError(f"{message}; name them alike", file=human)
+        raise InputError(f"{message}; name them alike", file=human.path)
     by_human = _matrix(people, counted)
     first, *others = common(
         {str(k): each for k, each in enumerate([by_human, *(_matrix(m, counted) for m in metrics.values())])}
     ).values()
     if not (~np.isnan(first)).any():
-        raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human)
+        raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human.path)
     matrices = dict(zip(metrics, others, strict=True))
     found, p = {}, None
     with steps(len(matrices)) as bar:
@@ -135,6 +160,7 @@ def correlate(
         figure=figure,
         p=p,
         systems=counted,
+        unit=human.unit,
         segments=length,
         scores=int((~np.isnan(first)).sum()),
         human_scores=int((~np.isnan(by_human)).sum()),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from pronmetric.text import strict_json
 from pronmetric.text.lines import read_lines
 
 BATCH = 100
+CONTROL = "scores of control items (CHK)"
 _BLOCK = 1_000_000  # itemID: number of the annotator times this, and the number of the task
 _COLUMNS = "user, version, item, type, source language, target language, score, start, end"
 _CURE = "export it by `manage.py ExportSystemScoresToCSV CAMPAIGN`"
@@ -48,17 +50,23 @@ def batches(study: Study, annotator: str) -> str:
     return strict_json.dump(made, indent=1) + "\n"
 
 
-def read(study: Study, files: Sequence[str | Path]) -> dict[str, tuple[Answer, ...]]:
-    """The answers of each annotator in exported scores, without a header.
+def read(
+    study: Study, files: Sequence[str | Path], *, tally: Counter[str] | None = None
+) -> dict[str, tuple[Answer, ...]]:
+    """The answers of each annotator in exported scores, without a header; `tally` counts control items (CHK).
 
     Raises:
         InputError: with file and line, for another table, an item that is no task of the study, a version scored twice
             or alone, and equal scores where the study offers no such answer.
     """
+    counts: Counter[str] = Counter() if tally is None else tally
     scores: dict[tuple[str, int], dict[str, tuple[float, float]]] = {}
     for path in files:
         for line, row in enumerate(csv.reader(read_lines(path)), start=1):
-            if not row or (len(row) > 3 and row[3] == "CHK"):
+            if not row:
+                continue
+            if len(row) > 3 and row[3] == "CHK":
+                counts[CONTROL] += 1
                 continue
             task, version, score, seconds = _row(study, row, path, line)
             own = scores.setdefault(task, {})

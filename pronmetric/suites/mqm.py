@@ -1,8 +1,13 @@
 """MQM error annotations (Marot TSV): the errors on pronouns, as judged pairs of texts and as labelled pronouns.
 
 A file has a header and one line for each error that a rater marked in a system's translation of a segment: system, doc,
-seg_id, rater, source, target, category, severity; the span is marked in the target (or source) as `<v>..</v>`. A text
-without errors has one line of category and severity "No-error". Freitag et al. 2021, "Experts, Errors, and Context".
+seg_id (from WMT23 on docSegId), rater, source, target, category, severity; the span is marked in the target (or source)
+as `<v>..</v>`. A text without errors has one line of category and severity "No-error". Freitag et al. 2021, "Experts,
+Errors, and Context"; the columns are described in github.com/google-research/google-research/tree/master/marot.
+
+The published files also hold rows that are no annotation of the translation, `LEFT_OUT`: attention checks of raters,
+metadata, and annotations of another text, because some raters corrected the target (WMT20). They are left out and
+counted by kind; if a row of a rater's annotation of a text cannot be used, none of its rows is.
 
 A pronoun error is an error whose span overlaps a pronoun in use, is at most `longest` words long (in a long span the
 pronoun is usually not the error), and whose category is none of `OTHER_CATEGORIES`.
@@ -13,24 +18,60 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.suites.wmt_scores import is_human
 from pronmetric.text.context import CONTEXT_SIZE
 from pronmetric.text.lines import read_lines
 from pronmetric.text.words import words
 
 COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
+SEGMENT_COLUMNS = ("seg_id", "docSegId")
 WEIGHTS = {"no-error": 0.0, "neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
-OTHER_CATEGORIES = ("no-error", "fluency/punctuation", "fluency/spelling", "locale convention", "source")
+NO_ERROR = "no-error"
+OTHER_CATEGORIES = (
+    NO_ERROR,
+    "fluency/punctuation",
+    "fluency/spelling",
+    "punctuation",
+    "spelling",
+    "locale convention",
+    "source",
+)
+ATTENTION_CHECK = "HOTW-test"
+FIELDS, CHECKS, RATER, AUTOMATIC, SEGMENT, SEVERITY, MARKS, TEXT, REST = LEFT_OUT = (
+    "fields",
+    "attention_checks",
+    "no_rater",
+    "automatic_raters",
+    "no_segment",
+    "unknown_severity",
+    "unpaired_marks",
+    "other_text",
+    "incomplete",
+)
+"""Kinds of rows that are left out; `DESCRIPTIONS` has them in words."""
+DESCRIPTIONS = {
+    FIELDS: "rows with another number of fields than the header",
+    CHECKS: f"attention checks ({ATTENTION_CHECK})",
+    RATER: "rows without a rater",
+    AUTOMATIC: "rows of automatic raters (AutoMQM)",
+    SEGMENT: "rows without a segment number",
+    SEVERITY: "rows with an unknown severity",
+    MARKS: "rows with unpaired marks of a span",
+    TEXT: "rows with another text of the translation than most raters have",
+    REST: "other rows of annotations that have such a row",
+}
 JUDGE = "the raters' votes"
 REFERENCE = "ref"
 LONGEST = 4
@@ -72,7 +113,7 @@ class Judgement:
         """The pronoun errors, each with the pronouns that it overlaps."""
         found = []
         for error in self.errors:
-            if error.weight and not error.category.lower().startswith(OTHER_CATEGORIES):
+            if error.weight and not error.category.lower().replace("_", " ").startswith(OTHER_CATEGORIES):
                 spans = [(a, b) for a, b in error.spans if len(self.text[a:b].split()) <= longest]
                 touched = tuple(o for o in self.pronouns if any(o.start < b and a < o.end for a, b in spans))
                 if touched:
@@ -84,51 +125,187 @@ class Judgement:
         return sum(error.weight for error, _ in self.pronoun_errors(longest=longest))
 
 
-def read(path: str | Path) -> list[Judgement]:
+class _Unusable(InputError):
+    """A row that is no annotation of the translation, with its kind, one of `LEFT_OUT`."""
+
+    def __init__(self, kind: str, message: str, *, file: str | Path, line: int) -> None:
+        super().__init__(message, file=file, line=line)
+        self.kind = kind
+
+
+class _Row(NamedTuple):
+    """One row: an error, or none, of a rater in a translation; `place` is the system, the document and the segment."""
+
+    line: int
+    place: tuple[str, str, int]
+    rater: str
+    text: str
+    error: Error | None
+
+
+def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None) -> list[Judgement]:
     """The annotations of each translation by each rater, in the order of the file.
 
+    Rows that are no annotation of the translation are left out and counted in `tally` under `LEFT_OUT`. Where raters
+    have different texts of a translation, that of most raters counts (of equally many, the first); a difference in
+    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed.
+
     Raises:
-        InputError: with file and line, for a missing column, a wrong number of fields, a segment without a number, an
-            unknown severity, unpaired marks of a span, or a translation that differs between its lines; for a file
-            without annotations.
+        InputError: a missing column, a file without annotations; with `strict` each row that would be left out, with
+            file and line.
     """
+    count: Counter[str] = Counter() if tally is None else tally
     first, *rest = read_lines(path) or [""]
-    header = first.split("\t")
-    if missing := [name for name in COLUMNS if name not in header]:
+    at = _columns(first.split("\t"), path)
+    rows: list[_Row] = []
+    spoilt: set[tuple[tuple[str, str, int], str]] = set()  # annotations with a row that cannot be used
+    for number, line in enumerate(rest, start=2):
+        if line.strip():
+            try:
+                rows.append(_row(line, at, path, number))
+            except _Unusable as error:
+                if strict:
+                    raise
+                count[error.kind] += 1
+                if error.kind not in (CHECKS, RATER, AUTOMATIC) and (known := _annotation(line, at)):
+                    spoilt.add(known)
+    texts = _texts(rows)
+    for row in rows:
+        if _letters(row.text) != _letters(texts[row.place]):
+            if strict:
+                system, doc, seg = row.place
+                what = f"the translation of {doc} {seg} by {system} differs from that of most raters"
+                message = f"{what}; expected one translation of a segment for each system"
+                raise InputError(message, file=path, line=row.line)
+            count[TEXT] += 1
+            spoilt.add((row.place, row.rater))
+    found: dict[tuple[tuple[str, str, int], str], list[Error]] = {}
+    for row in rows:
+        text = texts[row.place]
+        if (row.place, row.rater) in spoilt:
+            count[REST] += _letters(row.text) == _letters(text)
+            continue
+        errors = found.setdefault((row.place, row.rater), [])
+        if row.error is not None:
+            spans = tuple(_moved(span, row.text, text) for span in row.error.spans)
+            errors.append(replace(row.error, spans=spans))
+    if not found:
+        told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
+        message = "no annotations: expected a header, and a line for each error"
+        raise InputError(message + (f"; left out: {told}; --strict names the first" if told else ""), file=path)
+    return [Judgement(*place, rater, texts[place], tuple(errors)) for (place, rater), errors in found.items()]
+
+
+class _Columns(NamedTuple):
+    """The number of columns of a file, and the place of each that is read."""
+
+    number: int
+    system: int
+    doc: int
+    segment: int
+    rater: int
+    target: int
+    category: int
+    severity: int
+
+
+def _columns(header: list[str], path: str | Path) -> _Columns:
+    header = [name.strip() for name in header]
+    segment = next((name for name in SEGMENT_COLUMNS if name in header), SEGMENT_COLUMNS[0])
+    names = [segment if name == SEGMENT_COLUMNS[0] else name for name in COLUMNS]
+    if missing := [name for name in names if name not in header]:
         raise InputError(
-            f"the column {missing[0]!r} is missing: expected a header of tabs with {', '.join(COLUMNS)}",
+            f"the column {missing[0]!r} is missing: expected a header of tabs with {', '.join(COLUMNS)}, or docSegId "
+            "for seg_id",
             file=path,
             line=1,
         )
-    at = [header.index(name) for name in COLUMNS]
-    texts: dict[tuple[str, str, int], str] = {}
-    found: dict[tuple[str, str, int, str], list[Error]] = {}
-    for number, line in enumerate(rest, start=2):
-        if not line.strip():
-            continue
-        fields = line.split("\t")
-        if len(fields) != len(header):
-            raise InputError(f"{len(fields)} fields, but the header has {len(header)}", file=path, line=number)
-        system, doc, seg, rater, _, target, category, severity = (fields[k].strip() for k in at)
-        if not _NUMBER.fullmatch(seg):
-            raise InputError(f'"seg_id" must be a whole number, got {seg[:40]!r}', file=path, line=number)
-        if severity.lower() not in WEIGHTS:
-            known = ", ".join(WEIGHTS)
-            raise InputError(f"unknown severity {severity!r}; expected one of {known}", file=path, line=number)
-        text, spans = _plain(target, path, number)
-        place = system, doc, int(seg)
-        if texts.setdefault(place, text) != text:
-            what = f"the translation of {doc} {seg} by {system} differs from that of earlier lines"
-            raise InputError(f"{what}; expected one translation of a segment for each system", file=path, line=number)
-        errors = found.setdefault((*place, rater), [])
-        if severity.lower() != "no-error":
-            errors.append(Error(category, severity, spans))
-    if not found:
-        raise InputError("no annotations: expected a header, and a line for each error", file=path)
-    return [
-        Judgement(system, doc, seg, rater, texts[system, doc, seg], tuple(errors))
-        for (system, doc, seg, rater), errors in found.items()
-    ]
+    at = dict(zip(COLUMNS, map(header.index, names), strict=True))
+    return _Columns(
+        len(header),
+        *(at[name] for name in ("system", "doc", "seg_id", "rater", "target", "category", "severity")),
+    )
+
+
+def _row(line: str, at: _Columns, path: str | Path, number: int) -> _Row:
+    """One row; `_Unusable` if it is no annotation of the translation."""
+
+    def unusable(kind: str, message: str) -> _Unusable:
+        return _Unusable(kind, message, file=path, line=number)
+
+    fields = [field.strip() for field in line.split("\t")]
+    while len(fields) > at.number and not fields[-1]:
+        fields.pop()
+    if len(fields) != at.number:
+        raise unusable(FIELDS, f"{len(fields)} fields, but the header has {at.number}")
+    rater, category, severity = fields[at.rater], fields[at.category], fields[at.severity]
+    level = severity.lower().replace("_", "-")
+    if level == ATTENTION_CHECK.lower():
+        raise unusable(CHECKS, f"an attention check ({severity}), no annotation of the translation")
+    if not rater:
+        raise unusable(RATER, "no rater: expected the rater of each error")
+    if rater.lower().startswith("automqm"):
+        raise unusable(AUTOMATIC, f"the automatic rater {rater}: expected annotations by people")
+    if not _NUMBER.fullmatch(fields[at.segment]):
+        message = f'"seg_id" must be a whole number, got {fields[at.segment][:40]!r}'
+        raise unusable(SEGMENT, message)
+    if not level and category.lower().replace("_", "-") in ("", NO_ERROR):
+        level = NO_ERROR
+    if level not in WEIGHTS:
+        known = ", ".join(WEIGHTS)
+        raise unusable(SEVERITY, f"unknown severity {severity[:40]!r}; expected one of {known}")
+    try:
+        text, spans = _plain(_unquoted(fields[at.target]))
+    except ValueError as error:
+        raise unusable(MARKS, str(error)) from None
+    place = fields[at.system], fields[at.doc], int(fields[at.segment])
+    return _Row(number, place, rater, text, None if level == NO_ERROR else Error(category, severity, spans))
+
+
+def _annotation(line: str, at: _Columns) -> tuple[tuple[str, str, int], str] | None:
+    """The place and the rater that a row names, even if it cannot be used; None if it has no such fields."""
+    fields = [field.strip() for field in line.split("\t")]
+    if max(at.system, at.doc, at.segment, at.rater) >= len(fields) or not _NUMBER.fullmatch(fields[at.segment]):
+        return None
+    return (fields[at.system], fields[at.doc], int(fields[at.segment])), fields[at.rater]
+
+
+def _texts(rows: Iterable[_Row]) -> dict[tuple[str, str, int], str]:
+    """The text of each translation: that of most raters, of equally many the first; spaces do not count."""
+    raters: dict[tuple[str, str, int], dict[str, tuple[str, set[str]]]] = defaultdict(dict)
+    for row in rows:
+        raters[row.place].setdefault(_letters(row.text), (row.text, set()))[1].add(row.rater)
+    return {place: max(own.values(), key=lambda each: len(each[1]))[0] for place, own in raters.items()}
+
+
+def _is_reference(system: str) -> bool:
+    """Whether a system's name is one that these files use for human translations ("refA", "ref-A.en", "Human-B.0")."""
+    return system.startswith(REFERENCE) or is_human(system)
+
+
+def _letters(text: str) -> str:
+    """A text without its spaces."""
+    return "".join(text.split())
+
+
+def _moved(span: tuple[int, int], text: str, other: str) -> tuple[int, int]:
+    """The span, from its first to its last character that is no space, in `other`: the same text but for spaces."""
+    if text == other:
+        return span
+    start, end = (len(_letters(text[:place])) for place in span)
+    places = [place for place, character in enumerate(other) if not character.isspace()]
+    if start == end:
+        place = places[start - 1] + 1 if start else 0
+        return place, place
+    return places[start], places[end - 1] + 1
+
+
+def _unquoted(target: str) -> str:
+    """A field without the quotes of CSV: outer quotes, and inner ones that are all doubled."""
+    inner = target[1:-1]
+    if len(target) > 3 and target[0] == target[-1] == '"' and '""' in inner and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return target
 
 
 def contexts(
@@ -271,7 +448,7 @@ def _pair(
         text_b=b.text,
         better=A if lead > 0 else B if lead < 0 else TIE,
         votes=votes,
-        group="with a reference" if any(one.system.startswith(REFERENCE) for one in texts) else "two systems",
+        group="with a reference" if any(map(_is_reference, (a.system, b.system))) else "two systems",
         doc=a.doc,
         pronoun_a=forms[0][0] if single else None,
         pronoun_b=forms[1][0] if single else None,
@@ -282,15 +459,19 @@ def _pair(
     )
 
 
-def _plain(target: str, path: str | Path, line: int) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The text without its marks, and the marked spans; an open span runs to the end."""
+def _plain(target: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text without its marks, and the marked spans; an open span runs to the end.
+
+    Raises:
+        ValueError: unpaired marks.
+    """
     text, spans, last = "", [], 0
     start: int | None = None
     for mark in _MARK.finditer(target):
         text += target[last : mark.start()]
         last = mark.end()
         if (mark.group() == "<v>") != (start is None):
-            raise InputError(f"unpaired {mark.group()} in the target; expected <v>..</v>", file=path, line=line)
+            raise ValueError(f"unpaired {mark.group()} in the target; expected <v>..</v>")
         if start is None:
             start = len(text)
         else:

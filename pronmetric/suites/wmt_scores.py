@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -24,7 +24,7 @@ RANKING = "RAW Z ANNOTATIONS SEGMENTS SYSTEM [NAME]"
 SEGMENT_HEAD = ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"]
 
 _HUMAN = re.compile(r"human(?![a-z]).*|ref[-_.]?[a-z0-9]?", re.IGNORECASE)
-_INDEX = re.compile(r"\.[0-9]+$")
+INDEX = re.compile(r"\.[0-9]+$")
 _COUNT = re.compile(r"[0-9]{1,9}")
 _SHOWN = 80  # characters of a line that an error quotes
 
@@ -113,11 +113,11 @@ def read_ranking(path: str | Path) -> list[Ranked]:
     """
     found: list[Ranked] = []
     seen: set[str] = set()
-    for line, text in _lines(path):
+    for line, text in lines_of(path):
         fields = text.split()
         if len(fields) not in (5, 6):
             raise InputError(f"expected 5 or 6 fields, {RANKING}, got {len(fields)}", file=path, line=line)
-        name = fields[5] if len(fields) == 6 else _INDEX.sub("", fields[4])
+        name = fields[5] if len(fields) == 6 else INDEX.sub("", fields[4])
         if name in seen:
             raise InputError(f"{name} for the second time: expected each system once", file=path, line=line)
         seen.add(name)
@@ -134,7 +134,7 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
         InputError: with file and line, for another header, a malformed line or a duplicate segment.
     """
     found: dict[str, dict[int, Assessed]] = {}
-    lines = _lines(path)
+    lines = lines_of(path)
     if next(lines)[1].split() != SEGMENT_HEAD:
         raise InputError(f"expected the head {' '.join(SEGMENT_HEAD)}", file=path, line=1)
     for line, text in lines:
@@ -158,7 +158,7 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
     Raises:
         InputError: with file and line, for a malformed line or a duplicate system.
     """
-    _, first = next(_lines(path))
+    _, first = next(lines_of(path))
     is_json = first.lstrip().startswith(("{", "["))
     if not is_json and ("\t" in first or len(first.split()) == 2):
         return read_system_scores(path)
@@ -166,71 +166,6 @@ def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[st
         forms = f"SYSTEM and a score or {MISSING} (.sys.score), or {RANKING} (a WMT ranking)"
         raise InputError(f"expected {forms}, got {_quote(first)}", file=path, line=1)
     return {ranked.system: ranked.z if score == "z" else ranked.raw for ranked in read_ranking(path)}
-
-
-def holds_segments(path: str | Path) -> bool:
-    """Whether a file has segment scores: DA's segment scores, the suffix `.seg.score`, or a repeated system.
-
-    Raises:
-        InputError: the file cannot be read, or is empty.
-    """
-    lines = _lines(path)
-    _, first = next(lines)
-    if first.split() == SEGMENT_HEAD or Path(path).name.removesuffix(".gz").endswith(".seg.score"):
-        return True
-    seen: set[str] = set()
-    for _, text in ((0, first), *lines):
-        fields = text.split("\t") if "\t" in text else text.split()
-        if len(fields) != 2:
-            return False
-        if fields[0] in seen:
-            return True
-        seen.add(fields[0])
-    return False
-
-
-def assessed_names(path: str | Path) -> set[str]:
-    """The names of systems in a file of segment scores, with and without DA's number."""
-    if next(_lines(path))[1].split() != SEGMENT_HEAD:
-        return set(read_segment_scores(path))
-    ids = set(read_assessments(path))
-    return ids | {_INDEX.sub("", id) for id in ids}
-
-
-def read_human_segments(
-    path: str | Path, *, systems: Collection[str], segments: int, score: Literal["z", "raw"] = "z"
-) -> dict[str, list[float | None]]:
-    """The human scores of all `segments` segments of each system, None if missing.
-
-    From `.seg.score`, or from DA's segment scores (their `score`), whose SYSTEM.NUMBER is matched with the name in
-    `systems` without the number (`Alder.3` is Alder).
-
-    Raises:
-        InputError: with file and line, for a malformed line, unexpected segments, or two names of one system.
-    """
-    if next(_lines(path))[1].split() != SEGMENT_HEAD:
-        scores = read_segment_scores(path)
-        found = len(next(iter(scores.values())))
-        if found != segments:
-            message = f"{found} segments of each system, but the metric has {segments}: expected the same text"
-            raise InputError(message, file=path)
-        return scores
-    by_name: dict[str, list[float | None]] = {}
-    for id, assessed in read_assessments(path).items():
-        bare = _INDEX.sub("", id)
-        name = bare if id not in systems and bare in systems else id
-        if name in by_name:
-            raise InputError(f"{id} is a second one of {name}: expected one of each", file=path)
-        if not 1 <= min(assessed) <= max(assessed) <= segments:
-            wrong = max(assessed) if max(assessed) > segments else min(assessed)
-            message = f"{id} has a segment {wrong}, but the metric has segments 1 to {segments}: expected the same text"
-            raise InputError(message, file=path)
-        by_name[name] = [None] * segments
-        for segment, one in assessed.items():
-            by_name[name][segment - 1] = one.z if score == "z" else one.raw
-    if not by_name:
-        raise InputError("no segment: expected lines after the head", file=path)
-    return by_name
 
 
 def is_human(system: str) -> bool:
@@ -244,7 +179,7 @@ def is_human(system: str) -> bool:
 
 def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
     """Line number, system and score of each line of mt-metrics-eval's files."""
-    for line, text in _lines(path):
+    for line, text in lines_of(path):
         fields = text.split("\t") if "\t" in text else text.split()
         if len(fields) != 2 or not fields[0].strip():
             message = f"expected SYSTEM, a tab and a score or {MISSING}, got {_quote(text)}"
@@ -253,7 +188,7 @@ def _pairs(path: str | Path) -> Iterator[tuple[int, str, float | None]]:
         yield line, system, None if score == MISSING else _number(score, path, line)
 
 
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines with their numbers; an empty file is an error."""
     lines = read_lines(path)
     if not lines:

@@ -255,3 +255,57 @@ def test_long_work_shows_progress(
     monkeypatch.setattr("pronmetric.output.progress.DELAY", 0.0)
     assert main(["correlate", *names]) == 0
     assert "correlate: 3/3 steps (100 %)" in capsys.readouterr().err  # two metrics, and the test between them
+
+
+def evalset(**files: str) -> None:
+    """A test set in mt-metrics-eval's layout, with two documents in two domains."""
+    files = {"documents/de-en.docs": "news a\nmail b\nmail b\n", **files}
+    for name, content in files.items():
+        path = Path("wmt32", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def test_scores_of_domains_and_documents() -> None:
+    domains = "human-scores/de-en.mqm.domain.score"
+    documents = "human-scores/de-en.mqm.doc.score"
+    evalset(**{domains: "news A 1\nmail A 4\nnews B 2\nmail B 3\n", documents: "A 1\nA 4\nB 2\nB 3\n"})
+    metric = result("r.json", {"A": [0.1, None, 0.5], "B": [0.2, 0.2, 0.3]})
+    # A: news 0.1, mail 0.5; B: news 0.2, mail 0.25; in each domain the order is that of people
+    found = run(metric, f"wmt32/{domains}")
+    assert (found["level"], found["domains"], found["scores"]) == ("domain", 2, 4)
+    assert found["metrics"][0]["tau_b"]["value"] == 1
+    found = run(metric, f"wmt32/{documents}", "--average", "sys")
+    assert (found["level"], found["documents"], found["metrics"][0]["tau_b"]["value"]) == ("document", 2, 1)
+    evalset(**{"metric-scores/m.domain.score": "news A 9\nmail A 0\nnews B 8\nmail B 1\n"})
+    assert run("wmt32/metric-scores/m.domain.score", f"wmt32/{domains}")["metrics"][0]["tau_b"]["value"] == -1
+
+
+def test_ratings_and_a_level_above_the_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "human-scores/de-en.mqm.seg.rating"
+    error = '{"errors": [{"severity": "major", "category": "x", "score": 5.0}]}'
+    clean = '{"errors": []}'
+    evalset(**{name: f"A\t{clean}\tr\nA\tNone\nA\t{error}\tr\nB\t{error}\nB\t{error}\nB\t{error}\n"})
+    metric = result("r.json", {"A": [0.9, None, 0.5], "B": [0.2, 0.2, 0.4]})
+    found = run(metric, f"wmt32/{name}")
+    assert (found["level"], found["human_scores"], found["scores"]) == ("segment", 5, 5)
+    found = run(metric, f"wmt32/{name}", "--level", "systems")
+    assert [(one["system"], one["human"]) for one in found["systems"]] == [("A", -2.5), ("B", -5.0)]
+    assert main(["correlate", metric, f"wmt32/{name}", "--level", "domains"]) == 1
+    assert "has scores of segments, but --level is domains: leave it out" in capsys.readouterr().err
+    assert main(["correlate", metric, f"wmt32/{name}", "--pair", "de-en"]) == 1
+    assert "has scores of one language pair: leave out --pair" in capsys.readouterr().err
+
+
+def test_esa(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"u,{system},{k},TGT,ces,eng,{score},d,False,[],1,2" for system in "AB" for k, score in ((0, 90), (2, 40))]
+    Path("esa.csv").write_text("\n".join([*rows, rows[0].replace("TGT", "BAD"), rows[0].replace("ces", "deu")]) + "\n")
+    metric = result("r.json", {"A": [0.9, 0.9, 0.1], "B": [0.8, 0.1, 0.2]})
+    found = run(metric, "esa.csv", "--pair", "cs-en", "--average", "sys")
+    assert (found["scores"], found["metrics"][0]["tau_b"]["value"]) == (4, 1)
+    assert found["human_rows_left_out"] == {"items of quality control or tutorials": 1}
+    assert "esa.csv: 1 items of quality control or tutorials, left out\n" in capsys.readouterr().out
+    found = run(metric, "esa.csv", "--pair", "cs-en", "--level", "systems")
+    assert found["human_rows_left_out"] and [one["human"] for one in found["systems"]] == [65, 65]
+    assert main(["correlate", metric, "esa.csv"]) == 1
+    assert "there are cs-en, de-en: give --pair" in capsys.readouterr().err

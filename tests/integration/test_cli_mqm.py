@@ -68,3 +68,22 @@ def test_wrong_flags(flags: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["mqm", "m.tsv", *flags])
     assert stop.value.code == 2
+
+
+def test_rows_left_out_are_noted_and_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("m.tsv").open("a") as file:
+        file.write("Elm\td\t2\tr\ts\tShe barked.\tFound\tHOTW-test\nElm\td\t2\n")
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--pronouns", "t.jsonl", "--to_json", "c.json"]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[0] == "4 texts, 1 raters, 1 errors, 1 pronoun errors"
+    assert told.err.splitlines() == [
+        "pronmetric: m.tsv: 1 rows with another number of fields than the header, left out",
+        "pronmetric: m.tsv: 1 attention checks (HOTW-test), left out",
+    ]
+    counts = json.loads(Path("c.json").read_text())
+    assert counts["rows_left_out"] == {"attention_checks": 1, "fields": 1}
+    assert (counts["texts"], counts["pairs"]["number"], counts["pronouns"]) == (4, 2, {"right": 2, "wrong": 1})
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--quiet"]) == 0
+    assert not capsys.readouterr().err
+    assert main(["mqm", "m.tsv", "--pairs", "p.jsonl", "--strict"]) == 1
+    assert "m.tsv:6: an attention check (HOTW-test)" in capsys.readouterr().err

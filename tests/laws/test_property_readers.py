@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from benchmarks import fuzz
 from data_prep import documents
-from data_prep.wmt import sgm, xml
+from data_prep.wmt import evalset, sgm, xml
+from data_prep.wmt.testset import Part, TestSet
 from pronmetric.alignment import source_files, table
 from pronmetric.baselines import apt_config
 from pronmetric.bulk import inputs
@@ -27,8 +28,11 @@ from pronmetric.pronouns import table_language
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.results.read import read as read_result
 from pronmetric.suites import (
+    esa,
+    evalset_scores,
     gap,
     gum,
+    human_scores,
     judged_pairs,
     labelled_pronouns,
     litbank,
@@ -52,6 +56,20 @@ def read_bulk(path: Path) -> None:
     reader.close()
 
 
+def read_human(path: Path) -> None:
+    if human_scores.unit_of(path) != human_scores.SYSTEMS:
+        human_scores.read(path)
+
+
+def read_evalset(path: Path) -> None:
+    roles = ("evalset-docs", "evalset-src", "evalset-hyp")
+    for folder, role in zip(("documents", "sources", "system-outputs"), roles, strict=True):
+        (path.parent / folder).mkdir(exist_ok=True)
+        whole = Part(role, "", path.parent / folder / "any.jsonl")
+        whole.path.write_bytes(path.read_bytes())
+        evalset.read(TestSet("any", None, "de-en", (whole, Part("evalset-hyp", "A", path))))
+
+
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "lines": ("", read_lines),
     "text": ("", read_text),
@@ -68,6 +86,13 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "rankings": ("70.1 0.3 10 5 A.1 A\n", wmt_scores.read_ranking),
     "GAP": ("ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n", gap.read),
     "MQM": ("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t1\tr\tx\ty\tz\tMajor\n", mqm.read),
+    "human scores": ("A\t0.5\nA\tNone\n", read_human),
+    "ESA, CSV": ("u,A,3,TGT,ces,eng,90,d,False,[],1,2\nu,A,4,BAD,ces,eng,90,d,False,[],1,2\n", read_human),
+    "ESA of WMT24": ('{"langs": "cs-en", "line_id": 2, "doc_id": "d", "esa_score": "7", "system": "A"}\n', esa.read),
+    "ESA of WMT25": ('{"doc_id": "cs-en_#_news_#_d_#_0", "scores": {"A": {"human1": 90}}}\n', esa.read),
+    "segment ratings": ('A\t{"errors": [{"severity": "Major", "category": "x"}]}\tr\n', evalset_scores.read_ratings),
+    "domain scores": ("news A 0.5\nmail A None\n", evalset_scores.read_domain_scores),
+    "mt-metrics-eval": ("news d\nmail e\n", read_evalset),
     "GUM": (fuzz.CONLL, gum.read),
     "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", litbank.read),
     "CoNLL-U": (fuzz.CONLLU, lambda path: list(conllu.read(path))),

@@ -155,3 +155,30 @@ def test_a_stray_file_is_named_with_the_cure(tmp_path: Path, content: bytes) -> 
     message = r"notes\.jsonl:1: .*; if the file is no test set, move it out of the folder of test sets$"
     with pytest.raises(InputError, match=message):
         discovery.find(tmp_path)
+
+
+def test_outputs_without_their_collection_are_named(tmp_path: Path) -> None:
+    outputs = {"doc_id": RECORD["doc_id"], "hypothesis": "x"}
+    for name in ("North", "South"):
+        write(tmp_path / "systems" / f"{name}.jsonl", outputs)
+    write(tmp_path / "systems" / "Empty.jsonl")
+    message = (
+        r"North\.jsonl and 1 more files of outputs: no collection, the \.jsonl file with \"src_text\".*put it there"
+    )
+    with pytest.raises(InputError, match=message):
+        discovery.discover(tmp_path)
+    with pytest.raises(InputError, match=message):
+        wmt_corpus.find("wmt35:cs-en", str(tmp_path))
+    write(tmp_path / "other" / "wmt35.jsonl", RECORD)
+    found = discovery.discover(tmp_path)
+    assert [skipped.id.endswith("North.jsonl and 1 more files of outputs") for skipped in found.skipped] == [True]
+    write(tmp_path / "wmt35.jsonl", RECORD | {"doc_id": "cs-en_US_#_news_#_two"})
+    assert discovery.without_collection(tmp_path) is None
+
+
+def test_a_document_without_a_reference_is_noted(tmp_path: Path) -> None:
+    write(tmp_path / "wmt35.jsonl", RECORD, RECORD | {"doc_id": "cs-en_US_#_news_#_two", "refs": {}})
+    told: list[str] = []
+    wmt_corpus.read("wmt35:cs-en", str(tmp_path), None, told.append)
+    expected = "no reference for 2 of 4 segments, in 1 of 2 documents (the first: cs-en_US_#_news_#_two)"
+    assert f"wmt35:cs-en: {expected}; contexts go without these" in told

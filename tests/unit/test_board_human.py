@@ -46,6 +46,28 @@ def test_human_scores_of_rankings_and_of_plain_files(tmp_path: Path) -> None:
     assert notes == ["wmt22-da/ad-sys-ranking-js-en-z-names.csv: empty, left out"]
 
 
+def test_human_scores_of_evalsets_and_esa(tmp_path: Path) -> None:
+    scores = tmp_path / "wmt32" / "human-scores"
+    scores.mkdir(parents=True)
+    (scores / "liv-en.wmt-z.sys.score").write_text("Alder 9\n")
+    (scores / "liv-en.mqm.sys.score").write_text("Alder -1.5\nrefA -1\nBirch None\n")
+    (scores / "cs-en.mqm.sys.score").write_text("Alder 3\n")
+    item = "u,{},{},TGT,liv,eng,{},d,False,[],1,2\n"
+    rows = (("Alder", 1, 90), ("Alder", 2, 60), ("refA", 1, 100))
+    (tmp_path / "esa_generalMT2034_wave0.csv").write_text("".join(item.format(*row) for row in rows))
+    (tmp_path / "esa_generalMT2034_wave1.csv").write_text(item.format("Alder", 3, 0))
+    (tmp_path / "esa_generalMT2035.csv").write_text("Alder,1\n")  # another file
+    (tmp_path / "mesa2034.csv").write_text("not,read\n")
+    sets = [named("wmt32", 2032), named("wmt33", 2033), named("other", 2034), named("wmt35", 2035)]
+    found, notes = human.find([tmp_path], sets, target="en")
+    assert found == {"wmt32.liv-en": {"Alder": -1.5}, "other.liv-en": {"Alder": 75.0}}
+    assert notes == [
+        "wmt32.liv-en: human scores of liv-en.mqm.sys.score (wmt-z unused)",
+        "other.liv-en: human scores are the means of ESA in esa_generalMT2034_wave0.csv; unused: "
+        "esa_generalMT2034_wave1.csv (join files of CSV into one)",
+    ]
+
+
 def test_correlations_of_each_test_set_and_their_mean() -> None:
     turned = dict(zip(SCORES, reversed(SCORES.values()), strict=True))
     boards = [board("one", SCORES), board("two", turned), board("three", {"Alder": 1.0})]

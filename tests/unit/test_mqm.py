@@ -192,7 +192,7 @@ def test_tokens(judgements: list[Judgement], tmp_path: Path) -> None:
         (HEADER + row("Oak", 1, "r", "x", "y", "Major").replace("\t1\t1\t", "\t1\tone\t"), "a whole number, got 'one'"),
         (
             HEADER + row("Oak", 1, "r", "x", "y", "Major") + row("Oak", 1, "s", "z", "y", "Major"),
-            "m.tsv:3: the translation of talk 1 by Oak differs from that of earlier lines",
+            "m.tsv:3: the translation of talk 1 by Oak differs from that of most raters",
         ),
     ],
 )
@@ -200,8 +200,112 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, m
     monkeypatch.chdir(tmp_path)
     Path("m.tsv").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as told:
-        mqm.read("m.tsv")
+        mqm.read("m.tsv", strict=True)
     assert message in str(told.value)
+
+
+def read_text(tmp_path: Path, text: str) -> tuple[list[Judgement], dict[str, int]]:
+    (tmp_path / "m.tsv").write_text(text, encoding="utf-8")
+    tally: Counter[str] = Counter()
+    return mqm.read(tmp_path / "m.tsv", tally=tally), dict(+tally)
+
+
+GOOD = row("Oak", 1, "r", "She <v>came</v>.", "Style/Awkward", "Minor")
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        (row("Elm", 1, "r", "It <v>barked</v>.", "Found", "HOTW-test"), mqm.CHECKS),
+        (row("Elm", 1, "", "It barked.", "", ""), mqm.RATER),
+        (row("Elm", 1, "AutoMQM-3", "It <v>barked</v>.", "Style/Awkward", "Minor"), mqm.AUTOMATIC),
+        (row("Elm", 1, "r", "It <v>barked</v>.", "Style/Awkward", "Dreadful"), mqm.SEVERITY),
+        (row("Elm", 1, "r", "It </v>barked.", "Style/Awkward", "Minor"), mqm.MARKS),
+        (row("Elm", 1, "r", "It barked.", "No-error", "No-error").replace("\t1\t1\t", "\t1\tone\t"), mqm.SEGMENT),
+        (row("Elm", 1, "r", "It barked.", "No-error", "No-error").replace("\tquelle", ""), mqm.FIELDS),
+        (row("Elm", 1, "r", "It barked.", "No-error", "No-error\tmore"), mqm.FIELDS),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_no_annotation_is_left_out_and_counted(tmp_path: Path, rows: str, kind: str) -> None:
+    judgements, counts = read_text(tmp_path, HEADER + GOOD + rows)
+    assert [(one.system, one.text) for one in judgements] == [("Oak", "She came.")]
+    assert counts == {kind: 1} and kind in mqm.DESCRIPTIONS
+    with pytest.raises(InputError, match=r"m\.tsv:3: "):
+        mqm.read(tmp_path / "m.tsv", strict=True)
+
+
+def test_the_text_of_most_raters_counts(tmp_path: Path) -> None:
+    judgements, counts = read_text(
+        tmp_path,
+        HEADER
+        + row("Oak", 1, "r1", "She <v>has come</v>.", "Style/Awkward", "Minor")  # corrected by the rater
+        + row("Oak", 1, "r2", "She came.", "No-error", "No-error")
+        + row("Oak", 1, "r3", "<v>She</v> came.", "Accuracy/Mistranslation", "Major")
+        + row("Oak", 1, "r1", "She came.", "Accuracy/Omission", "Minor")  # the rest of an annotation without its first
+        + row("Oak", 2, "r1", "He left.", "No-error", "No-error")
+        + row("Oak", 2, "r2", "He <v>went</v>.", "Style/Awkward", "Minor"),  # one rater each: the first
+    )
+    assert [(one.seg, one.rater, one.text, len(one.errors)) for one in judgements] == [
+        (1, "r2", "She came.", 0),
+        (1, "r3", "She came.", 1),
+        (2, "r1", "He left.", 0),
+    ]
+    assert counts == {mqm.TEXT: 2, mqm.REST: 1}
+
+
+def test_an_attention_check_leaves_the_rest_of_an_annotation(tmp_path: Path) -> None:
+    judgements, counts = read_text(
+        tmp_path, HEADER + row("Oak", 1, "r", "She <v>bark</v>.", "Missed", "HOTW-test") + GOOD
+    )
+    assert [len(one.errors) for one in judgements] == [1] and counts == {mqm.CHECKS: 1}
+
+
+def test_a_row_with_a_field_too_few_leaves_its_annotation_out(tmp_path: Path) -> None:
+    short = row("Oak", 1, "r", "She <v>came</v>.", "Style/Awkward", "Minor").replace("\tStyle/Awkward", "")
+    judgements, counts = read_text(
+        tmp_path, HEADER + GOOD + short + row("Elm", 1, "r", "He came.", "No-error", "No-error")
+    )
+    assert [one.system for one in judgements] == ["Elm"] and counts == {mqm.FIELDS: 1, mqm.REST: 1}
+
+
+def test_spaces_and_quotes_of_csv_are_no_other_text(tmp_path: Path) -> None:
+    judgements, counts = read_text(
+        tmp_path,
+        HEADER
+        + row("Oak", 1, "r1", 'She "came"  late.', "No-error", "No-error")
+        + row("Oak", 1, "r2", '"She ""<v>came</v>"" late<v> </v>."', "Style/Awkward", "Minor")
+        + row("Oak", 1, "r3", 'She "came" <v>late</v>.', "Style/Awkward", "Minor"),
+    )
+    assert counts == {} and {one.text for one in judgements} == {'She "came"  late.'}
+    marked = [[one.text[a:b] for error in one.errors for a, b in error.spans] for one in judgements]
+    assert marked == [[], ["came", ""], ["late"]]
+    for text in ('"She came."', '""She"" came.', '"She" came "late"', '"'):
+        assert mqm._unquoted(text) == text
+    assert mqm._unquoted('"""Who?"" she asked."') == '"Who?" she asked.'
+
+
+def test_the_columns_of_2023(tmp_path: Path) -> None:
+    head = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\n"
+    judgements, counts = read_text(
+        tmp_path,
+        head
+        + "Oak\tshop\t2\t0\tr\tx\tHer <v>dog</v>.\tstyle_awkward\tminor\t{}\n"
+        + "Elm\tshop\t2\t0\tr\tx\tHer dog.\tno-error\tno_error\t{}\n"
+        + "Ash\tshop\t2\t0\tr\tx\tHer dog.\tNo-error\t\t{}\n"
+        + "Fir\tshop\t2\t0\tr\tx\t<v>Her</v> dog.\tpunctuation\tmajor\t{}\t\n",
+    )
+    assert [(one.system, one.seg, len(one.errors)) for one in judgements] == [
+        ("Oak", 2, 1),
+        ("Elm", 2, 0),
+        ("Ash", 2, 0),
+        ("Fir", 2, 1),
+    ]
+    assert not counts and judgements[3].penalty() == 0  # punctuation, in the names of 2023
+
+
+def test_a_file_of_left_out_rows_alone_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no annotations: .*; left out: 1 attention checks \(HOTW-test\)"):
+        read_text(tmp_path, HEADER + row("Elm", 1, "r", "It barked.", "Found", "HOTW-test"))
 
 
 @pytest.mark.shared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,67 @@ def test_label_studio_answers_are_read_as_given(tmp_path: Path) -> None:
     }
     rows[0]["annotations"][0]["was_cancelled"] = True
     rows[1]["annotations"] = []
-    assert label_studio.read(STUDY, [save(tmp_path / "e.json", rows)])["ann"] == GIVEN["ann"][2:]
+    rows[3]["annotations"][0]["result"] = []
+    tally: Counter[str] = Counter()
+    found = label_studio.read(STUDY, [save(tmp_path / "e.json", rows)], tally=tally)
+    assert found == {"ann": GIVEN["ann"][2:], "ben": ()}
+    assert +tally == {label_studio.SKIPPED: 1, label_studio.UNANSWERED: 1, label_studio.EMPTY: 1}
+
+
+def minimal() -> list[dict[str, Any]]:
+    """The tasks as Label Studio exports them as JSON-MIN; its own annotator overwrites that of the study."""
+    return [
+        {
+            **row["data"],
+            "id": row["id"],
+            "answer": annotation["result"][0]["value"]["choices"][0],
+            "annotator": 7,
+            "annotation_id": row["id"],
+            "lead_time": annotation["lead_time"],
+        }
+        for row in exported()
+        for annotation in row["annotations"]
+    ]
+
+
+def test_label_studio_answers_in_json_min(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = minimal()
+    assert label_studio.read(STUDY, [save(tmp_path / "e.json", rows)]) == GIVEN
+    for row in rows:  # as exported before tasks named the annotator twice
+        del row["assigned"]
+    # task 0 of ben has other texts than task 0 of ann
+    assert label_studio.read(STUDY, [save(tmp_path / "e.json", rows)]) == GIVEN
+    del rows[1]["answer"]
+    tally: Counter[str] = Counter()
+    label_studio.read(STUDY, [save(tmp_path / "e.json", rows)], tally=tally)
+    assert tally == {label_studio.EMPTY: 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row.update(assigned="eve"), 'unknown annotator "eve"'),
+        (lambda row: row.update(study="0"), "expected tasks of the study"),
+        (lambda row: row.update(answer="third"), 'task 0: expected one choice of first, second, both, got "third"'),
+        (lambda row: row.update(answer={"choices": ["first", "both"]}), "expected one choice of first, second, both"),
+        (lambda row: (row.pop("assigned"), row.update(first="x")), "the task 0 may be of no annotator: JSON-MIN"),
+        (lambda row: (row.pop("assigned"), row.update(task=True)), "the task true may be of no annotator"),
+    ],
+)
+def test_broken_json_min_is_refused(tmp_path: Path, change: Any, said: str) -> None:
+    rows = minimal()
+    change(rows[0])
+    with pytest.raises(InputError, match=f"e.json: .*{said}"):
+        label_studio.read(STUDY, [save(tmp_path / "e.json", rows)])
+
+
+def test_json_min_without_a_unique_annotator_is_refused(tmp_path: Path) -> None:
+    both = replace(STUDY, assignments={"ann": TASKS["ann"], "ben": TASKS["ann"]})
+    rows = minimal()[:1]
+    del rows[0]["assigned"]
+    rows[0]["study"] = both.id
+    with pytest.raises(InputError, match=r"of several annotators \(ann, ben\): JSON-MIN does not tell; export"):
+        label_studio.read(both, [save(tmp_path / "e.json", rows)])
 
 
 @pytest.mark.parametrize(
