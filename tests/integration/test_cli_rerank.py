@@ -95,7 +95,7 @@ def test_in_the_context_of_a_reference_and_in_none(
     out, err = run("--candidates", *systems, "-r", sample / "ref.txt", "--verbose")
     assert out == [best(metric, texts, context) for texts, context in zip(candidates, contexts, strict=True)]
     assert "lines of the reference, of the file\n" in err
-    assert "no document ids: document boundaries are unknown to the context; give --docids" in err
+    assert "no document ids: all lines are one document, so that contexts cross documents; give --docids" in err
     out, err = run("--candidates", *systems, "--context", "none", "--verbose")
     assert out == [best(metric, texts, "") for texts in candidates]
     assert "context: none\n" in err and "document ids" not in err
