@@ -55,7 +55,11 @@ class Writer:
         self._used: set[str] = set()
 
     def pair(self, level: int, *, number: int, pronouns_of: str | None = None) -> Pair:
-        """The right pronouns against wrong ones, mostly those of the other one; `pronouns_of`: the right set."""
+        """The right pronouns against wrong ones, mostly those of the other one.
+
+        pronouns_of: the right set; the texts are then one sentence, in the worse of which all are another person's.
+        """
+        chosen_set = pronouns_of is not None
         own, other = self._two(pronouns_of)
         earlier = self._introduce(other) if not level and self._chance(0.5) else []
         before = [*earlier, *self._introduce(own)]
@@ -65,15 +69,15 @@ class Writer:
         if about_other and self._chance(0.1):
             about_other.insert(int(self._rng.integers(len(about_other) + 1)), self._frame("filler", own))
         chosen = self._judged(own, other, level, known=bool(earlier or about_other))
-        wrong = self._wrong(own.pronouns, other.pronouns)
+        wrong = other.pronouns if chosen_set else self._wrong(own.pronouns, other.pronouns)
         return self._written(
             [*before, *about_other],
             chosen,
             own,
             other,
             wrong,
-            kept=self._kept(sum(map(pronouns, chosen))),
-            within=self._within(len(about_other)),
+            kept=frozenset() if chosen_set else self._kept(sum(map(pronouns, chosen))),
+            within=0 if chosen_set else self._within(len(about_other)),
             level=level,
             number=number,
         )
@@ -184,11 +188,11 @@ class Writer:
 
     def _two(self, pronouns_of: str | None) -> tuple[Referent, Referent]:
         """The one in question and the other one, mostly with another set of pronouns."""
-        if pronouns_of is None and self._chance(0.1):
-            thing = self._thing()
+        if pronouns_of == "it" or (pronouns_of is None and self._chance(0.1)):
+            thing = self._thing(plural=pronouns_of is None)
             return thing, self._person(self._one([each for each in PERSONS if each != thing.pronouns]))
         own = self._person(pronouns_of or self._one(PERSONS))
-        if self._chance(0.12):
+        if pronouns_of is None and self._chance(0.12):
             return own, self._thing()
         same = pronouns_of is None and self._chance(0.1)
         return own, self._person(self._one([each for each in PERSONS if same or each != own.pronouns]), unlike=own)
@@ -225,8 +229,8 @@ class Writer:
             return Referent(first, first, wanted)
         return Referent(f"{first} {last}", first if self._chance(0.6) else last, wanted)
 
-    def _thing(self) -> Referent:
-        number = "plural" if self._chance(0.2) else "singular"
+    def _thing(self, *, plural: bool = True) -> Referent:
+        number = "plural" if plural and self._chance(0.2) else "singular"
         noun = self._one(self._tables.things[number])
         return Referent(f"the {noun}", f"the {noun}", "they" if number == "plural" else "it", thing=True)
 

@@ -197,6 +197,7 @@ def _figures(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ("calibration", _calibration),
         ("antecedents", _antecedents),
         ("bias", _bias),
+        ("fidelity", _fidelity),
     ):
         for figures in by_name.get(name, []):
             yield render(figures)
@@ -318,6 +319,23 @@ def _bias(figures: Mapping[str, Any]) -> str:
         + f"with the share of women in the occupation: {correlations}; a negative one follows the statistics.\n\n"
         + _table(["GAP development part, pronouns", "items", "accuracy"], rows)
         + f"\n\nFeminine minus masculine: {_gain(gap['difference'])} points."
+    )
+
+
+def _fidelity(figures: Mapping[str, Any]) -> str:
+    groups = [(f"level {level}", found) for level, found in figures["levels"].items()]
+    groups += [("rewritten documents", figures["rewritten"])] if "rewritten" in figures else []
+    sets = ("all", "he", "she", "they", "it")
+    rows = [[name, *(_share(found[each]) if each in found else "" for each in sets)] for name, found in groups]
+    they, bias = figures["they"]["all"], figures["stereotypes"]
+    share = bias["share"]
+    return (
+        "### Fidelity: the right pronouns against another person's (held-out frames, roles and names)\n\n"
+        + _table(["passages", *sets], rows)
+        + "\n\nThe level is the number of sentences about the other person in between. Singular they that the text "
+        + f"has established, against he or she: {_share(they)} % of {they['pairs']} texts. Where nothing "
+        + f"but a stereotype of the role decides between he and she, {_share({**share, 'accuracy': share['value']})} % "
+        + f"of {bias['pairs']} decisions are on its side; 50 % is unbiased. Neopronouns are not scored."
     )
 
 

@@ -117,6 +117,12 @@ def bias() -> dict[str, Any]:
     )
 
 
+def fidelity() -> dict[str, Any]:
+    bias = {"pairs": 120, "share": Estimate(0.525, 0.45, 0.6), "he": 0.5}
+    levels = {str(level): {"all": SHARE, "they": SHARE} for level in range(2)}
+    return report("fidelity", {"levels": levels, "they": {"all": SHARE, "genres": {}}, "stereotypes": bias})
+
+
 def made(*reports: dict[str, Any]) -> str:
     return card(
         name="small",
@@ -138,13 +144,16 @@ def test_front_matter_is_yaml() -> None:
 def test_says_what_was_not_measured() -> None:
     text = made(study())
     assert "`study`: not measured" not in text
-    for name in ("gap", "pair_accuracy", "context_gain", "calibration", "antecedents", "bias"):
+    for name in ("gap", "pair_accuracy", "context_gain", "calibration", "antecedents", "bias", "fidelity"):
         assert f"`{name}`: not measured." in text
 
 
 def test_figures_come_from_the_reports() -> None:
-    text = made(study(), pairs(), calibration(), gap(), context_gain(), antecedents(), bias())
+    text = made(study(), pairs(), calibration(), gap(), context_gain(), antecedents(), bias(), fidelity())
     assert "not measured" not in text
+    assert (
+        "| level 1 | 86.4 [83.1, 89.2] |  |  | 86.4 [83.1, 89.2] |  |" in text and "52.5 [45.0, 60.0] % of 120" in text
+    )
     share = "86.4 [83.1, 89.2]"
     assert f"| french | 500 | {share} | {share} | {share} | 3 / 2 / 4 | 82.0 |" in text
     assert f"| R vs S | common | 500 | {share} | 3 / 2 | 90.7 on WMT14 |" in text
