@@ -33,7 +33,7 @@ def test_the_files_of_score(tmp_path: Path) -> None:
             found = tally.add((segment,), ROW.doc)
             head = {"system": tally.name, "segment": 0, "doc": ROW.doc}
             scores.add_segment(writer, head, scores.texts_of(ROW, text, ("Then",), (), (segment,)), found)
-        entries = [scores.system_entry(tally.result(seed=1)) for tally in tallies]
+        entries = [scores.system_entry(tally.result()) for tally in tallies]
         writer.finish(systems=entries, counts=counts_entry(Counts(encoded=1)), signature=SIGNATURE)
     texts = '"source": null, "reference": "She left.", "context": "Then"'
     system = ' {{\n  "system": "{}",\n  "score": {},\n  "interval": null,\n  "resampled": "segments",\n  "units": {},\n'
