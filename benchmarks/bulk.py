@@ -35,6 +35,7 @@ import psutil
 from benchmarks import performance_page, scoring
 from benchmarks.performance_page import gpu_hours, metric_name
 from benchmarks.prepare import as_table
+from pronmetric.checkpoint import locate
 
 JSON = scoring.BENCHMARKS / "bulk.json"
 PAGE = scoring.BENCHMARKS / "bulk.md"
@@ -269,7 +270,7 @@ def main() -> None:
     if args.folder is None:
         parser.error("give --folder")
     args.folder.mkdir(parents=True, exist_ok=True)
-    weights = scoring.weights_hash(scoring.ROOT / "checkpoints" / "default")
+    weights = scoring.weights_hash(locate.locate().folder)
     found: dict[str, Any] = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
     if found.get("weights") != weights:
         found = {}

@@ -5,7 +5,8 @@
 Each metric runs in a process of its own with one thread: it scores lines of a WMT22 system (without the WMT folder: of
 the bundled sample) from texts in memory to scores. Times are CPU seconds, the best of the runs; memory is the greatest
 resident set of the process. Large metrics score fewer lines, spread over the same ones, and their rate of pieces
-is applied to all. `--page` writes docs/performance.md, its plot and the JSON.
+is applied to all. The part `sizes` times the command `score` on 1,000 lines, for each checkpoint, precision and number
+of threads. `--page` writes docs/performance.md, its plot and the JSON.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +31,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from benchmarks import corpora, scoring
 
 COMMAND = "python -m benchmarks.performance --page"
-START_UP, REPORTS, METRICS = PARTS = ("start_up", "reports", "metrics")
-_THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+START_UP, REPORTS, METRICS, SIZES = PARTS = ("start_up", "reports", "metrics", "sizes")
+LINES = 1000  # of the part `sizes`
 
 
 class Contender(NamedTuple):
@@ -178,21 +180,26 @@ def peak_memory() -> int | None:
     return None
 
 
-def timed(command: Sequence[str], folder: Path) -> dict[str, float]:
+def environment(threads: int) -> dict[str, str]:
+    """The variables of a process with so many threads."""
+    return {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+
+
+def timed(command: Sequence[str], folder: Path, *, threads: int = 1) -> dict[str, float]:
     """Seconds and CPU seconds of a verb in a process of its own."""
     argv = [sys.executable, "-m", "pronmetric", *command]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     path = os.pathsep.join(filter(None, [str(scoring.ROOT), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, **_THREADS, "PYTHONPATH": path}
-    subprocess.run(argv, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    variables = {**environment(threads), "PYTHONPATH": path}
+    subprocess.run(argv, cwd=folder, env=variables, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     return {"seconds": seconds, "cpu_seconds": cpu}
 
 
-def best(command: Sequence[str], folder: Path, *, runs: int) -> dict[str, float]:
+def best(command: Sequence[str], folder: Path, *, runs: int, threads: int = 1) -> dict[str, float]:
     """The least of several runs, of each figure."""
-    found = [timed(command, folder) for _ in range(runs)]
+    found = [timed(command, folder, threads=threads) for _ in range(runs)]
     return {key: min(run[key] for run in found) for key in found[0]}
 
 
@@ -216,14 +223,43 @@ def reports(outputs: corpora.Outputs, folder: Path, *, model: Sequence[str], run
     }
 
 
+def sizes(outputs: corpora.Outputs, folder: Path, *, models: Sequence[str], runs: int) -> dict[str, Any]:
+    """`score` of `LINES` lines with their reference, from files to files, for each checkpoint."""
+    from pronmetric.checkpoint import locate
+
+    part = corpora.take(outputs, list(outputs.systems)[:1], LINES)
+    (path,) = part.write(folder)
+    rows = []
+    for model in models:
+        place = locate.locate(model)
+        own = {"name": place.name, "weights": scoring.weights_hash(place.folder)}
+        command = ["score", "-t", path, "-r", "ref.txt", "--docids", "docids.txt", "--gpus", "0", "--quiet"]
+        command += ["--model", str(place.folder.resolve())]
+        timed(command, folder)  # the files are in the system's cache
+        for precision, threads in product(("32", "bf16"), (1, 2)):
+            found = best([*command, "--precision", precision], folder, runs=runs, threads=threads)
+            rows.append({**own, "precision": precision, "threads": threads, **found})
+    return {SIZES: {"lines": len(part.reference), "rows": rows}}
+
+
+def shipped() -> list[str]:
+    """The checkpoints of the repository that are installed; without any, the default."""
+    from pronmetric.checkpoint import locate
+    from pronmetric.errors import PronmetricError
+
+    found = []
+    for name in locate.REPOSITORY:
+        with contextlib.suppress(PronmetricError):
+            found.append(locate.locate(name).name)
+    return found or [locate.DEFAULT]
+
+
 def metrics() -> list[dict[str, Any]]:
     """The figures of each metric, measured in a process of its own."""
     rows = []
     for number in range(len(CONTENDERS)):
         argv = [sys.executable, "-m", "benchmarks.performance", *sys.argv[1:], "--only", str(number)]
-        done = subprocess.run(
-            argv, cwd=scoring.ROOT, env={**os.environ, **_THREADS}, stdout=subprocess.PIPE, check=True
-        )
+        done = subprocess.run(argv, cwd=scoring.ROOT, env=environment(1), stdout=subprocess.PIPE, check=True)
         rows.append(json.loads(done.stdout))
         print(f"{rows[-1]['name']}, {rows[-1]['precision']}: {rows[-1]['cpu_seconds']:.1f} CPU s", file=sys.stderr)
     return rows
@@ -242,6 +278,10 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             folder = Path(name) / kind
             folder.mkdir()
             found |= made(part, folder, model=model, runs=options.runs) if kind in options.parts else {}
+        if SIZES in options.parts:
+            folder = Path(name) / SIZES
+            folder.mkdir()
+            found |= sizes(outputs, folder, models=options.models or shipped(), runs=options.runs)
     if METRICS in options.parts:
         found |= {"speed": metrics()}
     return {
@@ -272,6 +312,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpora.add_flags(parser)
     parser.add_argument("--lines", type=int, default=600, metavar="N", help="the first N (default: %(default)s)")
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        metavar="MODEL",
+        help="checkpoints of the part sizes, names or folders (default: base and small, where they are installed)",
+    )
     parser.add_argument("--runs", type=int, default=2, metavar="N", help="the best of N (default: %(default)s)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="default: all")
     parser.add_argument(

@@ -49,6 +49,8 @@ def tables(content: Mapping[str, Any]) -> str:
     found = []
     if "speed" in content:
         found += [_speed(content["speed"]), _costs(content["speed"])]
+    if "sizes" in content:
+        found.append(_sizes(content))
     if "help" in content:
         found.append(_start_up(content))
     if "compare" in content:
@@ -70,6 +72,20 @@ def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
         for row in rows
     ]
     return as_table([head, *body])
+
+
+def _sizes(content: Mapping[str, Any]) -> str:
+    """Seconds of `score` by number of threads, and those of a COMET as large as the published one, on one thread."""
+    rows, lines = content["sizes"]["rows"], content["sizes"]["lines"]
+    threads = sorted({row["threads"] for row in rows})
+    seconds: dict[str, dict[int, float]] = {}
+    for row in rows:
+        seconds.setdefault(metric_name(row), {})[row["threads"]] = row["seconds"]
+    for row in content.get("speed", ()):
+        if row["kind"] == "comet":
+            seconds[metric_name(row)] = {1: lines / row["lines_per_cpu_second"]}
+    body = [[name, *(f"{each[k]:,.1f}" if k in each else "-" for k in threads)] for name, each in seconds.items()]
+    return as_table([["checkpoint or metric", *(f"s, {k} thread{'s' * (k > 1)}" for k in threads)], *body])
 
 
 def _start_up(content: Mapping[str, Any]) -> str:
@@ -150,7 +166,7 @@ other figures: `make bench` prints these tables on yours.
   Lines scored: {shares}.
 - Memory is the greatest resident set of the process, Python and PyTorch included.
 
-## Start-up and reports
+{_sizes_section(content)}## Start-up and reports
 
     {content["command"]}
 
@@ -175,6 +191,22 @@ column is extrapolated from the matrix products of a line: a card with {GPU_RATE
 pieces stay on the CPU: a core does that for {prepared:,.0f} lines a second ({_preparing(ours)} of the time of
 scoring in fp32, {_preparing(bf16)} in bf16). For pronmetric the column is the longer of the two, model and preparation.
 {"" if int8 is None else chr(10) + int8_section(int8)}"""
+
+
+def _sizes_section(content: Mapping[str, Any]) -> str:
+    """The section about `score` with each checkpoint; empty where it was not measured."""
+    if "sizes" not in content:
+        return ""
+    rows, lines = content["sizes"]["rows"], content["sizes"]["lines"]
+    weights = ", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows))
+    return f"""## Checkpoints
+
+Seconds of `pronmetric score` for {lines:,} lines of a system of {content["outputs"]} with their reference, from files
+to files, start-up included. Weights: {weights}. Those of COMET follow from the rate above, without start-up.
+
+{_sizes(content)}
+
+"""
 
 
 def int8_section(content: Mapping[str, Any]) -> str:

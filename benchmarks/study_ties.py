@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks import scoring
 from pronmetric import PronounMetric
+from pronmetric.checkpoint import locate
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
@@ -104,7 +105,7 @@ def measure(place: Path, steps: int) -> dict[str, Any]:
     judged = list(votes.judged_pairs(study, votes.collect(study, answer(study, fine, SEED))))
     ties.write_text("".join(judged_pairs.to_line(pair) + "\n" for pair in judged), encoding="utf-8")
     run("prepare", *_DATA, f"filter.ties={ties}", f"out={second}")
-    models: dict[str, str | Path] = {BEFORE: "default"}
+    models: dict[str, str | Path] = {BEFORE: locate.DEFAULT}
     for name, data in ((WITHOUT, first), (WITH, second)):
         out = place / name.replace(" ", "-")
         settings = (f"trainer.max_steps={steps}", f"trainer.validate_every={steps}", "trainer.max_epochs=1000")
@@ -121,7 +122,7 @@ def measure(place: Path, steps: int) -> dict[str, Any]:
     truth = {item.id for item in study.items.values() if item.pronouns in fine}
     tied = {pair.id for pair in judged if pair.better == "tie"}
     return {
-        "weights": scoring.weights_hash(scoring.ROOT / "checkpoints" / "default"),
+        "weights": scoring.weights_hash(locate.locate().folder),
         "steps": steps,
         "items": len(study.items),
         "fine": len(truth),

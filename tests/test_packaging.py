@@ -15,6 +15,10 @@ from pathlib import Path
 import pytest
 
 from pronmetric import __version__
+from pronmetric.checkpoint import locate
+from pronmetric.checkpoint.locate import CARD, CONFIG
+from pronmetric.checkpoint.shards import INDEX, WEIGHTS, shard_name
+from pronmetric.data.pieces import TOKENIZER, VOCABULARY
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -32,9 +36,16 @@ def tree() -> set[str]:
     found = set()
     for top in ("pronmetric", "data_prep", "conf", "checkpoints"):
         for path in (ROOT / top).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("."):
+            hidden = "__pycache__" in path.parts or path.name.startswith(".")
+            if path.is_file() and not hidden and not left_out(path):
                 found.add(in_wheel(path))
     return found
+
+
+def left_out(path: Path) -> bool:
+    """Whether this is a file of a checkpoint that is too large for the wheel and stays in the repository."""
+    patterns = SETUPTOOLS.get("exclude-package-data", {}).get("pronmetric.checkpoints", [])
+    return any(path.match(f"checkpoints/{pattern}") for pattern in patterns)
 
 
 def test_the_package_list_is_the_tree() -> None:
@@ -77,6 +88,20 @@ def test_the_lock_has_a_hash_of_each_pinned_version_but_that_of_torch() -> None:
     for line in needed:
         name = names(line.partition(">=")[0].partition("[")[0])
         assert name in known or name in ("torch", "pronmetric")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [CONFIG, CARD, TOKENIZER[0], TOKENIZER[1], VOCABULARY, WEIGHTS, INDEX, shard_name(1, 1), shard_name(2, 12)],
+)
+def test_each_file_of_a_checkpoint_travels_in_the_wheel(name: str) -> None:
+    patterns = SETUPTOOLS["package-data"]["pronmetric.checkpoints"]
+    assert any(Path("base", name).match(pattern) for pattern in patterns)
+
+
+def test_a_checkpoint_that_the_wheel_lacks_can_be_found_in_the_repository() -> None:
+    excluded = SETUPTOOLS.get("exclude-package-data", {}).get("pronmetric.checkpoints", [])
+    assert {pattern.partition("/")[0] for pattern in excluded} <= set(locate.REPOSITORY) - set(locate.ALIASES.values())
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from pronmetric.checkpoint.shards import INDEX, WEIGHTS
 from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
+ALIASES = {DEFAULT: "default"}  # other names of shipped checkpoints; signatures have the name of the folder
+REPOSITORY = ("base", "small")  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 
 
@@ -24,7 +26,7 @@ class Location(NamedTuple):
 def locate(
     model: str | Path | None = None, *, allow_network: bool = False, storage: str | Path | None = None
 ) -> Location:
-    """Find the checkpoint `model`: None is the shipped default; else a shipped name, a folder or a hub name.
+    """Find the checkpoint `model`: None is the default; else a shipped name or alias, a folder or a hub name.
 
     A hub name is read from the local cache (the folder `storage`; None is the hub's default), and downloaded only if
     `allow_network` is True.
@@ -32,17 +34,23 @@ def locate(
     Raises:
         PronmetricError: there is no such checkpoint, or the folder is not one.
     """
-    name = DEFAULT if model is None else str(model)
+    given = DEFAULT if model is None else str(model)
+    name = ALIASES.get(given, given)
     shelf = Path(str(files("pronmetric.checkpoints")))
     shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
     if name in shipped:
         return Location(name, _check(shelf / name))
-    if Path(name).exists():
-        return Location(Path(name).resolve().name, _check(Path(name)))
-    if of_hub(name):
-        return Location(name, _check(_fetch(name, allow_network=allow_network, storage=storage)))
+    if Path(given).exists():
+        return Location(Path(given).resolve().name, _check(Path(given)))
+    if of_hub(given):
+        return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
+    if name in REPOSITORY:
+        raise PronmetricError(
+            f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository of "
+            "pronmetric, and give its path"
+        )
     known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
-    raise PronmetricError(f"no checkpoint {name!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+    raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 
 
 def of_hub(model: str | Path | None) -> bool:

@@ -110,12 +110,30 @@ def load(into: Mapping[str, Tensor], found: Mapping[str, Entry]) -> None:
     for path, names in groupby(sorted(into, key=lambda name: found[name].file), key=lambda name: found[name].file):
         with _broken_in(path), safe_open(path, framework="pt") as file:
             for name in names:
-                value = file.get_tensor(name)
-                if _is_packed(found[name], into[name]):
-                    scale = file.get_tensor(name + _SCALE)
-                    value = torch.from_numpy(low_bit.unpack(value.numpy(), scale.numpy(), width=into[name].shape[1]))
+                packed = _is_packed(found[name], into[name])
+                scale = file.get_tensor(name + _SCALE) if packed else None
+                value = _value(file.get_tensor(name), scale, into[name])
                 _refuse_value(name, value, into[name])
                 into[name].copy_(value)
+
+
+def _value(stored: Tensor, scale: Tensor | None, like: Tensor) -> Tensor:
+    """What a stored tensor stands for: that of packed rows, which have a `scale`, is a matrix as wide as `like`."""
+    if scale is None:
+        return stored
+    return torch.from_numpy(low_bit.unpack(stored.numpy(), scale.numpy(), width=like.shape[1]))
+
+
+def round_in_place(state: Mapping[str, Tensor], *, bits: int) -> None:
+    """Give the tensors of a model the values that they have once stored with so many bits.
+
+    Raises:
+        ValueError: as `to_store`.
+    """
+    stored = to_store(state, half=True, bits=bits)
+    for name, tensor in state.items():
+        packed = stored[name].dtype == torch.uint8 and tensor.is_floating_point()
+        tensor.copy_(_value(stored[name], stored[name + _SCALE] if packed else None, tensor))
 
 
 def _refuse_value(name: str, value: Tensor, expected: Tensor) -> None:

@@ -1,33 +1,49 @@
-"""`pronmetric export`: a checkpoint in the format of another runtime."""
+"""`pronmetric export`: a checkpoint in the format of another runtime, or with weights of fewer bits."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from pronmetric import __version__
 from pronmetric.checkpoint import locate
+from pronmetric.checkpoint.low_bit import BITS
 from pronmetric.cli import output
 from pronmetric.cli.options import both
 from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.data import arrow
 from pronmetric.output import targets
 from pronmetric.signature import Signature
 
-DESCRIPTION = """Write a checkpoint as an ONNX file, which ONNX Runtime and other runtimes read.
+DESCRIPTION = """Write a checkpoint as an ONNX file, or as a checkpoint with weights of fewer bits.
 
-The file holds the whole model in fp32: encoder, word states and head. It scores batches of any size and length. It does
-not hold the tokenizer or the pronoun finder: pronmetric makes the batches (see the example in the documentation). Its
-metadata holds the signature of the model. Only checkpoints with a Hugging Face encoder can be exported.
-This needs: pip install "pronmetric[onnx]" """
-EPILOG = """example:
-  pronmetric export --onnx default -o default.onnx"""
+--onnx: for ONNX Runtime and other runtimes. The file holds the whole model in fp32: encoder, word states and head. It
+scores batches of any size and length. It does not hold the tokenizer or the pronoun finder: pronmetric makes the
+batches (see the example in the documentation). Its metadata holds the signature of the model. Only checkpoints with a
+Hugging Face encoder can be exported. This needs: pip install "pronmetric[onnx]"
+
+--bits: matrices become integers of 6, 7 or 8 bits with a scale for each row, the rest half precision, in files below
+50 MB. Loading gives fp32 weights again, so everything else works as before, and scores differ slightly. With --data
+the copy is calibrated anew, and its tie thresholds and what decides are chosen anew; else they are kept."""
+EPILOG = """examples:
+  pronmetric export default --onnx -o default.onnx
+  pronmetric export runs/average --bits 7 --data runs/wmt21-23 -o runs/average7"""
 
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = verb_parser("export", DESCRIPTION, EPILOG)
-    made.add_argument("--onnx", required=True, metavar="MODEL", help="a shipped name, a folder, or a hub name")
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="the ONNX file")
+    made.add_argument("model", metavar="MODEL", help="a shipped name, a folder, or a hub name")
+    kind = made.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--onnx", action="store_true", help="write an ONNX file")
+    kind.add_argument("--bits", type=int, choices=BITS, help="write a checkpoint with matrices of so many bits")
+    made.add_argument(
+        "--data", type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint"
+    )
+    made.add_argument(
+        "-o", "--output", required=True, metavar="FILE|DIR", help="the ONNX file, or the checkpoint's folder"
+    )
     both(made, "allow-network", action="store_true", help="download MODEL from the Hugging Face hub")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return made
@@ -35,9 +51,16 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    targets.check([args.output], read=[args.onnx])
-    place = locate.locate(args.onnx, allow_network=args.allow_network)
+    made = parser()
+    args = made.parse_args(argv)
+    if args.onnx and args.data is not None:
+        made.error("--data goes with --bits")
+    return _onnx(args) if args.onnx else _rounded(args)
+
+
+def _onnx(args: argparse.Namespace) -> int:
+    targets.check([args.output], read=[args.model])
+    place = locate.locate(args.model, allow_network=args.allow_network)
 
     from pronmetric.checkpoint import files, onnx_file
 
@@ -52,4 +75,25 @@ def main(argv: Sequence[str]) -> int:
         file.buffer.write(content)
     note.begin()
     note(f"{args.output}: {len(content) / 1e6:.1f} MB, {signature}")
+    return 0
+
+
+def _rounded(args: argparse.Namespace) -> int:
+    place = locate.locate(args.model, allow_network=args.allow_network)
+    targets.check([], read=[place.folder, args.data], folders=[args.output])
+    locate.refuse_taken(Path(args.output))
+    if args.data is not None:
+        arrow.read_manifest(args.data)
+
+    from pronmetric.checkpoint.shards import weight_files
+    from pronmetric.training.rounding import round_checkpoint
+
+    note = output.Notes(quiet=args.quiet)
+    digest = round_checkpoint(place.folder, Path(args.output), bits=args.bits, data=args.data)
+    paths = weight_files(Path(args.output))
+    size = sum(path.stat().st_size for path in paths) / 1e6
+    note.begin()
+    note(f"{args.output}: weights {digest} of {args.bits} bits, {size:.1f} MB in {len(paths)} file(s)")
+    if args.data is None:
+        note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
     return 0

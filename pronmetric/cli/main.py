@@ -40,7 +40,7 @@ VERBS = {
     "suite": "run published test suites of pronouns and discourse on scores, translations or models",
     "study": "plan, run and evaluate a study in which people choose between two pronouns",
     "board": "build a static site that shows the pronoun scores of all systems of test sets",
-    "export": "write a checkpoint as an ONNX file",
+    "export": "write a checkpoint as an ONNX file, or with fewer bits",
     "completion": "print a shell script that completes verbs and flags",
 }
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}

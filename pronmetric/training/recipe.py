@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 PREPARED = "PREPARED"
+ROUNDED = "rounded"  # the key of a checkpoint's record of training that says how its weights were rounded
 _CONF = "pronmetric.conf"
 _FOLDERS = {"wmt": "data.wmt=WMT", "english": "data.english=ENGLISH", "coreference": "data.coreference=COREFERENCE"}
 _MANIFEST = {  # keys of `prepare` by those of the manifest's config
@@ -95,11 +96,21 @@ def flat(tree: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]
 
 def _make(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
     """The lines that make one run, or an average in the folder `name`; the checkpoints that they leave."""
+    if ROUNDED in training:
+        return _rounded(training, name)
     if "average" in training:
         return _average(training, name)
     if "overrides" not in training:
         return [f"# the command of {name} is not recorded"], [name]
     return _train([training], name)
+
+
+def _rounded(training: Mapping[str, Any], name: str) -> tuple[list[str], list[str]]:
+    """The lines that make a checkpoint and round it."""
+    how = training[ROUNDED]
+    lines, made = _make({key: value for key, value in training.items() if key != ROUNDED}, name)
+    words = [*made, "--bits", str(how["bits"]), *(["--data", PREPARED] if how["calibrated"] else [])]
+    return [*lines, _line("pronmetric export", *words, "-o", f"{name}.rounded")], [f"{name}.rounded"]
 
 
 def _train(runs: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,53 @@ TEXTS = (
 
 def examples() -> list[Example]:
     return [Example(context, text, [(p.start, p.end) for p in find(text)]) for context, text in TEXTS]
+
+
+def test_fewer_bits_keep_everything_but_the_weights(
+    tiny_checkpoint: Checkpoints, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pronmetric.checkpoint import files
+
+    model = shutil.copytree(tiny_checkpoint(encoder="mpnet"), tmp_path / "model")
+    (model / "README.md").write_text("---\nlicense: a\n---\n\n# A title\n\nIts text.\n", encoding="utf-8")
+    assert main(["export", str(model), "--bits", "7", "-o", str(tmp_path / "out")]) == 0
+    before, after = files.load(model), files.load(tmp_path / "out")
+    told = capsys.readouterr().err
+    assert f"weights {after.hash} of 7 bits" in told and "--data computes them anew" in told
+    assert after.settings == before.settings and after.hash != before.hash
+    record = {"bits": 7, "weights": before.hash, "calibrated": False}
+    assert after.config["training"]["rounded"] == record
+    assert {k: v for k, v in after.config.items() if k != "training"} == {
+        k: v for k, v in before.config.items() if k != "training"
+    }
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("---\nlicense: a\n---\n\n# A title\n\n> Weights") and card.endswith("\n\nIts text.\n")
+    assert f"`{after.hash}`: those of `{before.hash}`" in card
+
+
+def test_with_data_the_copy_is_calibrated(
+    tiny_checkpoint: Checkpoints, tiny_prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pronmetric.checkpoint import files
+    from pronmetric.training import recipe, rounding
+
+    argv = ["export", str(tiny_checkpoint(max_pieces=128)), "--bits", "8", "--data", str(tiny_prepared)]
+    assert main([*argv, "-o", str(tmp_path / "out")]) == 0
+    assert "--data" not in capsys.readouterr().err
+    found = files.load(tmp_path / "out")
+    assert found.config["decision"] in found.config["training"]["decision"] and found.config["tie"] >= 0
+    assert f"Weights `{found.hash}`" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert recipe.commands(found.config["training"], {})[-1] == (
+        "pronmetric export RUN --bits 8 --data PREPARED -o RUN.rounded"
+    )
+    fits = rounding.Fit(2.0, 1.0, 0.1, 50), rounding.Fit(3.0, -1.0, 0.2, 60)
+    assert rounding._after(*fits) == (6.0, 2.0, 0.2, 60) and rounding._after(None, fits[1]) == fits[1]
+
+
+@pytest.mark.parametrize("more", [[], ["--onnx", "--bits", "7"], ["--bits", "5"], ["--onnx", "--data", "d"]])
+def test_one_kind_of_export_is_wanted(more: list[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", "default", *more, "-o", str(tmp_path / "out")])
 
 
 def exported(model: Path, target: Path) -> Any:

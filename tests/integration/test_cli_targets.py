@@ -92,7 +92,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("build --wmt tests -o site", "tests", folders=["--scores"]),
     ],
     "bulk": [Call("score a --model model", "a", folders=["-o"])],
-    "export": [Call("--onnx model", "model/config.yaml model/model.safetensors", ["-o"])],
+    "export": [
+        Call("--onnx model", "model/config.yaml model/model.safetensors", ["-o"]),
+        Call("model --bits 7 --data data", "model/model.safetensors data/manifest.json", folders=["-o"]),
+    ],
     "completion": [Call("bash", "")],
 }
 GROUPS = ("board", "bulk", "clpp", "study", "suite")  # their help lists commands, not flags

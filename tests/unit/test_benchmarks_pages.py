@@ -27,7 +27,7 @@ from benchmarks import (
     system_level,
     training_memory,
 )
-from pronmetric.checkpoint import config
+from pronmetric.checkpoint import config, locate
 
 PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
 WRITERS = {
@@ -80,7 +80,7 @@ def test_the_first_lines_name_the_weights(name: str) -> None:
 
 def shipped() -> set[str]:
     """The hash of the shipped weights, and that of those whose scores they keep (`experiment=preference`), if any."""
-    folder = scoring.ROOT / "checkpoints" / "default"
+    folder = locate.locate().folder
     training = config.read(folder / "config.yaml")["training"]
     runs = training.get("average", [training])
     kept = {run.get("init") for run in runs if "experiment=preference" in run.get("overrides", ())}

@@ -14,12 +14,13 @@ from benchmarks import people, people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Record, Result
 from pronmetric.baselines.simple import FEWER, SYSTEM
+from pronmetric.checkpoint import locate
 from pronmetric.errors import InputError
 from pronmetric.suites import mqm
 from pronmetric.suites.mqm import Error, Judgement
 from pronmetric.text.words import words
 
-SHIPPED = Path(__file__).resolve().parents[2] / "checkpoints" / "default"
+SHIPPED = locate.locate().folder
 DRAWS = 20  # resamples: enough to see an interval
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 

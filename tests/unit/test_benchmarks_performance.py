@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import performance, performance_page
+from benchmarks import corpora, performance, performance_page
 from benchmarks.elmo import PUBLISHED
 
 ROW: dict[str, Any] = {
@@ -68,6 +68,45 @@ def test_tables_page_and_plot(tmp_path: Path) -> None:
         performance_page.plot(CONTENT, tmp_path / name)
     drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "large, fp32" in drawn and drawn == (tmp_path / "b.svg").read_text(encoding="utf-8")
+
+
+def test_seconds_of_checkpoints_stand_beside_those_of_comet() -> None:
+    def row(name: str, precision: str, threads: int, seconds: float) -> dict[str, Any]:
+        weights = {"base": "0000000a", "small": "0000000b"}[name]
+        return {"name": name, "weights": weights, "precision": precision, "threads": threads, "seconds": seconds}
+
+    rows = [row("base", "bf16", 1, 14.25), row("base", "bf16", 2, 8.0), row("small", "32", 1, 5.5)]
+    comet = LARGE | {"kind": "comet", "lines_per_cpu_second": 2.0}
+    content = CONTENT | {"speed": [ROW, BF16, ELMO, comet], "sizes": {"lines": 1000, "rows": rows}}
+    table = performance_page.tables(content)
+    assert "| checkpoint or metric | s, 1 thread | s, 2 threads |" in table
+    assert "| base, bf16 | 14.2 | 8.0 |" in table and "| small, fp32 | 5.5 | - |" in table
+    assert "| large, fp32 | 500.0 | - |" in table
+    page = performance_page.page(content)
+    assert "## Checkpoints" in page and "base `0000000a`, small `0000000b`" in page
+    assert "## Checkpoints" not in performance_page.page(CONTENT)
+
+
+def test_each_checkpoint_is_timed_on_one_and_two_threads(
+    monkeypatch: pytest.MonkeyPatch, sample: Path, tmp_path: Path
+) -> None:
+    lines = (sample / "ref.txt").read_text(encoding="utf-8").splitlines()
+    outputs = corpora.Outputs("sample", lines, ["d"] * len(lines), {"a": lines, "b": lines})
+    calls = []
+
+    def timed(command: list[str], folder: Path, *, threads: int = 1) -> dict[str, float]:
+        assert (folder / command[2]).is_file() and (folder / "ref.txt").is_file()
+        calls.append((command[command.index("--precision") + 1] if "--precision" in command else None, threads))
+        return {"seconds": float(len(calls)), "cpu_seconds": 1.0}
+
+    monkeypatch.setattr(performance, "timed", timed)
+    found = performance.sizes(outputs, tmp_path, models=performance.shipped()[:1], runs=2)["sizes"]
+    both = [("32", 1), ("32", 2), ("bf16", 1), ("bf16", 2)]
+    assert calls == [(None, 1), *(each for each in both for _ in range(2))]
+    assert [(row["precision"], row["threads"], row["seconds"]) for row in found["rows"]] == [
+        (*each, 2.0 * k) for k, each in enumerate(both, start=1)
+    ]
+    assert found["lines"] == len(lines)
 
 
 def test_the_page_is_that_of_its_figures() -> None:

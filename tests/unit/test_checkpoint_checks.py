@@ -17,7 +17,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.checkpoint import files
+from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES, of_scores
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
@@ -246,8 +246,8 @@ def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> Non
     assert then.config["context_size"] == 2 and then.settings == now.settings
 
 
-def test_the_shipped_checkpoint_has_no_dead_key(root: Path) -> None:
-    config = yaml.safe_load((root / "checkpoints" / "default" / "config.yaml").read_text(encoding="utf-8"))
+def test_the_shipped_checkpoint_has_no_dead_key() -> None:
+    config = yaml.safe_load((locate.locate().folder / "config.yaml").read_text(encoding="utf-8"))
     assert config["head"].keys() == {"kind", "dropout", "slots"}
     assert set(config) == {*files.KEYS, "format", "tie", "training", PAIR_HEAD, DECISION, TIES}
     assert config["encoder"]["pieces"] == config["encoder"]["vocab_size"] and config["pronouns"] == list(FORMS)

@@ -1,0 +1,104 @@
+"""Checkpoints with weights of few bits: rounded, and calibrated anew so that scores keep their meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pronmetric
+from pronmetric.checkpoint import files, locate, weights
+from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.data import arrow
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.decision import SCORE
+from pronmetric.output.targets import AtomicFile
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.training import card, decision, tie_threshold
+from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
+from pronmetric.training.datamodule import Labeller
+from pronmetric.training.prepared import Prepared
+from pronmetric.training.recipe import ROUNDED
+
+
+def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -> str:
+    """Write a checkpoint with its matrices in `bits` bits and the rest in half precision; its hash.
+
+    Args:
+        folder: the checkpoint.
+        out: the folder to write.
+        bits: one of `low_bit.BITS`.
+        data: the prepared folder whose development split calibrates the rounded weights and chooses its tie thresholds
+            and what decides. None: those of before are kept.
+
+    Raises:
+        InputError: `out` is in use, or the data are of another language.
+        PronmetricError: a weight is too large.
+    """
+    locate.refuse_taken(out)
+    loaded = files.load(folder)
+    try:
+        weights.round_in_place(loaded.model.state_dict(), bits=bits)
+    except ValueError as error:
+        raise PronmetricError(f"no checkpoint is written: {error}") from error
+    record = {"bits": bits, "weights": loaded.hash, "calibrated": data is not None}
+    training = {**loaded.config.get("training", {}), "version": pronmetric.__version__, ROUNDED: record}
+    config: dict[str, Any] = {**loaded.config, "training": training}
+    if data is not None:
+        config = _calibrated(loaded, config, data)
+    locate.refuse_taken(out)  # may have been created by another process
+    digest = files.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
+    if data is not None:
+        card.write(out, data=data)
+    elif (folder / locate.CARD).is_file():
+        _keep_card(folder / locate.CARD, out / locate.CARD, bits=bits, before=loaded.hash, after=digest)
+    return digest
+
+
+def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[str, Any]:
+    """Calibrate the head in place, and choose what decides and when; the config with all of it."""
+    manifest = arrow.read_manifest(data)
+    context, language, forms = config["context"], loaded.language, config["pronouns"]
+    if (there := Prepared.of(manifest).language) != language:
+        raise InputError(
+            f"expected data of {language.code}, the language of the checkpoint, got {there.code}", file=data
+        )
+    training = {**config["training"]}
+    if loaded.model.probability:
+        fit = on_references(
+            loaded.model,
+            loaded.collator,
+            data,
+            context=context,
+            forms=forms,
+            language=language,
+            rate=natural_rate(manifest),
+            seed=training.get("seed", 1),
+            progress=True,
+        )
+        if fit is not None:
+            training["calibration"] = _after(recorded(config), fit)._asdict()
+    labeller = Labeller(loaded.collator, forms=forms, language=language)
+    choice = decision.choose(loaded.model, labeller, data, context=context, progress=True)
+    tie = None if choice is None else choice.ties.get(SCORE)
+    table = ConfusionTable.load(data / "confusion.json", forms=language.forms)
+    config = tie_threshold.add_to_config({**config, "training": training}, tie, table)
+    return decision.add_to_config(config, choice)
+
+
+def _after(before: Fit | None, fit: Fit) -> Fit:
+    """Two calibrations, one after the other, as one."""
+    if before is None:
+        return fit
+    return fit._replace(scale=fit.scale * before.scale, bias=fit.scale * before.bias + fit.bias)
+
+
+def _keep_card(card: Path, to: Path, *, bits: int, before: str, after: str) -> None:
+    """Copy a card, with a note below its title that its figures are those of the weights before rounding."""
+    note = (
+        f"> Weights `{after}`: those of `{before}`, which this card describes, rounded to {bits} bits. Figures, "
+        "calibration and tie thresholds are those before the rounding."
+    )
+    head, title, rest = card.read_text(encoding="utf-8").partition("\n# ")
+    first, line, rest = rest.partition("\n")
+    with AtomicFile(to) as file:
+        file.write(f"{head}{title}{first}{line}\n{note}\n{rest}" if title else f"{note}\n\n{head}")
