@@ -28,7 +28,7 @@ stopped; nothing is scored again while the texts, the checkpoint and the context
 EPILOG = f"""DIR holds wmtNN-news-systems checkouts or any layout of `prepare`, such as a folder NAME.SL-TL with
 ref.txt, one file a system, and maybe src.txt and docids.txt.
 
-Human scores of systems, for the correlation at the top of the page: wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's
+Human scores of systems, for the correlation below the table: wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's
 direct assessment), or TESTSET.SL-TL.sys.score for any test set.
 
 context:

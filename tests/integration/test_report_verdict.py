@@ -25,7 +25,7 @@ SEGMENTS = 60
 
 
 def compare(folder: Path, by: str, systems: int) -> Path:
-    """What `compare` writes of made-up scores, in which scores, errors and preferences disagree; some texts have none."""
+    """What `compare` writes of made-up scores: scores, errors and preferences disagree, and some texts have none."""
     rng = random.Random(7)
     pairs = AllPairs([f"system-{k}" for k in range(systems)], (), tie=0.1, by=by)
     path = folder / "comparison.json"
