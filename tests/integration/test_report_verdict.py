@@ -96,7 +96,7 @@ def test_badges_and_filters_count_as_the_table_of_pairs(browser: Browser, tmp_pa
         assert badges and all(badge.startswith(f"better by preference: {name} (") for badge in badges)
     assert browser.run("document.getElementById('better-label').textContent") == "Better system by preference"
     heading = "[...document.querySelectorAll('#systems table')].at(-1).querySelector('thead').innerText"
-    assert "A - B (mean preference)" in browser.run(heading) and "score of A - B (points)" in browser.run(heading)
+    assert "A - B (mean preference)" in browser.run(heading) and "A - B (score, points)" in browser.run(heading)
 
 
 @pytest.mark.browser
