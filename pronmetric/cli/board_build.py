@@ -28,7 +28,7 @@ stopped; nothing is scored again while the texts, the checkpoint and the context
 EPILOG = f"""DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
 folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt and docids.txt.
 
-Human scores of systems, for the correlation at the top of the page: TESTSET.SL-TL.sys.score for any test set,
+Human scores of systems, for the correlation below the table: TESTSET.SL-TL.sys.score for any test set,
 mt-metrics-eval's TESTSET/human-scores/SL-TL.NAME.sys.score, wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's direct
 assessment), or the files of ESA (WMT24 and WMT25; "esa" or "humeval" in the name).
 

@@ -56,7 +56,7 @@ def page(content: Content, *, title: str) -> str:
         "css": css,
         "js": js,
         "chart": chart(result.systems),
-        "decision": _escape(_decision(result)),
+        "decision": _decision(result),
         "systems": _table(tables.systems(result), names),
         "pairs": _pairs(pairs, names),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
@@ -67,13 +67,18 @@ def page(content: Content, *, title: str) -> str:
 
 
 def _decision(result: Result) -> str:
-    """How a segment's better system is decided, in words."""
+    """How a segment's better system is decided, as HTML; "" for one system."""
+    if len(result.systems) < 2:
+        return ""
     kinds = {
         SCORE: "the score, the mean probability of its pronouns" if result.probability else "the score",
         ERRORS: "the expected number of wrong pronouns",
         PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
     }
-    return f"Which system is better in a segment is decided by {kinds[result.by]}; up to {result.tie:g} apart is a tie"
+    return (
+        f'<p class="hint" id="decision">Which system is better in a segment is decided by {kinds[result.by]}; '
+        f"up to {result.tie:g} apart is a tie.</p>"
+    )
 
 
 def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:

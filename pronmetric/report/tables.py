@@ -139,7 +139,7 @@ def pairs(result: Result) -> Table:
     )
     tests = ("p, approximate randomisation", "p, t test")
     difference = (f"A - B ({SYSTEM_UNITS[result.by]})", "95 % interval")
-    scores = (f"score of A - B ({SYSTEM_UNITS[SCORE]})",) if beside else ()
+    scores = (f"A - B (score, {SYSTEM_UNITS[SCORE]})",) if beside else ()
     return Table(
         "Pairs of systems",
         ("A", "B", *difference, *scores, *tests, "A better", "ties", "B better"),
@@ -151,6 +151,11 @@ def pairs(result: Result) -> Table:
             *("p_randomisation", "p_t", "wins", "ties", "losses"),
         ),
         notes=pair_notes(result.pairs),
+        narrow=(
+            *("a", "b", "difference", "interval"),
+            *(("score_difference",) if beside else ()),
+            *("p_randomisation", "wins", "ties", "losses"),
+        ),
     )
 
 

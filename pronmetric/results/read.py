@@ -232,7 +232,7 @@ class _Reader:
         try:
             fields = dict(Signature.parse(signature).fields)
             return _Contexts(fields["context"], int(fields.get("context_size", CONTEXT_SIZE)), systems)
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, OverflowError):
             self._refuse(f'"signature" names no context; {_HOW}')
 
     def _rows(self, items: Sequence[Any], size: int, of: str) -> Iterator[list[tuple[str, Mapping[str, Any]]]]:

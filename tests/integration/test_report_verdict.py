@@ -25,7 +25,7 @@ SEGMENTS = 60
 
 
 def compare(folder: Path, by: str, systems: int) -> Path:
-    """What `compare` writes of made-up scores, in which scores, errors and preferences disagree; some texts have none."""
+    """What `compare` writes of made-up scores: scores, errors and preferences disagree, and some texts have none."""
     rng = random.Random(7)
     pairs = AllPairs([f"system-{k}" for k in range(systems)], (), tie=0.1, by=by)
     path = folder / "comparison.json"
@@ -96,7 +96,7 @@ def test_badges_and_filters_count_as_the_table_of_pairs(browser: Browser, tmp_pa
         assert badges and all(badge.startswith(f"better by preference: {name} (") for badge in badges)
     assert browser.run("document.getElementById('better-label').textContent") == "Better system by preference"
     heading = "[...document.querySelectorAll('#systems table')].at(-1).querySelector('thead').innerText"
-    assert "A - B (mean preference)" in browser.run(heading) and "score of A - B (points)" in browser.run(heading)
+    assert "A - B (mean preference)" in browser.run(heading) and "A - B (score, points)" in browser.run(heading)
 
 
 @pytest.mark.browser

@@ -45,8 +45,9 @@ SCORED = Scored(
 CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
 
 
-def build(folder: Path) -> site.Site:
-    settings = site.Settings(title=EVIL, worst=3, context_size=2, uses={SET.id: "training"}, seed=SEED)
+def build(folder: Path, *, decision: str = "score") -> site.Site:
+    uses = {SET.id: "training"}
+    settings = site.Settings(title=EVIL, worst=3, context_size=2, uses=uses, seed=SEED, decision=decision)
     made = site.Site(folder, settings)
     made.add(SCORED, CORPUS, advance=lambda _: None)
     people = {SET.id: {"Alder": 0.5, EVIL: 0.1}}
@@ -118,6 +119,37 @@ def test_a_system_page_is_bounded(tmp_path: Path) -> None:
     build(tmp_path)
     (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
     assert page.read_text(encoding="utf-8").count("<mark>") == 3
+
+
+def test_the_worst_pronouns_have_source_and_reference(tmp_path: Path) -> None:
+    build(tmp_path)
+    (page,) = [path for path in (tmp_path / "systems").iterdir() if "Alder" in path.name]
+    text = page.read_text(encoding="utf-8")
+    shown = embed.show_controls(EVIL).replace("<", "&lt;").replace(">", "&gt;")
+    assert text.count(f'<p class="text source"><span class="tag">source</span><bdi>{shown}</bdi>') == 3
+    assert f'<p class="text reference"><span class="tag">reference</span><bdi>5 {shown}</bdi>' in text
+
+
+def test_the_pages_say_by_what_the_board_decides(tmp_path: Path) -> None:
+    for decision, other in (("score", False), ("preference", True)):
+        folder = tmp_path / decision
+        build(folder, decision=decision)
+        (compared,) = (folder / "compare").iterdir()
+        for path in (folder / "index.html", compared):
+            text = path.read_text(encoding="utf-8")
+            assert "The board decides by the score" in text
+            assert ("`pronmetric compare` decides by preference with this checkpoint" in text) == other
+    rows = (folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+    assert {dict(zip(tables.PAIR_COLUMNS, row.split("\t"), strict=True))["by"] for row in rows[1:]} == {"score"}
+    (testset,) = json.loads((folder / "board.json").read_text(encoding="utf-8"))["testsets"]
+    assert (testset["by"], testset["unit"]) == ("score", "points")
+
+
+def test_the_limits_are_folded_below_the_table(tmp_path: Path) -> None:
+    build(tmp_path)
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert text.index('id="table"') < text.index('<details class="limits">') < text.index('id="years"')
+    assert "It judges pronouns only." in text and "<details open" not in text
 
 
 def test_file_names_are_distinct_whatever_the_case() -> None:

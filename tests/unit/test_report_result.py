@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.results import read
+from pronmetric.results import Verdict, read
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "report"
 
@@ -117,6 +117,7 @@ def test_what_compare_wrote(tmp_path: Path, context: str, expected: list[list[st
     assert [[output.context for output in segment.outputs] for segment in result.segments] == expected
     assert [output.text for output in result.segments[1].outputs] == [f"He met {name}." for name in "xyz"]
     assert [output.score for output in result.segments[1].outputs] == [0.9, 0.5, 0.1]
+    assert result.by == "score" and result.segments[1].verdicts == (Verdict("a", 0.4),) * 3
     assert any("contexts of both systems" in note for note in result.notes) == (context == "crossed")
 
 
@@ -206,6 +207,55 @@ def test_a_broken_comparison_is_refused(tmp_path: Path, path: str, new: Any, sai
     change(path, new)(value)
     with pytest.raises(InputError, match=said):
         read(written(tmp_path, value))
+
+
+def one_entry() -> dict[str, Any]:
+    """What `compare` writes since format 2: of the same texts as `compared`, one entry for each segment."""
+    value = compared("common")
+    segments = []
+    for number in range(3):
+        rows = [row for row in value["segments"] if row["segment"] == number]
+        sides = [(rows[0], "a"), (rows[0], "b"), (rows[1], "b")]
+        segments.append(
+            {
+                **{key: rows[0][key] for key in ("segment", "doc", "source", "reference")},
+                "outputs": [{"text": row[f"{side}_text"], **row[f"{side}_scored"]} for row, side in sides],
+                "pairs": [
+                    {key: row[key] for key in ("better", "difference", "a_decided", "b_decided")} for row in rows
+                ],
+            }
+        )
+    return {**value, "format": 2, "segments": segments, "by": "preference", "unit": "preference"}
+
+
+def test_both_formats_of_compare_are_read_alike(tmp_path: Path) -> None:
+    old, new = (read(written(tmp_path, value)) for value in (compared("common"), one_entry()))
+    assert new.segments == old.segments and new.systems == old.systems and new.pairs == old.pairs
+    assert (old.by, new.by) == ("score", "preference")
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "said"),
+    [
+        ("format", 3, '"format" is 3, expected 1 or 2'),
+        ("format", True, '"format" is true'),
+        ("by", "length", '"by" must be one of score, errors, preference, got "length"'),
+        ("segments.1.segment", 7, 'entry 1: expected "segment" 1, got 7'),
+        ("segments.1.outputs", [], "entry 1: expected 3 outputs and 3 pairs, got 0 outputs and 3 pairs"),
+        ("segments.1.outputs.2", 5, "entry 1, output 2 must be an object, got 5"),
+        ("segments.1.outputs.2.text", "Left.", "entry 1, output 2, pronoun 0: 'He' is not at 0 to 2 of its text"),
+        ("segments.1.pairs.0", None, "entry 1, pair 0 must be an object, got null"),
+        ("segments.1.pairs.0.better", "x", 'entry 1, pair 0: "better" must be "a", "b" or "tie", with a difference'),
+        ("segments.1.pairs.0.difference", None, 'entry 1, pair 0: "better" must be'),
+        ("signature", f"{SIGNATURE}|context_size:{10**30}", "names no context"),
+    ],
+)
+def test_a_broken_comparison_of_format_2_is_refused(tmp_path: Path, path: str, new: Any, said: str) -> None:
+    value = one_entry()
+    change(path, new)(value)
+    with pytest.raises(InputError) as error:
+        read(written(tmp_path, value))
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize(

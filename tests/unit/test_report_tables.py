@@ -110,7 +110,7 @@ def test_the_difference_of_a_pair_has_its_unit_and_the_scores_beside_it() -> Non
     result = content().result
     pairs = (result.pairs[0]._replace(difference=0.17, score_difference=-0.23),)
     table = make("pairs", replace(content(), result=replace(result, by="preference", pairs=pairs)))
-    assert table.header[2:5] == ("A - B (mean preference)", "95 % interval", "score of A - B (points)")
+    assert table.header[2:5] == ("A - B (mean preference)", "95 % interval", "A - B (score, points)")
     assert table.rows[0][2:5] == ("+0.17", "-1.00 to +80.50", "-0.23")
     assert make("pairs", content()).header[2:4] == ("A - B (points)", "95 % interval")
 
