@@ -118,7 +118,7 @@ def train(
     kept = settings.results()
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
     if settings.teacher is not None:
-        kept["teacher"] = files.hash_file(Path(settings.teacher) / files.WEIGHTS)
+        kept["teacher"] = files.hash_weights(Path(settings.teacher))
     manifest = arrow.read_manifest(folder)
     rate, prepared = natural_rate(manifest), Prepared.of(manifest)
     target_language.check(settings, prepared.language)
