@@ -17,6 +17,7 @@ import yaml
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint.locate import CARD
+from pronmetric.checkpoint.shards import hash_weights
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
