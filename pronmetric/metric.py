@@ -37,6 +37,7 @@ from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.nn import packed, quantized
+from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import Occurrence
@@ -53,7 +54,7 @@ INT8 = "int8"
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
 """By name, the type of what is not quantised."""
 PRECISION = "32"
-BATCH_SIZE = {"cpu": 32, "cuda": 1024}
+BATCH_SIZE = {"cpu": 32, "cuda": 1024, "mps": 1024}
 _BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
 _ATTENTION_WINDOW = 256  # texts whose attention is in memory together
@@ -103,7 +104,7 @@ class PronounMetric:
         precision: "32" (also None), "bf16", "16" or "int8". In fp32 a score is the same to 1e-5 whatever the batch,
             the other texts and the hardware; in bf16 and fp16 it may vary by some thousandths. "int8" is for the CPU:
             the encoder is quantised here (some seconds), and scores are some thousandths from those in fp32.
-        gpus: number of GPUs, 0 for the CPU; None uses one if available.
+        gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
             their scores; None ignores them.
 
@@ -146,6 +147,8 @@ class PronounMetric:
             ready = quantized.quantize(model.encoder, calibration.rows(self._collator))
         elif devices == ["cpu"]:
             ready = packed.pack(model.encoder, dtype)
+        elif isinstance(model.encoder, HuggingFaceEncoder):
+            model.encoder.fuse_attention()
         # the head stays in fp32: it costs little, and rounding would affect scores
         model.encoder = model.encoder.to(dtype) if ready is None else ready
         copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
@@ -683,8 +686,14 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
 
 
 def _devices(gpus: int | None) -> list[str]:
-    """The devices to run on; None: one GPU if available, else the CPU."""
+    """The devices to run on; None: one GPU of CUDA if available, else the CPU. Apple's GPU is used only for 1.
+
+    Raises:
+        PronmetricError: more GPUs are wanted than there are.
+    """
     there = torch.cuda.device_count()
+    if gpus == 1 and not there and torch.backends.mps.is_available():
+        return ["mps"]
     wanted = min(1, there) if gpus is None else gpus
     if wanted > there:
         raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")

@@ -112,7 +112,10 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = 
     )
     if gpus:
         model.add_argument(
-            "--gpus", type=numbers.count, metavar="N", help="number of GPUs, 0 for the CPU (default: 1 if available)"
+            "--gpus",
+            type=numbers.count,
+            metavar="N",
+            help="number of GPUs, 0 for the CPU (default: 1 of CUDA if available; 1 also means Apple's)",
         )
     model.add_argument(
         "--precision",

@@ -79,6 +79,14 @@ class HuggingFaceEncoder(nn.Module):
         found.pop("_name_or_path", None)  # its path on the training machine
         return found
 
+    def fuse_attention(self) -> None:
+        """Attend by PyTorch's fused operator from now on, if the architecture has it: less time and memory on a GPU.
+
+        The states stay the same up to the order of sums.
+        """
+        if getattr(self.model, "_supports_sdpa", False):
+            self.model.set_attn_implementation("sdpa")
+
     def forward(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:

@@ -94,7 +94,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     "bulk": [Call("score a --model model", "a", folders=["-o"])],
     "export": [
         Call("--onnx model", "model/config.yaml model/model.safetensors", ["-o"]),
-        Call("model --bits 7 --data data", "model/model.safetensors data/manifest.json", folders=["-o"]),
+        Call("model --bits 7 --data data", "model data", folders=["-o"]),
     ],
     "completion": [Call("bash", "")],
 }

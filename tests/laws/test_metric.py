@@ -103,6 +103,33 @@ def test_several_devices_change_nothing(
     close(metric.predict(records).scores, spread.predict(records, batch_size=2).scores)
 
 
+@pytest.mark.parametrize(
+    ("gpus", "cuda", "mps", "found"),
+    [
+        (None, 0, False, ["cpu"]),
+        (None, 2, False, ["cuda:0"]),
+        (2, 2, True, ["cuda:0", "cuda:1"]),
+        (0, 2, True, ["cpu"]),
+        (None, 0, True, ["cpu"]),  # Apple's GPU is used where it is asked for
+        (1, 0, True, ["mps"]),
+        (1, 1, True, ["cuda:0"]),
+        (2, 0, True, "2 GPUs were requested, but 0 are available"),
+        (1, 0, False, "1 GPUs were requested, but 0 are available"),
+    ],
+)
+def test_devices(
+    gpus: int | None, cuda: int, mps: bool, found: list[str] | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    if isinstance(found, str):
+        with pytest.raises(PronmetricError, match=found):
+            module._devices(gpus)
+    else:
+        assert module._devices(gpus) == found
+        assert all(torch.device(name).type in module.BATCH_SIZE for name in found)
+
+
 def test_each_distinct_text_is_encoded_once(
     metric: PronounMetric, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,18 @@ def test_an_encoder_gives_a_state_for_each_piece(encoder: HuggingFaceEncoder) ->
     assert found.shape == (2, 4, 16) == (2, 4, encoder.width)
 
 
+@pytest.mark.parametrize(("kind", "found"), [("roberta", "sdpa"), ("mpnet", "eager"), ("deberta-v2", "eager")])
+def test_fused_attention_gives_the_same_states_where_there_is_one(kind: str, found: str) -> None:
+    torch.manual_seed(0)
+    encoder = HuggingFaceEncoder.from_config(config_of(kind)).eval()
+    real = torch.arange(4) < tensor([4, 2])[:, None]
+    before = states(encoder, [[5, 6, 7, 8], [9, 10, 1, 1]], [4, 2])[real]
+    encoder.fuse_attention()
+    assert encoder.model.config._attn_implementation == found
+    after = states(encoder, [[5, 6, 7, 8], [9, 10, 1, 1]], [4, 2])[real]
+    torch.testing.assert_close(after, before, atol=1e-4, rtol=0)
+
+
 def test_padding_changes_no_state(encoder: HuggingFaceEncoder) -> None:
     pad = encoder.model.config.pad_token_id or 0
     alone = states(encoder, [[5, 6, 7]], [3])
