@@ -88,7 +88,8 @@ class TranslationModel:
                 config = AutoConfig.from_pretrained(folder, **given)
                 self.is_causal = not config.is_encoder_decoder
                 kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
-                model = kind.from_pretrained(folder, use_safetensors=packed is None, **given)
+                weights = {"use_safetensors": True} if packed is None else _dequantized()
+                model = kind.from_pretrained(folder, **weights, **given)
                 self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
         except _FAILED as error:
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
@@ -226,6 +227,14 @@ def _gguf_file(folder: Path) -> str | None:
         if importlib.util.find_spec(package) is None:
             raise MissingExtra(package, "lm", f"{folder / found[0]}: a GGUF file")
     return found[0]
+
+
+def _dequantized() -> dict[str, Any]:
+    """The arguments that make a plain model of a GGUF file; versions of transformers without `GgufConfig` always do."""
+    import transformers
+
+    kind = getattr(transformers, "GgufConfig", None)
+    return {} if kind is None else {"quantization_config": kind(dequantize=True)}
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
