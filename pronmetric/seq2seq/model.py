@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, redirect_stderr
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,11 +84,12 @@ class TranslationModel:
         logging.disable_progress_bar()  # that of reading the weights
         try:
             # transformers shows a progress bar of its own for a GGUF file
-            with nullcontext() if packed is None else redirect_stderr(io.StringIO()):
+            quiet: AbstractContextManager[Any] = nullcontext() if packed is None else redirect_stderr(io.StringIO())
+            with quiet:
                 config = AutoConfig.from_pretrained(folder, **given)
                 self.is_causal = not config.is_encoder_decoder
                 kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
-                weights = {"use_safetensors": True} if packed is None else _dequantized()
+                weights: dict[str, Any] = {"use_safetensors": True} if packed is None else _dequantized()
                 model = kind.from_pretrained(folder, **weights, **given)
                 self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
         except _FAILED as error:
