@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, redirect_stderr
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,11 +84,13 @@ class TranslationModel:
         logging.disable_progress_bar()  # that of reading the weights
         try:
             # transformers shows a progress bar of its own for a GGUF file
-            with nullcontext() if packed is None else redirect_stderr(io.StringIO()):
+            quiet: AbstractContextManager[Any] = nullcontext() if packed is None else redirect_stderr(io.StringIO())
+            with quiet:
                 config = AutoConfig.from_pretrained(folder, **given)
                 self.is_causal = not config.is_encoder_decoder
                 kind: Any = AutoModelForCausalLM if self.is_causal else AutoModelForSeq2SeqLM
-                model = kind.from_pretrained(folder, use_safetensors=packed is None, **given)
+                weights: dict[str, Any] = {"use_safetensors": True} if packed is None else _dequantized()
+                model = kind.from_pretrained(folder, **weights, **given)
                 self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
         except _FAILED as error:
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
@@ -226,6 +228,14 @@ def _gguf_file(folder: Path) -> str | None:
         if importlib.util.find_spec(package) is None:
             raise MissingExtra(package, "lm", f"{folder / found[0]}: a GGUF file")
     return found[0]
+
+
+def _dequantized() -> dict[str, Any]:
+    """The arguments that make a plain model of a GGUF file; versions of transformers without `GgufConfig` always do."""
+    import transformers
+
+    kind = getattr(transformers, "GgufConfig", None)
+    return {} if kind is None else {"quantization_config": kind(dequantize=True)}
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
