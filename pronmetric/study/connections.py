@@ -46,7 +46,8 @@ class Connections:
         """A connection was opened."""
         self._open.add(new)
         if len(self._open) > self.most:
-            given_up = next(iter(max(self._waiting.values(), key=len))) if self._waiting else new
+            crowd: dict[Connection, None] = max(self._waiting.values(), key=len, default={new: None})
+            given_up = next(iter(crowd))
             self.discard(given_up)
             given_up.transport.abort()
 

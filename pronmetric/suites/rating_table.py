@@ -100,9 +100,7 @@ def _check_header(head: Sequence[str], path: str | Path) -> None:
     if head[0].lower() != "item":
         other = next((name for sign, name in _SEPARATORS.items() if sign in head[0]), None)
         if other is not None:
-            raise InputError(
-                f"has {other} between its cells, expected commas: item,rater1,rater2,...", file=path, line=1
-            )
+            raise InputError(f"has {other} between its cells; {_EXPECTED}, with commas", file=path, line=1)
         raise InputError(f'{_EXPECTED}, got "{",".join(head)[:60]}"', file=path, line=1)
     if len(head) < 3:
         raise InputError(f"{_EXPECTED} with at least two raters, got {len(head) - 1}", file=path, line=1)

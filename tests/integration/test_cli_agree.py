@@ -269,5 +269,5 @@ def test_what_counts_as_missing(
 def test_other_separators_are_named(sign: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.csv").write_text(sign.join(["item", "r1", "r2"]) + "\n" + sign.join("1ab") + "\n")
     assert main(["agree", "--ratings", "t.csv"]) == 1
-    told = f"pronmetric: error: t.csv:1: has {name} between its cells, expected commas: item,rater1,rater2,...\n"
-    assert capsys.readouterr().err == told
+    told = f"has {name} between its cells; expected a header item,rater1,rater2,..., with commas"
+    assert capsys.readouterr().err == f"pronmetric: error: t.csv:1: {told}\n"

@@ -116,7 +116,7 @@ def test_one_line_of_notes_and_warnings(run: Run, sample: Path, tiny_checkpoint:
     untrained, signature = err.splitlines()
     assert signature.startswith("pronmetric: signature: ")
     caveat = "its config.yaml records no training: the scores may be those of random weights"
-    assert untrained == f"pronmetric: checkpoint {tiny_checkpoint()}: {caveat}"
+    assert untrained == f"pronmetric: checkpoint {tiny_checkpoint().name}: {caveat}"
     _, err = run(*files)  # without documents
     assert [line.split(":")[1] for line in err.splitlines()] == [
         " no document ids",
