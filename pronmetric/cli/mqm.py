@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from pronmetric.cli import numbers, options, output, stray
+from pronmetric.cli import numbers, options, output, stray, target_language
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
 from pronmetric.suites import mqm
 from pronmetric.suites.judged_pairs import to_line
 from pronmetric.suites.mqm import Judgement
@@ -42,6 +43,10 @@ def main(argv: Sequence[str]) -> int:
     targets.check([args.pairs, args.pronouns], read=[args.file])
     output.open_stdout()
     judgements = mqm.read(args.file)
+    note = output.Notes(quiet=False)
+    note.begin()
+    distinct = dict.fromkeys(one.text for one in judgements)
+    target_language.check({args.file: distinct}, languages.ENGLISH, note, strict=args.strict)
     reference = None if args.reference == "none" else args.reference
     try:
         context = mqm.contexts(judgements, reference=reference)
@@ -117,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="maximum number of words of an error span (default: %(default)s)",
     )
+    target_language.add_strict(parser)
     pairs = parser.add_argument_group("pairs")
     options.both(
         pairs,

@@ -1,7 +1,7 @@
 """Hyphenated compounds that have a form of the inventory as a part: it-girl, do-it-yourself, us-based.
 
-A glued hyphen can also be a dash ("I saw it-and left") or a stutter ("I-I"), so a compound is one of a list, or us with a
-participle, or has three parts or more that are no repetition and no choice (his-or-her).
+A glued hyphen can also be a dash ("I saw it-and left") or a stutter ("I-I"), so a compound is one of a list, or us with
+a participle, or has three parts or more that are no repetition and no choice (his-or-her).
 """
 
 from __future__ import annotations
