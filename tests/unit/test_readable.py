@@ -59,9 +59,11 @@ def test_spans_are_those_of_the_original() -> None:
 
 
 _PIECES = st.sampled_from(
-    "& amp; apos; #39; lt; < > / b i br p \u02bc ` \u00b4 s He it * ** _ ~~ @@ @-@ \u2581 \u0435 Sh \uff33 \ufb01 \u0301 "
-    "\u00ad !-- --> = \" ' \u043f x= { } \U0001d421".split(" ")
-    + [" ", "\n"]  # noqa: RUF005
+    [
+        *"& amp; apos; #39; lt; < > / b i br p \u02bc ` \u00b4 s He it * ** _ ~~ @@ @-@ \u2581 \u0435 Sh".split(),
+        *"\uff33 \ufb01 \u0301 \u00ad !-- --> = \" ' \u043f x= { } \U0001d421".split(),
+        *(" ", "\n"),
+    ]
 )
 
 
