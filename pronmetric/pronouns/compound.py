@@ -29,7 +29,7 @@ def found(words: Sequence[Word], lower: Sequence[str], index: int) -> str | None
     if len(parts) < 3 or _JOINS.intersection(parts[1:-1]):
         return None
     own = lower[index]
-    place = whole.split("-").index(own) if own in parts else 0
+    place = parts.index(own) if own in parts else 0
     beside = parts[max(place - 1, 0) : place] + parts[place + 1 : place + 2]
     return None if any(own.startswith(part) for part in beside) else whole
 

@@ -28,7 +28,7 @@ def test_literals(text: str, expected: str) -> None:
 
 def test_the_finder_says_why() -> None:
     (verdict,) = explain("Click {it} now")
-    assert (verdict.in_use, verdict.reason) == (False, "part of placeholder")
+    assert (verdict.in_use, verdict.reason) == (False, "placeholder, no running text")
 
 
 def test_a_long_text_is_no_trouble() -> None:
