@@ -23,6 +23,7 @@ from data_prep.survey import Survey, survey
 from data_prep.ties import Ties
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
+from pronmetric.errors import InputError
 from pronmetric.suites import coreference_folder
 
 
@@ -32,7 +33,8 @@ def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner
     `make_aligner` makes another aligner than the agreement EM; `settings.align.backend` names it.
 
     Raises:
-        InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content.
+        InputError: a missing folder, an invalid file, a filter that leaves nothing, an `out` with other content; with
+            `strict`, texts that do not look like the target language.
     """
     settings.check()
     keep = agreement_filter(
@@ -73,7 +75,12 @@ def _survey(settings: Settings, testsets: Sequence[TestSet], plain: English, rep
         context_size=settings.context.size,
         sample_size=settings.align.lines,
         development_lines=(line for doc in plain.of(DEVELOPMENT) for line in doc.lines),
+        language=settings.language,
     )
+    for name, doubt in surveyed.doubts.items():
+        if settings.strict:
+            raise InputError(f"{name}: {doubt}; leave it out with data.exclude, or set strict=false")
+        reporter.note(f"{name}: {doubt}")
     for name, counts in surveyed.counts.items():
         if empty := counts[jsonl.EMPTY]:
             reporter.note(f"{name}: {empty} {jsonl.EMPTY}")

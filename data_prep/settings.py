@@ -107,6 +107,7 @@ class Settings(settings.Settings):
 
     out: Text
     seed: Seed
+    strict: bool
     inventory: Literal["all", "paper"]
     data: Data
     align: Annotated[Learned | Embedding, Field(discriminator="backend")]

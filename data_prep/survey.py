@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from data_prep.documents import EnglishDocument
 from data_prep.splits import DEVELOPMENT, TEST, TRAIN, Copies, SplitRule, Unit, divide, tokens, unit_of
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
+from pronmetric.pronouns.known_words import KnownWords
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document
 
@@ -49,7 +51,8 @@ class Survey:
     splits: of each segment. barred: segments that must not give a pair, as they or their context also occur in another
     split. held_out: texts excluded from development (those of test) and from train (those of test and development).
     was_divided: whether documents were divided between train and development, as one of them had no test set. sample:
-    (reference, output) lines for the aligner. counts: of what was read, by test set.
+    (reference, output) lines for the aligner. counts: of what was read, by test set. doubts: of references and systems,
+    by name, why they do not look like the target language.
     """
 
     splits: dict[SegmentId, str] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Survey:
     documents: list[list[Row]] = field(default_factory=list)
     sample: list[tuple[str, str]] = field(default_factory=list)
     counts: dict[str, Counter[str]] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
 
 
 def survey(
@@ -68,8 +72,9 @@ def survey(
     context_size: int,
     sample_size: int,
     development_lines: Iterable[str],
+    language: Language = ENGLISH,
 ) -> Survey:
-    """Read all test sets once. `development_lines` are further texts excluded from training."""
+    """Read all test sets once. `development_lines` are further texts excluded from training; language: the target."""
     found = Survey()
     by_name: dict[Unit, str] = {}
     sample = _Sample(sample_size, rule.seed)
@@ -78,6 +83,7 @@ def survey(
         counts = found.counts[testset.id] = Counter()
         systems: set[str] = set()
         refs: set[str] = set()
+        known: defaultdict[str, KnownWords] = defaultdict(partial(KnownWords, language))
         for document in discovery.read(testset, tally=counts):
             rows = list(_rows(document, rule.block))
             found.documents.append(rows)
@@ -86,8 +92,11 @@ def survey(
             for segment in document.segments:
                 systems |= segment.hyps.keys()
                 refs |= segment.refs.keys()
+                for name, text in (*segment.refs.items(), *segment.hyps.items()):
+                    known[f"{testset.id}, {name}"].add(text)
                 sample.add((ref, hyp) for ref in segment.refs.values() for hyp in segment.hyps.values())
         counts["references"], counts["systems"] = len(refs), len(systems)
+        found.doubts |= {name: doubt for name, each in known.items() if (doubt := each.doubt()) is not None}
     units = divide(by_name, rule)
     found.was_divided = units is not None
     units = units or by_name

@@ -405,6 +405,8 @@ class PronounMetric:
             found = tuple(p for p in self.language.find(text, words) if p.form in self._forms)
             identity = f"{context}\0{text}" if cache else str(number)
             key = blake2b(identity.encode(), digest_size=16).digest()
+            if not (found and (key in known or key in new)):
+                counts.add_reading(text, context)
             if found and key not in known and key not in new:
                 new[key] = Example(context, text, [(p.start, p.end) for p in found])
             item = SourceItem(source, words, found) if self.source is not None and source is not None else None

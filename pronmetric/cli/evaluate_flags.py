@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import also, by, flag_checks, numbers, options, stray, tie
+from pronmetric.cli import also, by, flag_checks, numbers, options, stray, target_language, tie
 from pronmetric.suites.pair_sets import SHUFFLED
 from pronmetric.suites.prepared_pairs import SPLITS
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
@@ -118,6 +118,7 @@ def parser() -> argparse.ArgumentParser:
     options.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
     options.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
     options.add_notes(files)
+    target_language.add_strict(files)
     return made
 
 

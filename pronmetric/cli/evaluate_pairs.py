@@ -11,7 +11,7 @@ from typing import Any
 from pronmetric.baselines import evaluation, pair_scores
 from pronmetric.baselines.evaluation import Settings
 from pronmetric.cli import by as by_flag
-from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, tie
+from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, target_language, tie
 from pronmetric.cli.pair_json import Scores
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output import targets
@@ -145,6 +145,8 @@ def _score(
     by = by_flag.choose(args, config)
     size = config["context_size"] if args.dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=args.seed))
+    named = {args.dataset or args.pairs: (text.text for text in texts)}
+    target_language.check(named, load.language(args), note, strict=args.strict)
     metric = load.metric(args, note)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.cli import context_flag, load, output
+from pronmetric.cli import context_flag, load, output, target_language
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
@@ -84,6 +84,7 @@ def _score(pronouns: Sequence[LabelledPronoun], args: argparse.Namespace, note: 
     """The model's score of each pronoun; None where the finder finds none."""
     context = context_flag.choose(args, load.config(args), COMMON, note)
     texts = labelled.texts(pronouns, context, seed=args.seed)
+    target_language.check({args.pairs: (text.text for text in texts)}, load.language(args), note, strict=args.strict)
     metric = load.metric(args, note)
     if not metric.probability and args.threshold is None:
         raise PronmetricError(

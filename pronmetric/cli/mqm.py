@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from pronmetric.cli import numbers, options, output, stray
+from pronmetric.cli import numbers, options, output, stray, target_language
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
+from pronmetric.pronouns import languages
 from pronmetric.suites import mqm
 from pronmetric.suites.judged_pairs import to_line
 from pronmetric.suites.mqm import Judgement
@@ -53,6 +54,8 @@ def main(argv: Sequence[str]) -> int:
     for kind in mqm.LEFT_OUT:
         if left_out[kind]:
             note(f"{args.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
+    distinct = dict.fromkeys(one.text for one in judgements)
+    target_language.check({args.file: distinct}, languages.ENGLISH, note, strict=args.strict)
     reference = None if args.reference == "none" else args.reference
     try:
         context = mqm.contexts(judgements, reference=reference)
@@ -132,7 +135,9 @@ def parser() -> argparse.ArgumentParser:
         help="the system whose text is the context; none for no context (default: %(default)s)",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="refuse a file with rows that are no annotation of the translation"
+        "--strict",
+        action="store_true",
+        help="refuse a file with rows that are no annotation of the translation, or whose texts do not look English",
     )
     parser.add_argument(
         "--longest",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import comet_flags, numbers
+from pronmetric.cli import comet_flags, numbers, target_language
 from pronmetric.eval.resampling import SEED
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
@@ -54,6 +54,7 @@ def parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> argparse
     both(output, "to-tsv", metavar="FILE", help="write a table with one pronoun per line")
     both(output, "only-system", action="store_true", help="print only system scores")
     add_notes(output)
+    target_language.add_strict(output)
     comet_flags.add(made, compare=verb == "compare")
     return made
 

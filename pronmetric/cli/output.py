@@ -46,7 +46,16 @@ class Notes:
             self(message)
 
     def lengths(self, counts: Counts) -> None:
-        """Note how many texts were too long for the encoder."""
+        """Note how many texts were changed to read them, and how many were too long for the encoder."""
+        read = {
+            "entities": counts.entities,
+            "odd apostrophes": counts.apostrophes,
+            "odd letters": counts.letters,
+            "mark-up": counts.markup,
+        }
+        if any(read.values()):
+            found = ", ".join(f"{what} in {number}" for what, number in read.items() if number)
+            self(f"read as plain text: {found} texts")
         if counts.cut:
             self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
         if counts.windowed:

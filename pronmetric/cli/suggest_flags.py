@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import context_flag, flag_checks, numbers, options, stray
+from pronmetric.cli import context_flag, flag_checks, numbers, options, stray, target_language
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
@@ -79,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_model(made, seed=False)
     options.add_notes(made)
+    target_language.add_strict(made)
     return made
 
 

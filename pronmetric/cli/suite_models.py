@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Sequence
 
-from pronmetric.cli import load, output
+from pronmetric.cli import load, output, target_language
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.scoring.score import Counts
@@ -36,6 +36,7 @@ def _by_pronmetric(
     if metric.language.code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {metric.language.code}")
+    target_language.check({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options
+from pronmetric.cli import numbers, options, target_language
 from pronmetric.cli.suite_export import add_set
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.seq2seq.concatenation import MANY, MODES, NONE
@@ -76,6 +76,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
     files.add_argument("--plot", metavar="FILE", help="plot accuracy by distance (.png or .svg)")
     files.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    target_language.add_strict(files)
     made.set_defaults(run=run, made=made)
 
 

@@ -1,7 +1,7 @@
 """Hyphenated compounds that have a form of the inventory as a part: it-girl, do-it-yourself, us-based.
 
-A glued hyphen can also be a dash ("I saw it-and left") or a stutter ("I-I"), so a compound is one of a list, or us with a
-participle, or has three parts or more that are no repetition and no choice (his-or-her).
+A glued hyphen can also be a dash ("I saw it-and left") or a stutter ("I-I"), so a compound is one of a list, or us with
+a participle, or has three parts or more that are no repetition and no choice (his-or-her).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def found(words: Sequence[Word], lower: Sequence[str], index: int) -> str | None
     if len(parts) < 3 or _JOINS.intersection(parts[1:-1]):
         return None
     own = lower[index]
-    place = whole.split("-").index(own) if own in parts else 0
+    place = parts.index(own) if own in parts else 0
     beside = parts[max(place - 1, 0) : place] + parts[place + 1 : place + 2]
     return None if any(own.startswith(part) for part in beside) else whole
 

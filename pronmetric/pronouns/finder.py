@@ -81,7 +81,10 @@ def explain(text: str, words: Sequence[Word] | None = None) -> tuple[Verdict, ..
         if form is None:
             continue
         part = part_at(parts, judged[index].start)
-        in_use_, reason = usage.judge(form, seen, judged, lower, index) if part is None else (False, f"part of {part}")
+        if part is None:
+            in_use_, reason = usage.judge(form, seen, judged, lower, index)
+        else:
+            in_use_, reason = False, f"{part}, no running text"
         verdicts.append(
             Verdict(Occurrence(index, word.start, word.end, text[word.start : word.end], form), in_use_, reason)
         )

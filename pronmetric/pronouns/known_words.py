@@ -1,7 +1,7 @@
 """Whether texts are in the language in which they are scored, by the share of words that its tables know.
 
-English texts are full of function words and pronouns (`tables/lexicon.en.tsv`); other languages have tables of pronouns.
-Texts are doubted only where the figures leave no doubt, as odd texts (lists, names, code) have few known words too:
+English texts are full of function words and pronouns (`tables/lexicon.en.tsv`); other languages have tables of
+pronouns. Texts are doubted only where the figures leave no doubt, as lists, names and code have few known words too:
 
 - most words are in another script;
 - English: fewer than `LEAST` of the words are known, and other languages know more of them or there are `MANY` words;
@@ -9,8 +9,8 @@ Texts are doubted only where the figures leave no doubt, as odd texts (lists, na
 
 What other languages know are their tables and the lexicon's foreign words, without the words of the own language.
 
-Measured: of whole files, 42 to 65 % of the words are known in 218 English ones (WMT21 to 23 references, 12 M words of
-documents), 0 to 7 % in those of 11 other languages. benchmarks/pronoun-finder.md has the figures for groups of six lines.
+Measured: in English files (WMT21 to 23 references, 12 M words of documents) 42 to 65 % of the words are known, in those
+of 11 other languages 0 to 7 %. benchmarks/pronoun-finder.md has the figures for groups of six lines.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWEST, MANY, ENOUGH = 20, 200, 20_000
 """Words: fewer are not judged; enough to judge without a rival; those that are read of a file."""
 LEAST = 0.15  # between the 1 % quantiles: 24 % of six English lines, 16 % of six lines in another language
 MOST_ENGLISH = 0.30  # in other languages at most 16 % of six lines
-_FOREIGN, _RATIO = 0.05, 3.0  # lists of English names have up to 2 % of words like "la" and "al"
+_FOREIGN, _FEWEST_FOREIGN, _RATIO = 0.05, 3, 3.0  # names have words like "la" and "al"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00c0-\u024f\u1e00-\u1eff]")
 
@@ -69,10 +69,10 @@ class KnownWords:
         if 2 * self._other_script > words:
             return f"{said}, {self._other_script} are in another script"
         if own == ENGLISH.code:
-            other = foreign > known and foreign >= _FOREIGN * words
+            other = foreign > known and foreign >= max(_FEWEST_FOREIGN, _FOREIGN * words)
             doubted = known < LEAST * words and (other or words >= MANY)
         else:
-            other = foreign > _RATIO * known and foreign >= _FOREIGN * words
+            other = foreign > _RATIO * known and foreign >= max(_FEWEST_FOREIGN, _FOREIGN * words)
             doubted = other or english >= MOST_ENGLISH * words
         more = f", {english} in en" if english > known else f", {foreign} in other languages" if foreign > known else ""
         return f"{said}{more}" if doubted else None
@@ -81,7 +81,8 @@ class KnownWords:
 def doubt(texts: Iterable[str], own: Language) -> str | None:
     """Why the texts do not look like the language `own`; None where they may be in it.
 
-    >>> doubt(["Er sagte, dass sie ihm ihr Buch gegeben hat, und er liest es ihr vor, wenn sie ihn darum bittet."], ENGLISH)
+    >>> text = "Er sagte, dass sie ihm ihr Buch gegeben hat, und er liest es ihr vor, wenn sie ihn darum bittet."
+    >>> doubt([text], ENGLISH)
     'do the texts look like en? 0 of 20 words are known in en, 10 in other languages'
     """
     sample = KnownWords(own)
@@ -98,7 +99,7 @@ def _tables(own: Language) -> tuple[frozenset[str], frozenset[str], frozenset[st
     others = {*codes(), *source_languages()} - {own.code}
     tables = [_forms(closed_class(code).pronouns) for code in others]
     tables += [_forms(language(code).forms) for code in others if code in codes()]
-    foreign = LEXICON["foreign_word"].union(*tables) if own.code == ENGLISH.code else frozenset().union(*tables)
+    foreign = _forms(LEXICON["foreign_word"]).union(*tables) if own.code == ENGLISH.code else frozenset().union(*tables)
     return known, english - known, foreign - known - english
 
 

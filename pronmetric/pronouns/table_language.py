@@ -125,7 +125,7 @@ class TableLanguage:
             at += size
 
     def find(self, text: str, words: Sequence[Word] | None = None) -> tuple[Occurrence, ...]:
-        """Every word with a form of the table outside literals (`text.literals`); an elided form (c') includes its apostrophe.
+        """Every word with a form of the table, but in literals; an elided form (c') includes its apostrophe.
 
         >>> from pronmetric.pronouns.languages import language
         >>> [(o.text, o.form) for o in language("fr").find("C'est elle.")]

@@ -1,8 +1,8 @@
 """Whether a form of the inventory is a pronoun in use. Rules over the neighbouring words; in doubt it is one.
 
-Any form can be a part of a compound (`do-it-yourself`), a field of a template or a word of another language. Only that,
-i, us, it, who, me, mine, he and she can be something else: a complementizer, a numeral or initial, a name in capitals
-(`capitals`), a noun. The arguments of each rule: the text, its words, the same words lower-cased, the index of the word.
+Any form can be a part of a compound (`compound`), and some a word of another language (`foreign`). Only that, i, us,
+it, who, me, mine, he and she can be something else: a complementizer, a numeral or initial, a name in capitals
+(`capitals`), a noun. The arguments of each rule: the text, its words, the same lower-cased, the index of the word.
 """
 
 from __future__ import annotations

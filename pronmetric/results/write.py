@@ -134,4 +134,8 @@ def counts_entry(counts: Counts) -> dict[str, int]:
         "windowed": counts.windowed,
         "surplus": counts.surplus,
         "unread": counts.unread,
+        "entities": counts.entities,
+        "apostrophes": counts.apostrophes,
+        "letters": counts.letters,
+        "markup": counts.markup,
     }

@@ -21,6 +21,7 @@ from pronmetric.alignment.source import Evidence
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.signature import Signature
+from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 
 
@@ -128,6 +129,9 @@ class Counts:
     overlapping windows, each pronoun scored once. surplus: texts with more pronouns than the paper's head has slots;
     those beyond them have a score but no weight in the segment's. unread: texts with words whose ends the encoder does
     not read.
+
+    entities, apostrophes, letters, markup: texts, with a pronoun or without, in which or in whose context such was read
+    as plain text (`pronmetric.text.readable`).
     """
 
     encoded: int = 0
@@ -135,6 +139,15 @@ class Counts:
     windowed: int = 0
     surplus: int = 0
     unread: int = 0
+    entities: int = 0
+    apostrophes: int = 0
+    letters: int = 0
+    markup: int = 0
+
+    def add_reading(self, *texts: str) -> None:
+        """Count a text, with its context, by what was changed to read it."""
+        for kind in frozenset[str]().union(*(readable(text).changes for text in texts)):
+            setattr(self, kind, getattr(self, kind) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Literals: the parts of a text that are no running text, in which no word is a pronoun.
 
-They are placeholders of localised texts ({it}, %it, $it, <it-name>), addresses and file names (it.com, who.txt, /etc/it), and code
-(self.it, it.next(), lang=it, do_it). Web and mail addresses and handles are words by themselves (`pronmetric.text.words`).
-In doubt a part is running text: "he/she", "left.He" and "the company(it was sold)" are.
+They are placeholders of localised texts ({it}, %it, $it, <it>), addresses and file names (it.com, who.txt, /etc/it),
+and code (self.it, it.next(), lang=it, do_it). Web and mail addresses and handles are words by themselves
+(`pronmetric.text.words`). In doubt a part is running text: "he/she", "left.He" and "the company(it was sold)" are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LITERAL = re.compile(
       | \\it\b                                              # the italics of LaTeX
     )
   | (?P<address>
-        (?<![\w.@/-])[\w-]+(?:\.[\w-]+)*\.(?:{_DOMAINS})(?![\w@]|\.\w)(?:/[\w./?=&%\#+-]*)?   # it.com, who.txt
+        (?<![\w.@/-])[\w-]+(?:\.[\w-]+)*\.(?:{_DOMAINS})(?![\w@]|\.\w)(?:[/?\#][\w./?=&%\#+-]*[\w/])?  # it.com
       | (?<![^\s"'(])(?:[A-Za-z]:|~|\.{{1,2}})?(?:[/\\][\w.-]+){{2,}}                      # /etc/it, C:\\it\\x
     )
   | (?P<code>

@@ -44,14 +44,14 @@ _LOOK_ALIKE = str.maketrans(
     "aeopcyxisjABEKMHOPCTYXISJoABEZHIKMNOPTYX",
 )
 _INLINE = frozenset(
-    "a abbr b bdi bdo big bpt bx cite code data del dfn em ept ex font g hi i ins it kbd mark mrk ph q s samp small span "
-    "strike strong sub sup time tt u ut v var wbr x".split()
+    "a abbr b bdi bdo big bpt bx cite code data del dfn em ept ex font g hi i ins it kbd mark mrk ph q s samp small "
+    "span strike strong sub sup time tt u ut v var wbr x".split()
 )
 """Elements of HTML, TMX, XLIFF and MQM that do not break a line."""
 _BLOCK = frozenset(
     "address article aside audio blockquote body br button canvas caption center dd details dialog div dl dt embed "
-    "fieldset figcaption figure footer form frame h1 h2 h3 h4 h5 h6 head header hr html iframe img input label legend li "
-    "link main map meta nav object ol optgroup option output p para picture pre script section select seg source "
+    "fieldset figcaption figure footer form frame h1 h2 h3 h4 h5 h6 head header hr html iframe img input label legend "
+    "li link main map meta nav object ol optgroup option output p para picture pre script section select seg source "
     "style summary table tbody td textarea tfoot th thead title tr track ul video".split()
 )
 

@@ -15,7 +15,7 @@ from pronmetric.text import streams, strict_json
 from pronmetric.text.context import Text, refuse_unprintable, text_of
 from pronmetric.text.lines import decode_lines, iter_lines
 
-_AHEAD = 4096
+AHEAD = 4096
 
 
 class Record(NamedTuple):
@@ -40,10 +40,10 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
     shown_name = streams.STDIN if name == "-" else name
     lines = decode_lines(streams.stdin(), file=shown_name, kept=False) if name == "-" else iter_lines(name, kept=False)
     records = _parse(lines, shown_name, with_source)
-    ahead = list(islice(records, _AHEAD))
+    ahead = list(islice(records, AHEAD))
     if not ahead:
         raise InputError("is empty; expected one JSON object a line", file=shown_name)
-    return chain(ahead, records), len(ahead) if len(ahead) < _AHEAD else None
+    return chain(ahead, records), len(ahead) if len(ahead) < AHEAD else None
 
 
 def parse(text: str, *, file: str, line: int) -> Any:

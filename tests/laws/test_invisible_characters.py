@@ -85,4 +85,4 @@ def test_the_rows_of_an_encoder_are_those_of_what_is_seen(metric: PronounMetric)
 
 def test_visible_text_is_left_as_it_is() -> None:
     text = "\u201cIt\u2019s ours\u201d \u2014 \u00fcber 5 \u20ac \U0001f600"
-    assert readable(text) == (text, None, None)
+    assert readable(text) == (text, None, None, frozenset())
