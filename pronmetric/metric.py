@@ -17,6 +17,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
 from math import fsum, inf
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -668,9 +669,9 @@ def _checked_docs(docs: object, number: int) -> list[Hashable] | None:
 
 
 def _checked_tie(tie: object) -> float:
-    if isinstance(tie, bool | str) or not hasattr(tie, "__float__") or not 0 <= (found := float(tie)) < inf:
+    if not isinstance(tie, Real) or isinstance(tie, bool) or not 0 <= float(tie) < inf:
         raise PronmetricError(f'expected "auto" or a finite number from 0 as tie, got {tie!r}')
-    return found
+    return float(tie)
 
 
 def _type(value: object) -> str:

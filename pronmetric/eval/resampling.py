@@ -63,8 +63,8 @@ def percentile_interval(
     """The expanded percentile interval of a figure, from its values in resamples of so many `units`, from 2.
 
     The percentiles are those of Student's t with the variance's n / (n - 1), since plain ones are too narrow with few
-    units (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 3.2). None if all values are equal: an
-    interval without width is none.
+    units (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 3.2). None if all values are
+    equal: an interval without width is none.
     """
     reach = student.quantile((1 + level) / 2, units - 1) * math.sqrt(units / (units - 1))
     outside = NormalDist().cdf(-reach)

@@ -69,7 +69,7 @@ def test_a_copy_of_a_checkpoint_that_has_changed_is_refused(
     content = pickle.dumps(PronounMetric.from_pretrained(folder, gpus=0))
     weights = {name: value + 1 for name, value in load_file(folder / WEIGHTS).items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-    with pytest.raises(PronmetricError, match="a copy of a metric loads its checkpoint again, but .*mine has changed"):
+    with pytest.raises(PronmetricError, match=r"a copy of a metric loads its checkpoint again, but .*mine has changed"):
         pickle.loads(content)
 
 
