@@ -87,7 +87,11 @@ def test_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "## Confusions" in text and "| she | they |" in text and "signature: model:default" in text
     assert report(RESULT, "-o", tmp_path / "t.tex", "--show", "systems", "--quiet") == 0
     text = (tmp_path / "t.tex").read_text(encoding="utf-8")
-    assert "  system-a.txt & 95.57 & 93.79 to 97.17 & 88 & 34 & 37 \\\\\n" in text and "Confusions" not in text
+    assert "    system-a.txt & \\textbf{95.57} & 93.79 to 97.17 & 88 \\\\\n" in text and "Confusions" not in text
+    assert "% columns left out, which --columns can choose: segments_with_pronoun segments\n" in text
+    columns = ["--columns", "segments", "system", "--show", "systems", "--quiet"]
+    assert report(RESULT, "-o", tmp_path / "t.tex", *columns) == 0
+    assert "    37 & system-a.txt \\\\\n" in (tmp_path / "t.tex").read_text(encoding="utf-8")
     assert report(RESULT, "-o", tmp_path / "p.tsv", "--no-model", "--quiet") == 0
     rows = [line.split("\t") for line in (tmp_path / "p.tsv").read_text(encoding="utf-8").splitlines()]
     assert {len(row) for row in rows} == {10}
@@ -121,6 +125,8 @@ def test_a_missing_extra_is_reported(
         (["-o", "x.svg", "--show", "pronouns"], "is a table, not a plot"),
         (["-o", "x.html", "--no-model", "--model", "m"], "cannot be used with"),
         (["-o", "x.md", "--title", "t"], "--title is for the web page"),
+        (["-o", "x.md", "--columns", "system"], "--columns is for one table: give --show NAME"),
+        (["-o", "x.html", "--columns", "system"], "--columns is for one table"),
         (["-o", "x.html", "--format", "pdf"], "invalid choice"),
         (["-o", "x.pdf"], "expected one of the suffixes .html, .htm, .md, .tsv, .tex, .png, .svg, got .pdf"),
         (["-o", "x"], "got none; or choose with --format"),
