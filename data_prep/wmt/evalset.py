@@ -22,6 +22,7 @@ from typing import NamedTuple
 from data_prep.wmt.jsonl import REFERENCE, parse_record, text_of
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
+from pronmetric.suites.evalset_scores import domain_and_document
 from pronmetric.text.lines import iter_lines
 
 PREFIX = "evalset-"
@@ -193,21 +194,17 @@ def _texts(part: Part, tally: Counter[str]) -> Iterator[str | None]:
 
 def _extents(lines: list[str], *, file: Path) -> list[Extent]:
     """The documents of a `.docs` file, with their domains."""
-    pairs = []
-    for number, line in enumerate(lines, start=1):
-        fields = line.split()
-        if len(fields) != 2:
-            raise InputError(f"expected DOMAIN and DOCUMENT, got {len(fields)} fields", file=file, line=number)
-        pairs.append((fields[1], fields[0]))
+    pairs = [domain_and_document(text, file=file, line=number) for number, text in enumerate(lines, start=1)]
     found: dict[str, Extent] = {}
     number = 1
-    for doc, run in groupby(pairs, key=lambda pair: pair[0]):
-        domains = [domain for _, domain in run]
+    for doc, run in groupby(pairs, key=lambda pair: pair[1]):
+        domains = [domain for domain, _ in run]
         if doc in found:
             message = f"document {doc!r} comes back after another one; the lines of a document must be consecutive"
             raise InputError(message, file=file, line=number)
         if len(set(domains)) > 1:
-            raise InputError(f"document {doc!r} is in several domains: {', '.join(sorted(set(domains)))}", file=file)
+            message = f"document {doc!r} is in several domains: {', '.join(sorted(set(domains)))}; expected one"
+            raise InputError(message, file=file, line=number)
         found[doc] = Extent(doc, len(domains), domains[0])
         number += len(domains)
     return list(found.values())

@@ -83,13 +83,20 @@ def read_groups(human: str | Path, *, unit: Literal["documents", "domains"]) -> 
             "or give SCORES as a file of mt-metrics-eval of the same level",
             file=human,
         )
-    groups = []
-    for number, line in _lines(docs):
-        fields = line.split()
-        if len(fields) != 2:
-            raise InputError(f"expected DOMAIN and DOCUMENT, got {len(fields)} fields", file=docs, line=number)
-        groups.append(fields[unit == "documents"])
-    return groups
+    found = [domain_and_document(line, file=docs, line=number) for number, line in _lines(docs)]
+    return [document if unit == "documents" else domain for domain, document in found]
+
+
+def domain_and_document(text: str, *, file: str | Path, line: int) -> tuple[str, str]:
+    """The domain and the document in a line of a `.docs` file; further fields are ignored, as mt-metrics-eval does.
+
+    Raises:
+        InputError: there are fewer than two fields.
+    """
+    fields = text.split()
+    if len(fields) < 2:
+        raise InputError(f"expected DOMAIN and DOCUMENT, got {len(fields)} fields", file=file, line=line)
+    return fields[0], fields[1]
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:

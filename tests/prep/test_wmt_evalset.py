@@ -144,7 +144,7 @@ def test_english_sources(tmp_path: Path) -> None:
         (
             "documents/de-en.docs",
             "news a\nmail a\nnews b\n",
-            r"de-en\.docs: document 'a' is in several domains: mail, news",
+            r"de-en\.docs:1: document 'a' is in several domains: mail, news",
         ),
         ("documents/de-en.docs", "news a\n", r":2: .*lines, but .* has "),
         ("sources/de-en.txt", "x\n[No translation supplied]\ny\n", r"de-en\.txt:2: .* expected a source"),
@@ -157,6 +157,11 @@ def test_english_sources(tmp_path: Path) -> None:
 def test_a_fault_is_named_with_file_and_line(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(write(tmp_path / "wmt32", **{name: content}))
+
+
+def test_further_fields_of_docs_are_ignored(tmp_path: Path) -> None:
+    documents = read(write(tmp_path / "wmt32", **{"documents/de-en.docs": "news a 1\nnews a 2\nmail b 3\n"}))
+    assert [document.doc for document in documents] == ["a", "b"]
 
 
 def test_one_folder_alone_is_no_test_set(tmp_path: Path) -> None:
