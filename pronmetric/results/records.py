@@ -107,7 +107,8 @@ class Pair(NamedTuple):
     """Two systems (indices): their difference, above 0 if `a` is better, its interval and its significance.
 
     The difference is in the unit of what decides (`SYSTEM_UNITS`); score_difference is that of the scores.
-    p_randomisation, p_t: Holm-adjusted, None if not given. units: documents or segments (`resampled`); None if not given.
+    p_randomisation, p_t: Holm-adjusted, None if not given. units: documents or segments (`resampled`), None if not
+    given.
     """
 
     a: int
