@@ -172,8 +172,8 @@ class _Window:
         role = self._one(known.roles["any"])
         mentioned = False
         for mention in mentions:
-            sentence, words = self._words(mention)
-            text = [word.text for word in words]
+            sentence, inside = self._words(mention)
+            text = [word.text for word in inside]
             if mention.start in own or (len(text) == 1 and text[0].lower() in FORMS):
                 continue
             if self._is_name(text):
@@ -187,7 +187,7 @@ class _Window:
             else:
                 raise Unclean("other kind of mention")
             mentioned = True
-            edits[sentence].append(Edit(words[0].start, words[-1].end, new))
+            edits[sentence].append(Edit(inside[0].start, inside[-1].end, new))
         return Person(dict(pronouns), dict(edits))
 
     def _words(self, mention: Mention) -> tuple[int, Sequence[Word]]:

@@ -37,10 +37,14 @@ Human = Mapping[str, Mapping[str, float]]
 
 
 class Named(Protocol):
-    """A test set: its id, its year if known, its language pair."""
+    """A test set: its id and name, its year if known, its language pair."""
 
     @property
     def id(self) -> str:  # noqa: D102
+        ...
+
+    @property
+    def name(self) -> str:  # noqa: D102
         ...
 
     @property

@@ -93,8 +93,8 @@ def systems(result: Result) -> Table:
     )
     headings = [cell for key in rates for cell in (key.replace("_", " "), "95 % interval")]
     header = ("system", "score", "95 % interval", "pronouns", "segments with one", "segments", *headings, *older)
-    keys = ("system", "score", "score_interval", "pronouns", "segments_with_pronoun", "segments")
-    keys = (*keys, *(name for key in rates for name in (key, f"{key}_interval")), *older)
+    first = ("system", "score", "score_interval", "pronouns", "segments_with_pronoun", "segments")
+    keys = (*first, *(name for key in rates for name in (key, f"{key}_interval")), *older)
     shown = [key for key in rates if key != "errors_per_1000_words"]
     return Table(
         "Systems",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import pronmetric
 from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.files import Checkpoint
@@ -13,9 +15,10 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, tie_threshold
+from pronmetric.training import card, decision, recipe, tie_threshold
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
 from pronmetric.training.datamodule import Labeller
+from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.recipe import ROUNDED
 
@@ -62,7 +65,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
         raise InputError(
             f"expected data of {language.code}, the language of the checkpoint, got {there.code}", file=data
         )
-    training = {**config["training"]}
+    training, usual = {**config["training"]}, recipe.default("train")
     if loaded.model.probability:
         fit = on_references(
             loaded.model,
@@ -73,12 +76,15 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
             language=language,
             rate=natural_rate(manifest),
             seed=training.get("seed", 1),
+            most=usual["data.calibrate"],
+            dtype=torch.bfloat16,
             progress=True,
         )
         if fit is not None:
             training["calibration"] = _after(recorded(config), fit)._asdict()
     labeller = Labeller(loaded.collator, forms=forms, language=language)
-    choice = decision.choose(loaded.model, labeller, data, context=context, progress=True)
+    pairs = PairScorer(loaded.model, labeller, dtype=torch.bfloat16)
+    choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)
     table = ConfusionTable.load(data / "confusion.json", forms=language.forms)
     config = tie_threshold.add_to_config({**config, "training": training}, tie, table)
