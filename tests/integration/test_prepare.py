@@ -85,6 +85,17 @@ def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
     assert "wmt-system" not in found["passages_development"]["source"]
 
 
+def test_pairs_in_which_only_the_context_decides_are_counted(prepared: Path) -> None:
+    found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
+    counts = found["counts"]["fidelity"]
+    assert found["config"]["fidelity"] == {"passages": 30, "ties": 0.4}
+    for split, number in (("train", 30), ("development", 3)):
+        rows = arrow.read_pairs(prepared, f"fidelity_{split}")
+        kinds = counts[split]["kept"]["frames"]
+        assert sum(kinds.values()) == len(rows) == found["splits"][f"fidelity_{split}"]["rows"] == number
+        assert {kind: list(rows["kind"]).count(kind) for kind in kinds} == kinds
+
+
 def test_pairs_are_what_they_say(prepared: Path) -> None:
     pairs = [arrow.to_pair(row) for split in ("train", "development") for row in arrow.read_pairs(prepared, split)]
     assert len({(p.kind, p.better, p.worse) for p in pairs}) == len({p.id for p in pairs}) == len(pairs)
