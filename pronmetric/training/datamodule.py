@@ -587,19 +587,16 @@ class PronounData(pl.LightningDataModule):
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
         tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
-        kinds = [natural] if objective.system_share is None else [system, natural & ~system]
-        shares = [1.0] if objective.system_share is None else [objective.system_share, 1 - objective.system_share]
+        share, ties = objective.system_share, objective.fidelity.ties
+        kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
-            (1 - objective.fidelity.share, kinds, shares),
-            (objective.fidelity.share, [tie, ~natural & ~tie], [objective.fidelity.ties, 1 - objective.fidelity.ties]),
+            *_shares(kinds, 1 - objective.fidelity.share),
+            *_shares([(tie, ties), (~natural & ~tie, 1 - ties)], objective.fidelity.share),
         ]
-        weights, uniform = np.ones(len(pieces)), True
-        for share, masks, parts in groups:
-            there = [(mask, part) for mask, part in zip(masks, parts, strict=True) if mask.any()]
-            uniform &= len(there) < 2 and not (there and natural.any() and not natural.all())
-            for mask, part in there:
-                weights[mask] = share * part / sum(part for _, part in there) / pieces[mask].sum()
-        return None if uniform else weights
+        weights = np.zeros(len(pieces))
+        for mask, part in groups:
+            weights[mask] = part / pieces[mask].sum()
+        return weights if len(groups) > 1 else None
 
     def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
         """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
@@ -696,6 +693,12 @@ def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
             lengths[at] = int(letters / letters_per_piece) + 6
             at += 1
     return lengths
+
+
+def _shares(kinds: Sequence[tuple[np.ndarray, float]], total: float) -> list[tuple[np.ndarray, float]]:
+    """The kinds of which there are any rows, with their shares scaled to sum to `total`."""
+    there = [(mask, share) for mask, share in kinds if mask.any()]
+    return [(mask, total * share / sum(share for _, share in there)) for mask, share in there]
 
 
 def concatenate(parts: Sequence[Any]) -> Any:

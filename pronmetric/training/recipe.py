@@ -38,6 +38,8 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "whole_files": "splits.whole_files",
     "pieces": "passages.pieces",
     "outputs": "passages.outputs",
+    "fidelity.passages": "fidelity.passages",
+    "fidelity.ties": "fidelity.ties",
     "seed": "seed",
 }
 _PATHS = ("init", "teacher", "encoder.name", "encoder.options", "encoder.weights", "encoder.vectors", "encoder_cache")
@@ -66,6 +68,7 @@ def _prepare(manifest: Mapping[str, Any]) -> str:
     """The line of `prepare`: the kinds of input that the manifest lists, and the settings that are not the default."""
     inputs, config = manifest.get("inputs", {}), manifest.get("config", {})
     found = {**config, **config.get("rule", {}), "seed": config.get("seed")}
+    found |= flat({"fidelity": config.get("fidelity", {})})
     usual = default("prepare") | {f"data.{key}": value for key, value in default("data/wmt").items()}
     words = [override for name, override in _FOLDERS.items() if name in inputs]
     aligner = str(found.get("align_backend") or usual["align"])

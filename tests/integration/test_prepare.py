@@ -85,6 +85,17 @@ def test_it_is_read_by_datasets_and_split_by_test_set(prepared: Path) -> None:
     assert "wmt-system" not in found["passages_development"]["source"]
 
 
+def test_pairs_in_which_only_the_context_decides_are_counted(prepared: Path) -> None:
+    found = json.loads((prepared / "manifest.json").read_text(encoding="utf-8"))
+    counts = found["counts"]["fidelity"]
+    assert found["config"]["fidelity"] == {"passages": 30, "ties": 0.4}
+    for split, number in (("train", 30), ("development", 3)):
+        rows = arrow.read_pairs(prepared, f"fidelity_{split}")
+        kinds = counts[split]["kept"]["frames"]
+        assert sum(kinds.values()) == len(rows) == found["splits"][f"fidelity_{split}"]["rows"] == number
+        assert {kind: list(rows["kind"]).count(kind) for kind in kinds} == kinds
+
+
 def test_pairs_are_what_they_say(prepared: Path) -> None:
     pairs = [arrow.to_pair(row) for split in ("train", "development") for row in arrow.read_pairs(prepared, split)]
     assert len({(p.kind, p.better, p.worse) for p in pairs}) == len({p.id for p in pairs}) == len(pairs)
@@ -201,7 +212,7 @@ def test_one_pair_of_a_new_year_alone_and_no_english(
 ) -> None:
     out = tmp_path / "out"
     given = [f"data.wmt={wmt_sample}", "data.pairs=[de-en]", "data.exclude=[]", f"out={out}"]
-    assert command.main(["prepare", *given]) == 0
+    assert command.main(["prepare", *given, "fidelity.passages=20"]) == 0
     told = capsys.readouterr()
     assert "documents are divided, splits.development_share=0.1" in told.err
     docs = {split: set(arrow.read_pairs(out, split)["doc"]) for split in ("train", "development")}
@@ -388,7 +399,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def without_tests(older: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("without") / "out"
     given = [f"data.wmt=[{older / 'wmt'},{older / 'more'}]", f"data.english={older / 'english'}", f"out={out}"]
-    assert command.main(["prepare", *given, "splits.english_share=0.5"]) == 0
+    assert command.main(["prepare", *given, "splits.english_share=0.5", "fidelity.passages=20"]) == 0
     return out
 
 
@@ -443,7 +454,8 @@ def test_annotated_documents_are_held_out_with_their_text(
     names: dict[str, dict[str, list[str]]] = {}
     for share in ("0.0", "1.0"):
         out = tmp_path / share
-        assert command.main(["prepare", *given, f"splits.english_share={share}", f"out={out}"]) == 0
+        overrides = [f"splits.english_share={share}", "fidelity.passages=20", f"out={out}"]
+        assert command.main(["prepare", *given, *overrides]) == 0
         names[share] = {s: arrow.read_passages(out, s)["doc"][:] for s in arrow.COREFERENCE_SPLITS}
     assert names["0.0"] == {"coreference_train": ["OWN_cat"], "coreference_development": ["OWN_bridge"]}  # not in it
     assert names["1.0"] == {"coreference_train": [], "coreference_development": ["OWN_cat", "OWN_bridge"]}

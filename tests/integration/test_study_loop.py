@@ -31,7 +31,7 @@ def test_pronoun_pairs_of_a_study_become_training_data(
     first, study, given = str(tmp_path / "first"), str(tmp_path / "study"), tmp_path / "answers"
     table, second, out = str(tmp_path / "table.tsv"), tmp_path / "second", tmp_path / "run"
     votes = str(tmp_path / "pairs.jsonl")
-    data = [f"data.wmt={wmt_sample}", "data.exclude=[]"]
+    data = [f"data.wmt={wmt_sample}", "data.exclude=[]", "fidelity.passages=20"]
     assert main(["prepare", *data, f"out={first}"]) == 0
     assert main(["study", "sample", first, "-o", study, "--items", "60", "--balance", "level", "--quiet"]) == 0
     assert main(["study", "simulate", study, "-o", str(given), "--errors", "0.02"]) == 0

@@ -18,12 +18,13 @@ MANIFEST: dict[str, Any] = {
         "rule": {"development": ["wmt23"], "test": ["wmt14", "wmt22:de-en"], "development_share": 0.1, "seed": 1},
         "pieces": 128,
         "outputs": 8,
+        "fidelity": {"passages": 500, "ties": 0.4},
         "seed": 1,
     },
 }
 PREPARE = (
     "pronmetric prepare data.wmt=WMT data.english=ENGLISH context.size=3 'splits.test=[wmt14,wmt22:de-en]' "
-    "passages.outputs=8 out=PREPARED"
+    "passages.outputs=8 fidelity.passages=500 out=PREPARED"
 )
 
 

@@ -181,6 +181,17 @@ NOT_READ = [
     ("train", ["objective.corruption.flip=0.1"], "flip: renamed to objective.corruption.gender_swap"),
     ("train", ["states=s"], "states: renamed to encoder_cache"),
     ("train", ["column=minilm"], "column: renamed to table4/setup"),
+    ("train", ["objective.fidelity.ties=0.5"], "objective.fidelity.ties is not read with objective.fidelity.share=0"),
+    (
+        "train",
+        ["objective.fidelity.share=0.5", "context=none"],
+        "objective.fidelity.share is not read with context=none",
+    ),
+    (
+        "prepare",
+        ["data.target=de", "fidelity.ties=0.5"],
+        "fidelity.ties is not read with data.target=de: it is for Eng",
+    ),
     ("prepare", ["filter.min_agreement=0.5"], "filter.min_agreement is not read with filter.agreement=grammar"),
     ("prepare", ["splits.english_share=0.5"], "splits.english_share is not read without documents"),
     ("train", ["encoder=glove", "encoder.hidden=0"], "encoder.hidden=0: expected a whole number of at least 1"),
