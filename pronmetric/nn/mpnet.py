@@ -38,7 +38,8 @@ class MpnetModel(nn.Module):
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"]
     ) -> Float[Tensor, "batch pieces width"]:
         """Contextual piece states."""
-        return run_layers(self, self.embeddings(ids), biased_mask(self.encoder["relative_attention_bias"].weight, mask))
+        bias: Any = self.encoder["relative_attention_bias"]
+        return run_layers(self, self.embeddings(ids), biased_mask(bias.weight, mask))
 
 
 class Mpnet(Bert):
