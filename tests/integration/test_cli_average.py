@@ -12,7 +12,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 
 from pronmetric import PronounMetric
-from pronmetric.checkpoint import files
+from pronmetric.checkpoint import files, weights
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.training.average import average
@@ -180,7 +180,7 @@ def test_an_average_that_breaks_off_leaves_nothing(
         path.write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "save_file", interrupted)
+    monkeypatch.setattr(weights, "save_file", interrupted)
     before = sorted(tmp_path.iterdir())
     argv = ["average", *map(str, two), "--data", str(tiny_prepared), "-o", str(tmp_path / "average")]
     assert main(argv) == 130 and sorted(tmp_path.iterdir()) == before

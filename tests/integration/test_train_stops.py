@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric.checkpoint import files
+from pronmetric.checkpoint import files, weights
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
 from pronmetric.training import callbacks
@@ -179,7 +179,7 @@ def test_an_export_that_breaks_off_leaves_no_checkpoint_without_weights(
         raise fault
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "save_file", save_file)
+        patch.setattr(weights, "save_file", save_file)
         assert run(tmp_path / "out") == (130 if fault is KeyboardInterrupt else 1)
     assert left(tmp_path / "out") == {"best.ckpt", "last.ckpt"}
     assert run(tmp_path / "out") == 0
