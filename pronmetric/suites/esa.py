@@ -109,7 +109,7 @@ def read(path: str | Path, *, pair: str | None = None) -> Esa:
         key = score.system, score.segment, score.annotator
         if score.annotator and (other := latest.get(key)):
             tally[EARLIER] += 1
-            latest[key] = max(other, score, key=lambda each: each.time)
+            latest[key] = score if score.time >= other.time else other
         else:
             latest[(*key[:2], score.annotator or f"#{len(latest)}")] = score
     values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -142,7 +142,7 @@ def _choose(path: str | Path, there: set[str], pair: str | None) -> str:
 
 
 def _scores(path: str | Path, tally: Counter[str], sizes: Counter[str]) -> Iterator[_Score]:
-    lines = iter_lines(path)
+    lines = iter_lines(path, kept=False)
     first = next(lines, "")
     lines.close()
     if first.lstrip().startswith("{"):

@@ -153,6 +153,8 @@ def test_jsonl_of_wmt24(tmp_path: Path) -> None:
     )
     found = human_scores.read(path)
     assert found.scores == {"Oak": {2: 60.0}, "refA": {0: 100.0}} and found.left_out == {esa.EARLIER: 1}
+    write(path, record, record | {"esa_score": 20})  # without times the last counts
+    assert human_scores.read(path).scores == {"Oak": {2: 20.0}}
     for fault, message in (
         (record | {"esa_score": None}, "a score from 0 to 100, got 'None'"),
         (record | {"line_id": True}, "the line of the segment"),
