@@ -16,7 +16,7 @@ from pronmetric.text.words import words
         ("She left.", "She|left|."),
         ("It's his, isn't it?", "It|'s|his|,|is|n't|it|?"),
         ("They\u2019re sure I\u2019d go", "They|\u2019re|sure|I|\u2019d|go"),
-        ("it\u00b4s it`s", "it|\u00b4s|it|`s"),
+        ("it\u00b4s it`s", "it|'s|it|'s"),
         ("'Tis true, 'twas he", "'T|is|true|,|'t|was|he"),
         ("tis so, but a tisane", "t|is|so|,|but|a|tisane"),
         ("The U.S. and the U.K. agreed", "The|U.S.|and|the|U.K.|agreed"),
