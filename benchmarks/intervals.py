@@ -21,7 +21,7 @@ from pronmetric.eval.ratio_sums import SHARE
 from pronmetric.eval.significance import Totals, difference, interval, randomisation
 
 DOCUMENTS = (4, 5, 7, 10, 20, 50, 100)
-SYSTEMS, PAIRS, RESAMPLES, SEED = 2000, 1000, 399, 1
+SYSTEMS, PAIRS, RESAMPLES, SEED = 1000, 300, 399, 1
 PAGE = scoring.BENCHMARKS / "intervals.md"
 _PRONOUNS = 2.5  # of a segment, on average
 _SPREAD = 0.15  # standard deviation of a pronoun's score

@@ -94,9 +94,9 @@ def test_scores_of_another_metric(run: Run, pairs: Path, theirs: Path, tmp_path:
             "1",
         ]
     )
-    assert cells(out, "she -> he")[:2] == ["20", "100.0 [100.0, 100.0]"]
+    assert cells(out, "she -> he")[:2] == ["20", "100.0 [66.1, 100.0]"]
     assert cells(out, "gender")[0] == cells(out, "animacy")[0] == "20"
-    assert "gold answers: 40 given" in out and "intervals resample 10 documents" in out
+    assert "gold answers: 40 given" in out and "intervals over 10 documents" in out
     assert re.search(r"^she -> it +15 +20$", out, re.MULTILINE)
     assert "give --seen confusion.json" in err
     content = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def test_no_torch_is_loaded_for_scores(pairs: Path, theirs: Path) -> None:
 def test_seen_pairs(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
     (tmp_path / "confusion.json").write_text('{"she": {"he": 3, "it": 0}}')
     out, err = run(pairs, "--scores", theirs, "--seen", tmp_path / "confusion.json")
-    assert cells(out, "seen in training")[:2] == ["20", "100.0 [82.0, 100.0]"]
+    assert cells(out, "seen in training")[:2] == ["20", "100.0 [66.1, 100.0]"]
     assert cells(out, "unseen in training")[0] == "20"
     assert "--seen" not in err
 
@@ -129,7 +129,7 @@ def test_seen_pairs(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None
 def test_against(run: Run, pairs: Path, theirs: Path, tmp_path: Path) -> None:
     best = jsonl(tmp_path / "best.jsonl", [score(f"p{i}", 1, 0) for i in range(40)])
     out, _ = run(pairs, "--scores", theirs, "--against", best, "--to_json", tmp_path / "o.json")
-    assert cells(out, str(theirs))[1:] == ["0"] and cells(out, str(best)) == ["100.0 [90.7, 100.0]", "15"]
+    assert cells(out, str(theirs))[1:] == ["0"] and cells(out, str(best)) == ["100.0 [66.1, 100.0]", "15"]
     interval, test = r"\[-\d+\.\d, -\d+\.\d\]", r"approximate randomisation p = 0\.\d+; t test p = 0\.\d+"
     assert re.search(rf"difference -37\.5 {interval}; {test}", out)
     found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["against"]
@@ -156,13 +156,11 @@ def test_ties_and_votes(run: Run, tmp_path: Path) -> None:
     )
     out, _ = run(path, "--scores", scores)
     assert "gold answers: 1 given, 1 by majority vote; excluded: 1 ties, 2 without an answer" in out
-    assert cells(out, "all")[:2] == ["2", "100.0 [100.0, 100.0]"]
+    assert cells(out, "all")[:2] == ["2", "100.0"]
     assert "gold tie rate: 33.3 %; a tie threshold of 0.055 gives the metric the nearest tie rate" in out
     assert "same answer (A, B or tie)" not in out
     out, _ = run(path, "--scores", scores, "--tie", "0.2")
-    assert re.search(
-        r"same answer \(A, B or tie\) in 66\.7 \[\S+ \S+\] % of 3 pairs; tie rate: gold 33\.3 %, metric 66\.7 %", out
-    )
+    assert "same answer (A, B or tie) in 66.7 % of 3 pairs; tie rate: gold 33.3 %, metric 66.7 %" in out
     assert cells(out, "gold tie") == ["0", "0", "1", "0"] and cells(out, "gold B") == ["0", "0", "1", "0"]
 
 

@@ -63,7 +63,7 @@ def test_named_pronouns_count() -> None:
 def test_what_is_resampled() -> None:
     with_doc = [pair("1", doc="d", group="g"), pair("2", doc="e", group="g")]
     assert clusters_of(with_doc) == ("doc", ["d", "e"])
-    assert clusters_of([*with_doc, pair("3", group="h")]) == ("group", ["g", "g", "h"])
+    assert clusters_of([*with_doc, pair("3", group="h")]) == ("pair", ["1", "2", "3"])
     assert clusters_of([*with_doc, pair("3")]) == ("pair", ["1", "2", "3"])
 
 
