@@ -25,7 +25,7 @@ from data_prep.fidelity import passages
 from data_prep.fidelity.frames import fill, pronouns, tables
 from pronmetric.data import arrow
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.eval.resampling import cluster_bootstrap
+from pronmetric.eval.estimates import cluster_share
 from pronmetric.report.tables import Table, markdown
 from pronmetric.schema import FIDELITY, Pair
 
@@ -38,7 +38,7 @@ _EITHER = re.compile(r"\{([^|}]*)\|([^|}]*)\}")
 
 
 class Item(NamedTuple):
-    """Two versions of a text with their context; `unit`: what an interval resamples."""
+    """Two versions of a text with their context; `unit`: what an interval is over."""
 
     contrast: Contrast
     context: Sequence[str]
@@ -115,36 +115,36 @@ def measure(score: Scorer, held_out: Sequence[Pair] = (), *, number: int = NUMBE
             for at, (level, pairs) in zip(range(0, len(generated), number), by_level.items(), strict=True)
         },
         "they": {
-            "all": evaluation.accuracy(of_they.decisions, [item.unit for _, item in they], seed=seed),
+            "all": evaluation.accuracy(of_they.decisions, [item.unit for _, item in they]),
             "genres": evaluation.accuracy_by(
-                [genre for genre, _ in they], of_they.decisions, [item.unit for _, item in they], seed=seed
+                [genre for genre, _ in they], of_they.decisions, [item.unit for _, item in they]
             ),
         },
         "stereotypes": _bias(roles, of_roles, seed),
     }
     if held_out:
-        figures["rewritten"] = _by_set(held_out, natural, seed, units=[pair.doc for pair in held_out])
+        figures["rewritten"] = _by_set(held_out, natural, units=[pair.doc for pair in held_out])
     return figures
 
 
-def _by_set(pairs: Sequence[Pair], judged: Judged, seed: int, *, units: Sequence[str] | None = None) -> dict[str, Any]:
+def _by_set(pairs: Sequence[Pair], judged: Judged, *, units: Sequence[str] | None = None) -> dict[str, Any]:
     """Accuracy of all pairs and by the set of the right pronouns; a generated pair is a unit of its own."""
     own = [str(number) for number in range(len(pairs))] if units is None else units
     return {
-        "all": evaluation.accuracy(judged.decisions, own, seed=seed),
-        **evaluation.accuracy_by([pair.ref for pair in pairs], judged.decisions, own, seed=seed),
+        "all": evaluation.accuracy(judged.decisions, own),
+        **evaluation.accuracy_by([pair.ref for pair in pairs], judged.decisions, own),
     }
 
 
-def _bias(roles: Sequence[tuple[str, Item]], judged: Judged, seed: int) -> dict[str, Any]:
-    """The share of decisions on the stereotype's side, an equal score as one half; intervals resample roles."""
+def _bias(roles: Sequence[tuple[str, Item]], judged: Judged) -> dict[str, Any]:
+    """The share of decisions on the stereotype's side, an equal score as one half; intervals are over roles."""
     decisions = judged.decisions
     sides = decisions.right + 0.5 * decisions.equal
     units = [item.unit for _, item in roles]
     he = np.array([side == "he" for side, _ in roles])
     return {
         "pairs": len(roles),
-        "share": cluster_bootstrap(sides, units, seed=seed),
+        "share": cluster_share(sides, units),
         "he": float(np.where(he, sides, 1 - sides).mean()),
     }
 

@@ -22,7 +22,8 @@ from pronmetric.baselines import simple
 from pronmetric.baselines.simple import Both, SystemMeans
 from pronmetric.checkpoint import config, locate
 from pronmetric.errors import InputError
-from pronmetric.eval.accuracy import DRAWS, accuracy_by, decide
+from pronmetric.eval.accuracy import accuracy_by, decide
+from pronmetric.eval.detection import DRAWS
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import detect, detect_by

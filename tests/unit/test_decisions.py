@@ -49,11 +49,15 @@ def test_a_segments_mean_over_contexts_keeps_preference_and_words() -> None:
 
 def test_rates_of_a_system() -> None:
     """Three segments of 4, 10 and 6 words: 0.2 + 0.5 + 0 errors in three pronouns and 20 words."""
-    found = tally_segments([segment(0.9, 0.9), segment(0.5, words=10), segment(words=6)]).score()
+    segments = [segment(0.9, 0.9), segment(0.5, words=10), segment(words=6)]
+    found = tally_segments(segments).score()
     assert found.errors is not None and found.errors_in_words is not None and found.preference is None
     assert found.errors.value == pytest.approx(100 * 0.7 / 3) == pytest.approx(100 - (found.score or 0))
     assert found.errors_in_words.value == pytest.approx(1000 * 0.7 / 20)
-    for rate in (found.errors, found.errors_in_words):
+    assert found.errors.interval is None is found.errors_in_words.interval  # fewer than 4 units
+    more = tally_segments(segments * 3).score()
+    assert more.errors is not None and more.errors_in_words is not None
+    for rate in (more.errors, more.errors_in_words):
         assert rate.interval is not None and rate.interval[0] <= rate.value <= rate.interval[1]
     assert tally_segments([segment(None), segment()]).score().errors is None
 
