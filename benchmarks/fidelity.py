@@ -111,7 +111,7 @@ def measure(score: Scorer, held_out: Sequence[Pair] = (), *, number: int = NUMBE
     )
     figures: dict[str, Any] = {
         "levels": {
-            str(level): _by_set(pairs, scoring.pick({COMMON: of_frames}, range(at, at + number))[COMMON], seed)
+            str(level): _by_set(pairs, scoring.pick({COMMON: of_frames}, range(at, at + number))[COMMON])
             for at, (level, pairs) in zip(range(0, len(generated), number), by_level.items(), strict=True)
         },
         "they": {
@@ -120,7 +120,7 @@ def measure(score: Scorer, held_out: Sequence[Pair] = (), *, number: int = NUMBE
                 [genre for genre, _ in they], of_they.decisions, [item.unit for _, item in they]
             ),
         },
-        "stereotypes": _bias(roles, of_roles, seed),
+        "stereotypes": _bias(roles, of_roles),
     }
     if held_out:
         figures["rewritten"] = _by_set(held_out, natural, units=[pair.doc for pair in held_out])

@@ -23,10 +23,9 @@ from pronmetric.baselines.simple import Both, SystemMeans
 from pronmetric.checkpoint import config, locate
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import accuracy_by, decide
-from pronmetric.eval.detection import DRAWS
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
-from pronmetric.eval.detection import detect, detect_by
+from pronmetric.eval.detection import DRAWS, detect, detect_by
 from pronmetric.pronouns.finder import find
 from pronmetric.suites import mqm, pair_accuracy, votes
 from pronmetric.suites.judged_pairs import JudgedPair
