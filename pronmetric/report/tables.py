@@ -40,7 +40,7 @@ class Table(NamedTuple):
     numbers_from: int = 1
     keys: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
-    best: frozenset[tuple[int, int]] = frozenset()
+    best: tuple[tuple[int, int], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -75,7 +75,7 @@ def choose(table: Table, columns: Sequence[str]) -> Table:
         numbers_from=next((at for at, k in enumerate(places) if k >= table.numbers_from), len(places)),
         keys=tuple(columns),
         narrow=(),
-        best=frozenset((row, at) for at, k in enumerate(places) for row, column in table.best if column == k),
+        best=tuple((row, at) for at, k in enumerate(places) for row, column in table.best if column == k),
     )
 
 
@@ -111,7 +111,7 @@ def _rate(rate: tuple[float, tuple[float, float] | None] | None) -> tuple[str, s
     return ("-", "-") if rate is None else (number(rate[0]), interval(rate[1]))
 
 
-def _best(rows: Sequence[Sequence[str]], columns: Mapping[int, bool]) -> frozenset[tuple[int, int]]:
+def _best(rows: Sequence[Sequence[str]], columns: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
     """The best cells, as they are printed, of these columns (True: lower is better), where there are several rows."""
     found = set()
     for column, lower in columns.items():
@@ -119,7 +119,7 @@ def _best(rows: Sequence[Sequence[str]], columns: Mapping[int, bool]) -> frozens
         if len(known) > 1:
             first = (min if lower else max)(known.values())
             found |= {(row, column) for row, value in known.items() if value == first}
-    return frozenset(found)
+    return tuple(sorted(found))
 
 
 def pairs(result: Result) -> Table:

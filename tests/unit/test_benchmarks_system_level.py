@@ -151,7 +151,7 @@ def test_averages_are_over_the_test_sets_that_have_the_metric() -> None:
     del scores["wmt22:ja-en"][EXACT]
     found = average(sets, scores, EXACT, seed=0)["kendall"]
     taus = [float(kendall(list(noisy[r.dataset].values()), list(r.scores.values()))) for r in sets]
-    assert (found.sets, found.value.value, found.value.low) == (2, pytest.approx(1), pytest.approx(1))
+    assert (found.sets, found.value.value, found.value.low) == (2, pytest.approx(1), None)  # all draws are equal
     assert found.above_bleu is not None
     assert found.above_bleu.value == pytest.approx(1 - (taus[0] + taus[1]) / 2)
     bleu = average(sets, scores, BLEU, seed=0)["kendall"]
@@ -166,7 +166,7 @@ def test_averages_are_over_the_test_sets_that_have_the_metric() -> None:
 def test_draws_of_one_system_alone_are_left_out() -> None:
     ranked = Ranking("wmt22:cs-en", {"A": 0.1, "B": 0.3}, ())  # half of the draws are twice the same
     found = average([ranked], {"wmt22:cs-en": {EXACT: {"A": 1.0, "B": 2.0}}}, EXACT, seed=0)["pearson"]
-    assert (found.value.value, found.value.low, found.value.high) == (1, 1, 1)
+    assert (found.value.value, found.value.low, found.value.high) == (1, None, None)
 
 
 def test_the_table_marks_what_was_kept_from_training() -> None:
@@ -177,9 +177,9 @@ def test_the_table_marks_what_was_kept_from_training() -> None:
         "wmt22:de-en": {"notes": [], "metrics": {BLEU: one}},
     }
     text = page(figures(sets, files, held_out=["wmt22:de-en"], seed=0))
-    assert "| exact pronoun match | 1 | 1.00 [1.00, 1.00] |" in text
-    assert "| wmt22:cs-en | 5 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] |" in text
-    assert "| wmt22:de-en\\* | 5 |  | 1.00 [1.00, 1.00] |" in text
+    assert "| exact pronoun match | 1 | 1.00 |" in text
+    assert "| wmt22:cs-en | 5 | 1.00 | 1.00 |" in text
+    assert "| wmt22:de-en\\* | 5 |  | 1.00 |" in text
     assert "not trained on (wmt22:de-en):" in text and "Not measured yet: pronmetric score, chrF." in text
     assert "- BLEU: `sig:1`" in text and "left out: wmt22:cs-en HUMAN-C." in text
     assert "- wmt22:cs-en: the reference is B (C unused)." in text

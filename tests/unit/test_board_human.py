@@ -78,7 +78,7 @@ def test_correlations_of_each_test_set_and_their_mean() -> None:
     assert found.mean["kendall"].value == pytest.approx(0)  # (1 - 1) / 2
     assert found.held_out["kendall"].value == pytest.approx(-1)
     low, high = found.mean["kendall"].low, found.mean["kendall"].high
-    assert low is not None and high is not None and -1 <= low <= 0 <= high <= 1
+    assert (low, high) == (None, None)  # the two test sets are opposite in each draw
 
 
 def test_equal_human_scores_have_no_correlation_and_few_systems_no_interval() -> None:
@@ -103,7 +103,7 @@ def test_the_limits_give_the_correlation_with_its_interval_and_what_the_checkpoi
     boards, people = [board("one", SCORES), board("two", SCORES)], {"one.liv-en": SCORES, "two.liv-en": SCORES}
     found = human.agree(boards, people, held_out=["two.liv-en"], seed=SEED)
     shown = limits.section(boards, found, uses={"one.liv-en": limits.TRAINED}, context_size=2)
-    assert "mean of 2 test sets: Pearson's r 1.00 [1.00, 1.00]" in shown
+    assert "mean of 2 test sets: Pearson's r 1.00" in shown
     assert "neither trained nor tuned on" not in shown  # the same figures
     assert "was trained on references and outputs of these test sets: one.liv-en." in shown
     assert "the previous 2 sentences of the reference, not of the output" in shown

@@ -66,7 +66,7 @@ def test_markdown_escapes_what_means_something() -> None:
 
 
 def test_latex_escapes_what_means_something() -> None:
-    text = latex([TABLE._replace(notes=("5 % of it",), best=frozenset({(1, 1)}))], ["one\ntwo"])
+    text = latex([TABLE._replace(notes=("5 % of it",), best=((1, 1),))], ["one\ntwo"])
     assert text.startswith("% \\usepackage{booktabs}\n\n% one two\n")
     assert (
         "\\caption{Names \\& \\textless{}b\\textgreater{}. 5 \\% of it. The best figure of a column is bold.}\n" in text
@@ -101,7 +101,7 @@ def test_the_best_figure_of_a_column_and_a_note_at_few_documents() -> None:
         second._replace(score=80.0, rates=rates[1], units=5, resampled="documents"),
     )
     table = make("systems", replace(content(), result=replace(content().result, systems=systems)))
-    assert table.best == {(0, 1), (1, table.names.index("errors_per_100_pronouns"))}  # lower is better for errors
+    assert table.best == ((0, 1), (1, table.names.index("errors_per_100_pronouns")))  # lower is better for errors
     assert table.notes == ("only 5 documents were resampled: their intervals are rough",)
     assert markdown([table], [*table.notes, "other"]).count("only 5 documents") == 1
 
