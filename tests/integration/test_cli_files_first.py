@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,28 +13,21 @@ import pytest
 from pronmetric.cli.main import main
 
 
-@pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stdout that nobody reads any more; each line is written at once."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    monkeypatch.setattr(sys, "stdout", os.fdopen(writer, "w", buffering=1, encoding="utf-8"))
-
-
 def jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
 def run(*argv: object) -> int:
-    try:
+    """The exit code of a verb whose stdout nobody reads; each line is written at once."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", buffering=1, encoding="utf-8") as stdout, contextlib.redirect_stdout(stdout):
         return main([str(word) for word in argv])
-    finally:
-        sys.stdout.close()
 
 
 @pytest.mark.parametrize("verb", ["score", "score --jsonl", "compare"])
-def test_score_and_compare(verb: str, tmp_path: Path, tiny_checkpoint: Callable[..., Path], left: None) -> None:
+def test_score_and_compare(verb: str, tmp_path: Path, tiny_checkpoint: Callable[..., Path]) -> None:
     text = tmp_path / "a.txt"
     text.write_text("She left.\nHe took it.\n" * 20)
     records = jsonl(tmp_path / "r.jsonl", [{"id": k, "text": "She left."} for k in range(40)])
@@ -50,12 +43,12 @@ def test_score_and_compare(verb: str, tmp_path: Path, tiny_checkpoint: Callable[
     assert len(files[1].read_text().splitlines()) >= 41
 
 
-def test_without_a_file_the_run_ends(tmp_path: Path, tiny_checkpoint: Callable[..., Path], left: None) -> None:
+def test_without_a_file_the_run_ends(tmp_path: Path, tiny_checkpoint: Callable[..., Path]) -> None:
     (tmp_path / "a.txt").write_text("She left.\n")
     assert run("score", "-t", tmp_path / "a.txt", "--model", tiny_checkpoint(), "--gpus", "0") == 141
 
 
-def test_evaluate(tmp_path: Path, left: None) -> None:
+def test_evaluate(tmp_path: Path) -> None:
     pairs = jsonl(
         tmp_path / "p.jsonl",
         [{"id": f"p{k}", "text_a": "She left.", "text_b": "He left.", "better": "A"} for k in range(9)],
@@ -65,7 +58,7 @@ def test_evaluate(tmp_path: Path, left: None) -> None:
     assert len(json.loads((tmp_path / "o.json").read_text())["pairs"]) == 9
 
 
-def test_suite_compare(tmp_path: Path, left: None) -> None:
+def test_suite_compare(tmp_path: Path) -> None:
     items = [{"id": str(k), "right": bool(k % 2), "document": str(k), "groups": {}} for k in range(8)]
     for name in "ab":
         (tmp_path / f"{name}.json").write_text(json.dumps({"suite": "x", "items": items}))
