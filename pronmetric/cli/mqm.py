@@ -163,8 +163,8 @@ def parser() -> argparse.ArgumentParser:
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
     args = stray.parse(made, argv, cure="give one annotation file; the output files follow --pairs and --pronouns")
-    if args.pairs is None and args.pronouns is None:
-        made.error("nothing to write: give --pairs, --pronouns or both")
+    if args.pairs is None and args.pronouns is None and args.to_json is None:
+        made.error("nothing to write: give --pairs, --pronouns or --to_json")
     if args.pairs is None and (args.all or args.other_words is not None):
         made.error("--all and --other-words go with --pairs")
     return args

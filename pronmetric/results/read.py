@@ -101,12 +101,13 @@ class _Reader:
         by = top.get("by", SCORE)
         if by not in DECISIONS:
             self._refuse(f'"by" must be one of {", ".join(DECISIONS)}, got {_quote(by)}; {_HOW}')
-        tie = self._number(top, "tie", "the file") if "tie" in top or "pairs" in top else TIE_THRESHOLD
         if "pairs" in top:
             systems, pairs = self._read_systems_and_pairs(top)
+            tie = self._number(top, "tie", "the file")
             contexts = self._contexts(signature, len(systems))
             segments = (self._read_old_comparison if version == 1 else self._read_comparison)(items, systems, contexts)
         elif "systems" in top:
+            tie = self._number(top, "tie", "the file") if "tie" in top else TIE_THRESHOLD
             systems = tuple(
                 self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
             )

@@ -48,8 +48,8 @@ COMMANDS = {
     "agree a metric": ["agree", BAD, "--scores", "scores.jsonl", *OUT],
     "agree --scores": ["agree", "pairs.jsonl", "--scores", BAD, *OUT],
     "agree --ratings": ["agree", "--ratings", BAD, *OUT],
-    "mqm": ["mqm", BAD, "--pairs", "out.jsonl", "--tokens", "out-tokens.jsonl"],
-    "mqm --reference none": ["mqm", BAD, "--reference", "none", "--pairs", "out.jsonl"],
+    "mqm": ["mqm", BAD, "--strict", "--pairs", "out.jsonl", "--tokens", "out-tokens.jsonl"],
+    "mqm --reference none": ["mqm", BAD, "--strict", "--reference", "none", "--pairs", "out.jsonl"],
     "report": ["report", BAD, "--no-model", "-o", "out.html"],
     "report tables": ["report", BAD, "--no-model", "--format", "tsv", "-o", "out.tsv"],
     "suggest": ["suggest", "--jsonl", BAD],
@@ -335,7 +335,7 @@ MQM_ROWS: dict[str, tuple[Sequence[str], str]] = {
     "mark that is not opened": ((*MQM_ROW[:5], "He</v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
     "mark in a mark": ((*MQM_ROW[:5], "<v>He <v>left</v>.", *MQM_ROW[6:]), "unpaired <v> in the target"),
     "mark closed twice": ((*MQM_ROW[:5], "<v>He</v></v> left.", *MQM_ROW[6:]), "unpaired </v> in the target"),
-    "another translation": ((*MQM_ROW[:5], "She went.", *MQM_ROW[6:]), "differs from that of earlier lines"),
+    "another translation": ((*MQM_ROW[:5], "She went.", *MQM_ROW[6:]), "differs from that of most raters"),
 }
 
 

@@ -187,28 +187,3 @@ def test_control_characters_in_file_names_do_not_reach_the_terminal(run: Run, tm
     out, err = run("-t", evil, evil)
     assert out.splitlines()[0].startswith(f"{tmp_path}/a\\tb\\x1b[31m.txt\t{tmp_path}/a\\tb\\x1b[31m.txt\tSegment 0\t")
     assert f"{tmp_path}/a\\tb\\x1b[31m.txt against " in out and "\x1b" not in out + err
-
-
-def test_files_are_complete_when_nobody_reads_the_lines(
-    sample: Path, tiny_checkpoint: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As with `| head`: the reader of stdout is gone after two lines."""
-    printed: list[str] = []
-
-    def gone(line: str = "", **_: object) -> None:
-        if len(printed) == 2:
-            raise BrokenPipeError
-        printed.append(line)
-
-    monkeypatch.setattr("pronmetric.cli.output.print", gone, raising=False)
-    monkeypatch.setattr("pronmetric.text.streams.discard_stdout", printed.clear)
-    texts = ["-t", str(sample / "system-a.txt"), str(sample / "system-b.txt"), "--gpus", "0"]
-    model = ["--model", str(tiny_checkpoint()), "--quiet"]
-    for verb in ("compare", "score"):
-        result = tmp_path / f"{verb}.json"
-        printed.clear()
-        assert main([verb, *texts, *model, "--to_json", str(result)]) == 0
-        content = json.loads(result.read_text(encoding="utf-8"))
-        assert len(content["segments"]) == 37 * (2 if verb == "score" else 1) and content["signature"]
-        printed[:] = ["", ""]
-        assert main([verb, *texts, *model]) == 141  # nothing to complete

@@ -178,7 +178,7 @@ def test_older_scores_of_a_result_are_in_the_same_table(capsys: pytest.CaptureFi
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "0000" in line] == ["r.json", "bleu"]
     found = run("r.json", "p", "--resample", "segments")
     assert found["also"]["bleu"]["kendall"] == {"estimate": 1.0, "ci_low": None, "ci_high": None}
-    assert found["kendall"]["ci_low"] is not None
+    assert found["pearson"]["ci_low"] is not None
     content["systems"][0]["also"]["bleu"]["score"] = None
     Path("r.json").write_text(json.dumps(content))
     run("r.json", "p")
@@ -217,9 +217,7 @@ def test_equal_scores_have_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert found["pearson"] == {"estimate": None, "ci_low": None, "ci_high": None}
     assert found["pairwise_accuracy"]["estimate"] == 0
-    assert ["m", "-", "-", "-", "0.0000", "[0.0000,", "0.0000]"] in [
-        line.split() for line in capsys.readouterr().out.splitlines()
-    ]
+    assert ["m", "-", "-", "-", "0.0000"] in [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
 BAD = {

@@ -35,7 +35,9 @@ def content(path: Path) -> dict[str, Any]:
 def test_scores_are_means_over_the_references(run_tiny: Run, files: dict[str, Path], tmp_path: Path) -> None:
     ref, other = str(files["ref"]), str(files["other"])
     base = ["score", "-t", files["system-a"], files["system-c"], "--docids", files["docids"]]
-    out, err = run_tiny(*base, "-r", ref, other, "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv")
+    out, err = run_tiny(
+        *base, "-r", ref, other, "--verbose", "--to_json", tmp_path / "2.json", "--to_tsv", tmp_path / "2.tsv"
+    )
     both = content(tmp_path / "2.json")
     alone = []
     for reference in (ref, other):

@@ -61,7 +61,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "agree": [Call("a --scores b", "a b", ["--to_json"]), Call("--ratings a", "a", ["--to_json"])],
     "correlate": [Call("a b", "a b", ("--to_json", "--to_sys_score", "--to_seg_score"))],
-    "mqm": [Call("a", "a", ("--pairs", "--pronouns"))],
+    "mqm": [Call("a", "a", ("--pairs", "--pronouns", "--to_json"))],
     "apt": [Call("apt.ini", "apt.ini a b c d e f", ["--to_json"])],
     "autoprf": [Call(AUTOPRF, "ref.en ref.fr ref.en-fr.alig sys.en sys.fr sys.en-fr.alig docs", ["--to_json"])],
     "clpp": [
@@ -155,7 +155,7 @@ def test_every_flag_that_writes_is_here(verb: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     options = capsys.readouterr().out.replace("-", "_")
-    found = set(re.findall(r"^  (?:_o \w+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns)", options, re.MULTILINE))
+    found = set(re.findall(r"^  (?:_o [\w|]+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns)", options, re.MULTILINE))
     known = {flag.replace("-", "_") for call in CALLS[verb] for flag in (*call.writes, *call.folders)}
     assert found == {"__output" if flag == "_o" else flag for flag in known}
 

@@ -54,7 +54,7 @@ def scored(run_tiny: Run, folder: Path, out: Path) -> dict[str, Any]:
 
 def test_score_is_that_of_the_same_lines(run_tiny: Run, folder: Path, sample: Path, tmp_path: Path) -> None:
     out, err = run_tiny(
-        "score", "-d", DATASET, "--wmt-dir", folder, "--to_json", tmp_path / "own.json", "--only_system"
+        "score", "-d", DATASET, "--wmt-dir", folder, "--to_json", tmp_path / "own.json", "--only_system", "--verbose"
     )
     assert [line.split("\t")[0] for line in out.splitlines()] == ["a", "b", "c"]  # no reference is a system
     assert "refA, synthetic_ref among the system outputs: references, no systems" in err
@@ -78,9 +78,7 @@ def test_compare_and_a_reference_as_a_system(run_tiny: Run, folder: Path) -> Non
 def test_without_documents_a_note_says_what_that_means(run_tiny: Run, folder: Path) -> None:
     (folder / "wmt32" / "documents" / "de-en.docs").unlink()
     _, err = run_tiny("score", "-d", DATASET, "--wmt-dir", folder, "--only_system")
-    expected = (
-        "no document ids: all lines are one document, so that contexts cross documents; intervals and tests resample"
-    )
+    expected = "no document ids: all lines are one document, so that contexts cross documents; intervals and tests take"
     assert expected in err and f"the files of {DATASET} name no documents" in err
 
 

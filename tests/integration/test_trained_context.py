@@ -126,7 +126,7 @@ def test_trained_without_context_it_scores_without(
 def test_it_scores_with_as_many_sentences_as_it_was_trained_with(
     tiny_checkpoint: Checkpoints, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    words = verbs(request, name)
+    words = (*verbs(request, name), "--verbose")
     one, err, signature = run(capsys, tiny_checkpoint(context_size=1), *words)
     assert signature is not None and signature["context_size"] == "1"
     assert "previous line" in err or name == "suggest"
