@@ -127,7 +127,7 @@ def test_tables_1_and_5_come_from_agree_and_evaluate(tmp_path: Path, capsys: pyt
     assert main(["report", "tables", str(made)]) == 0
     told = capsys.readouterr().out
     assert "## Table 1, agree.json" in told and "| group german | 2 | 75.0 | 75.0 |" in told
-    assert "| pairs | french | 2 | 100.0 |  | 82.0 | 67.6 |" in told
+    assert "| pairs | french | 2 | 100.0 | - | 82.0 | 67.6 |" in told
     assert "| pairs | german | 2 | 50.0 |" in told and "agreement" in told
 
 
