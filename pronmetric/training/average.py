@@ -105,7 +105,7 @@ def average(
         "head_seed": head_seed,
         "average": [_record(part, share) for part, share in zip(parts, shares, strict=True)],
         "figures": figures,
-        "calibration": None if calibration is None else calibration._asdict(),
+        "calibration": None if calibration is None else calibration.to_record(),
     }
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)

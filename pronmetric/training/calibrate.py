@@ -45,6 +45,10 @@ class Fit(NamedTuple):
     pronouns: int
     replaced: int | None = None
 
+    def to_record(self) -> dict[str, float]:
+        """What a checkpoint's config records."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
 
 def recorded(config: Mapping[str, Any]) -> Fit | None:
     """The calibration that a checkpoint's config records, None if it has none."""

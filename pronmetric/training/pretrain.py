@@ -158,7 +158,7 @@ def pretrain(
     record = {
         "version": pronmetric.__version__,
         "files": {path.name: hash_file(path) for path in (options, weights)},
-        **best._asdict(),
+        **{key: value for key, value in best._asdict().items() if key != "device"},
         "words": {"train": counts.total(), "development": held_out.total()},
         "cut": {"train": _count_cut(counts), "development": _count_cut(held_out)},
         "vocabulary": {"words": len(known), "unknown": round(1 - _coverage(held_out, known), 4)},

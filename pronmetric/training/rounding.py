@@ -81,7 +81,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
             progress=True,
         )
         if fit is not None:
-            training["calibration"] = _after(recorded(config), fit)._asdict()
+            training["calibration"] = _after(recorded(config), fit).to_record()
     labeller = Labeller(loaded.collator, forms=forms, language=language)
     pairs = PairScorer(loaded.model, labeller, dtype=torch.bfloat16)
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)

@@ -175,7 +175,7 @@ def train(
         **({} if teacher is None else {"teacher": teacher.hash}),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
-        "calibration": None if calibration is None else calibration._asdict(),
+        "calibration": None if calibration is None else calibration.to_record(),
     }
     config = {**_scoring_config(settings, model.start, collator, prepared), "training": record}
     tie = None if choice is None else choice.ties.get(SCORE)
@@ -268,7 +268,7 @@ def _training_record(
         "init": None if settings.init is None else files.hash_weights(Path(settings.init)),
     }
     if first is not None:
-        record["init_calibration"] = first._asdict()
+        record["init_calibration"] = first.to_record()
     if model.start.origin:
         record["encoder"] = model.start.origin
     if annotated:

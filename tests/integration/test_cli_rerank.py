@@ -146,7 +146,7 @@ def test_a_given_score_is_weighed(
 
 
 def test_a_margin_keeps_the_first(run: Run, systems: list[Path]) -> None:
-    out, err = run("--candidates", *systems, "--margin", "1", "--context", "none")
+    out, err = run("--candidates", *systems, "--margin", "1", "--context", "none", "--verbose")
     assert out == read(systems[0]) and "for 0 of 37 lines" in err
 
 

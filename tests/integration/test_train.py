@@ -402,7 +402,7 @@ import json, os, signal, sys, time
 from pathlib import Path
 import datasets, hydra, pytorch_lightning.loggers, transformers
 from torch.utils import tensorboard
-from pronmetric.checkpoint import files
+from pronmetric.checkpoint import weights
 from pronmetric.text import study_form
 from pronmetric.cli.main import main
 from pronmetric.training import run
@@ -436,7 +436,7 @@ DEATHS = {
     "validation": lambda n: before(ScorerModule, "on_validation_epoch_end", lambda module: module.global_step >= n),
     "best": lambda n: before(ResumePoint, "on_validation_end", lambda point, trainer, *_: trainer.global_step >= n),
     "write": half_written,
-    "export": lambda n: setattr(files, "save_file", lambda *_, **__: die()),
+    "export": lambda n: setattr(weights, "save_file", lambda *_, **__: die()),
 }
 
 for line in sys.stdin:
