@@ -12,7 +12,7 @@ from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
 ALIASES = {DEFAULT: "default"}  # other names of shipped checkpoints; signatures have the name of the folder
-REPOSITORY = ("base", "small")  # checkpoints of the repository, which an installation may lack
+REPOSITORY = ("base",)  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 
 

@@ -81,12 +81,13 @@ def test_the_first_lines_name_the_weights(name: str) -> None:
 
 
 def shipped() -> set[str]:
-    """The hash of the shipped weights, and that of those whose scores they keep (`experiment=preference`), if any."""
+    """The hashes of all shipped weights, and that of those whose scores the default keeps (`experiment=preference`)."""
     folder = locate.locate().folder
+    every = {scoring.weights_hash(path.parent) for path in folder.parent.glob("*/config.yaml")}
     training = config.read(folder / "config.yaml")["training"]
     runs = training.get("average", [training])
     kept = {run.get("init") for run in runs if "experiment=preference" in run.get("overrides", ())}
-    return {scoring.weights_hash(folder), *(kept if len(kept) == 1 else ())}
+    return {*every, *(kept if len(kept) == 1 else ())}
 
 
 @pytest.mark.parametrize("name", PAGES)

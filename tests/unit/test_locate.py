@@ -48,14 +48,14 @@ def test_the_default_is_shipped() -> None:
 
 def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(shelf: Shelf, tmp_path: Path) -> None:
     shelf("default")
-    message = "checkpoint small is not in this installation: get the folder checkpoints/small of the repository"
+    message = "checkpoint base is not in this installation: get the folder checkpoints/base of the repository"
     with pytest.raises(PronmetricError, match=re.escape(message)):
-        locate.locate("small")
-    folder = tmp_path / "small"
+        locate.locate("base")
+    folder = tmp_path / "base"
     folder.mkdir()
     for file in (locate.CONFIG, locate.INDEX):
         (folder / file).touch()
-    assert locate.locate("small").folder.resolve() == folder  # its path, relative to the working folder
+    assert locate.locate("base").folder.resolve() == folder  # its path, relative to the working folder
 
 
 def test_an_unknown_name_is_told_the_shipped_ones(shelf: Shelf) -> None:
