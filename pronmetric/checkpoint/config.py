@@ -158,9 +158,14 @@ def caveat(config: Mapping[str, Any]) -> str | None:
     record = config.get("training") or {}
     if not record.get("steps") and not record.get("average"):
         return "its config.yaml records no training: the scores may be those of random weights"
-    if config["head"]["kind"] == "logit" and not record.get("calibration"):
+    if has_probabilities(config) and not record.get("calibration"):
         return "it is not calibrated: the scores order pronouns, but are no probabilities of being correct"
     return None
+
+
+def has_probabilities(config: Mapping[str, Any]) -> bool:
+    """Whether the scores of pronouns are probabilities; those of the paper's heads are unbounded."""
+    return bool(config["head"]["kind"] == "logit")
 
 
 def has_pair_head(config: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from pronmetric.board.pages import TITLE
 from pronmetric.board.scored import BoardSet, reference_of
 from pronmetric.board.site import INDEX, Settings, Site
 from pronmetric.board.store import Store
+from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import by, context_flag, load, numbers, options, output
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import PronmetricError
@@ -85,11 +86,11 @@ def run(args: argparse.Namespace) -> int:
     for line in told:
         note(line)
     context = context_flag.choose(args, config, COMMON, note)
-    metric = load.metric(args, note)
-    if not metric.probability:
+    if not checkpoint_config.has_probabilities(config):
         raise PronmetricError(
-            f"the head of {metric.name} gives no probabilities, which a board needs: give another model"
+            f"the head of {args.model} gives no probabilities, which a board needs: give another model"
         )
+    metric = load.metric(args, note)
     store = Store(
         folder=Path(scores),
         stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),

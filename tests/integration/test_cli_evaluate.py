@@ -460,6 +460,6 @@ def test_detection_with_a_model(
     shuffled, _ = run(path, *model, "--context", "none")
     assert "context none" in shuffled
     paper = ["--model", tiny_checkpoint(head="paper"), *model[2:]]
-    assert "with --threshold X" in fails(tokens, *paper, "--quiet")
+    assert "with --threshold X" in fails(tokens, *paper)
     out, _ = run(tokens, *paper, "--threshold", "0")
     assert "flagged below 0;" in out
