@@ -38,12 +38,12 @@ from numpy.typing import NDArray
 
 from benchmarks import scoring
 from benchmarks.scoring import Counting
+from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
+from data_prep.coreference.document import Annotated
+from data_prep.coreference.folder import read_folder
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.estimates import cluster_share
 from pronmetric.pronouns.finder import THIRD_PERSON, find
-from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
-from pronmetric.suites.coreference import Annotated
-from pronmetric.suites.coreference_folder import read_folder
 from pronmetric.text.context import Text, join
 
 if TYPE_CHECKING:

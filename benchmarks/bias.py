@@ -22,11 +22,11 @@ from benchmarks.scoring import COMMON, Result, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.correlation import correlate
 from pronmetric.eval.estimates import cluster_mean, difference_of_means
+from pronmetric.lab.human import winogender
+from pronmetric.lab.human.gap import Item
+from pronmetric.lab.human.gap import read as read_gap
+from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.report.tables import Table, markdown
-from pronmetric.suites import winogender
-from pronmetric.suites.gap import Item
-from pronmetric.suites.gap import read as read_gap
-from pronmetric.suites.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 
 PAGE = scoring.BENCHMARKS / "bias.md"
 FEMININE = frozenset({"she", "her", "hers", "herself"})

@@ -28,8 +28,9 @@ from benchmarks import prepare, scoring
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.links import to_pharaoh
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import score as clpp_score
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.suites import clpp, clpp_score
 from pronmetric.text.words import words
 
 PAGE = scoring.BENCHMARKS / "clpp-comparison.md"

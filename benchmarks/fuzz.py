@@ -88,10 +88,10 @@ def damaged(draw: random.Random, content: bytes) -> bytes:
 
 def parsers(folder: Path) -> dict[str, Parser]:
     """The parsers by name; `folder` is theirs."""
+    from data_prep.coreference import gum
     from data_prep.wmt import sgm, xml
     from pronmetric.checkpoint import files
     from pronmetric.output import tsv
-    from pronmetric.suites import gum
     from pronmetric.text import conllu, records
 
     model = checkpoint(folder / "model")

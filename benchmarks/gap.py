@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import scoring
 from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Scorer
 from pronmetric.eval import accuracy as evaluation
-from pronmetric.suites.gap import Item, read
+from pronmetric.lab.human.gap import Item, read
 
 _TRIAL = 600  # the first items, which an early trial was measured on
 

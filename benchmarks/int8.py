@@ -38,10 +38,10 @@ from pronmetric.checkpoint import files, locate
 from pronmetric.data import calibration
 from pronmetric.data.collate import Example
 from pronmetric.eval import accuracy as evaluation
+from pronmetric.lab.human.gap import read as read_gap
 from pronmetric.metric import PronounMetric
 from pronmetric.nn import packed, quantized
 from pronmetric.pronouns import finder
-from pronmetric.suites.gap import read as read_gap
 
 SPEED, DIFFERENCE, ACCURACY = 1.5, 0.01, 0.003  # the bar: times bf16, mean difference, accuracy in [0, 1]
 _OPSET = 20

@@ -18,19 +18,19 @@ from typing import Any
 from benchmarks import people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Result, Scorer
-from pronmetric.baselines import simple
-from pronmetric.baselines.simple import Both, SystemMeans
 from pronmetric.checkpoint import config, locate
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import accuracy_by, decide
 from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import DRAWS, detect, detect_by
+from pronmetric.lab.human import mqm, pair_accuracy, votes
+from pronmetric.lab.human import simple_baselines as simple
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.mqm import Judgement
+from pronmetric.lab.human.rater_agreement import tie_json
+from pronmetric.lab.human.simple_baselines import Both, SystemMeans
 from pronmetric.pronouns.finder import find
-from pronmetric.suites import mqm, pair_accuracy, votes
-from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.mqm import Judgement
-from pronmetric.suites.rater_agreement import tie_json
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
 PAGE = scoring.BENCHMARKS / "people.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pronmetric.baselines.simple import FEWER
+from pronmetric.lab.human.simple_baselines import FEWER
 
 METRIC, DOUBTS = "pronmetric", "its doubts, summed"
 UNTOUCHED = "at most 2 other words, errors or not"

@@ -34,13 +34,10 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import scoring, source_page
 from data_prep.wmt import discovery, source_lines
-from pronmetric.alignment import source_files, source_fit
-from pronmetric.alignment.source import RELIABLE, Combination, Item, SourceTable
-from pronmetric.alignment.source_fit import Line
-from pronmetric.alignment.unmatched import person
 from pronmetric.data import arrow
 from pronmetric.eval.decision import A, B
 from pronmetric.eval.estimates import cluster_mean, cluster_share
+from pronmetric.lab.human import mqm, pair_accuracy, wmt_scores
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import THIRD_PERSON, find
@@ -49,7 +46,11 @@ from pronmetric.schema import Document, Pair, Segment
 from pronmetric.scoring.bulk import ScoredRow
 from pronmetric.scoring.missing import count_by_reference
 from pronmetric.scoring.score import PronounScore, SegmentScore
-from pronmetric.suites import mqm, pair_accuracy, wmt_scores
+from pronmetric.source import files as source_files
+from pronmetric.source import fit as source_fit
+from pronmetric.source.evidence import RELIABLE, Combination, Item, SourceTable
+from pronmetric.source.fit import Line
+from pronmetric.source.unmatched import person
 from pronmetric.text.context import Source, SourceHistory, Text, join
 from pronmetric.text.corpus import Row
 from pronmetric.text.lines import read_lines

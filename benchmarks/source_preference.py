@@ -21,8 +21,6 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import scoring
 from benchmarks.source import DEVELOPMENT, LONGEST, drawn, sources, units
-from pronmetric.alignment import source_files
-from pronmetric.alignment.source import Item
 from pronmetric.checkpoint.config import has_pair_head
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
@@ -30,6 +28,8 @@ from pronmetric.eval.estimates import cluster_mean, cluster_share
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair
+from pronmetric.source import files as source_files
+from pronmetric.source.evidence import Item
 from pronmetric.text.context import Source, Text, join
 from pronmetric.text.words import words
 

@@ -19,9 +19,9 @@ from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.decision import A, decide
-from pronmetric.suites import votes
-from pronmetric.suites.judged_pairs import STUDY_JUDGE, JudgedPair
-from pronmetric.suites.rater_agreement import tie_json
+from pronmetric.lab.human import votes
+from pronmetric.lab.human.judged_pairs import STUDY_JUDGE, JudgedPair
+from pronmetric.lab.human.rater_agreement import tie_json
 
 LANGUAGES = ("french", "german")
 RUNS_ALLOWED = 6

@@ -31,11 +31,11 @@ import numpy as np
 from benchmarks import postgresql, scoring
 from benchmarks.study_simulation import made_up
 from pronmetric.errors import PronmetricError
-from pronmetric.study import folder
-from pronmetric.study.database import connect
-from pronmetric.study.design import Design
-from pronmetric.study.folder import Study
-from pronmetric.study.sample import sample
+from pronmetric.lab.study import folder
+from pronmetric.lab.study.database import connect
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.sample import sample
 
 ANNOTATORS, SECONDS = 200, 20
 THINK = (1.0, 5.0)

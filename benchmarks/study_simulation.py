@@ -16,11 +16,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from benchmarks import scoring
-from pronmetric.study.design import PAPER, Design
-from pronmetric.study.findings import measure
-from pronmetric.study.item import Item
-from pronmetric.study.sample import sample
-from pronmetric.study.simulation import expected_ac1, simulate
+from pronmetric.lab.study.design import PAPER, Design
+from pronmetric.lab.study.findings import measure
+from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.sample import sample
+from pronmetric.lab.study.simulation import expected_ac1, simulate
 
 ERRORS = (0.02, 0.05, 0.1, 0.15, 0.25)
 LANGUAGES = ("de", "fr")
@@ -102,7 +102,7 @@ Weights: none, no checkpoint is used. JSON: `study-simulation.json`. Written by
 
 Five simulated annotators with error rates of {errors} answer a sample of made-up pairs in two source
 languages and six pronoun pairs. A seed counts if the 95 % interval of `study report` holds the AC1 that infinitely many
-items would have (`pronmetric.study.simulation.expected_ac1`).
+items would have (`pronmetric.lab.study.simulation.expected_ac1`).
 
 | design | expected AC1 | mean AC1 | mean width of the interval | seeds |
 |---|---:|---:|---:|---:|

@@ -27,12 +27,12 @@ from pronmetric.checkpoint import locate
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.study import folder, votes
+from pronmetric.lab.study.answers import Answers
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.simulation import simulate
 from pronmetric.schema import Pair
-from pronmetric.study import folder, votes
-from pronmetric.study.answers import Answers
-from pronmetric.study.folder import Study
-from pronmetric.study.simulation import simulate
-from pronmetric.suites import judged_pairs
 
 ERRORS = (0.02, 0.05, 0.1, 0.15, 0.25)
 STEPS, SEED = 40, 1

@@ -30,16 +30,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import corpora, scoring
 from benchmarks.corpora import Outputs
-from pronmetric.baselines.corpus_scores import BaselineScorer
-from pronmetric.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_counts, get_baseline
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import Correlation
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.baselines.corpus_scores import BaselineScorer
+from pronmetric.lab.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_counts, get_baseline
+from pronmetric.lab.human import wmt_rankings
+from pronmetric.lab.human.wmt_rankings import Ranking
 from pronmetric.output.targets import AtomicFile
-from pronmetric.suites import wmt_rankings
-from pronmetric.suites.wmt_rankings import Ranking
 
 PRONMETRIC = "pronmetric"
 OWN = {by: PRONMETRIC if by == SCORE else f"{PRONMETRIC} {by}" for by in DECISIONS}

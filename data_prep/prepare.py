@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from data_prep import documents, manifest
+from data_prep.coreference import folder as coreference_folder
 from data_prep.english import English
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
 from data_prep.reporter import Reporter
@@ -24,7 +25,6 @@ from data_prep.ties import Ties
 from data_prep.wmt import discovery, jsonl
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
-from pronmetric.suites import coreference_folder
 
 
 def prepare(settings: Settings, reporter: Reporter, *, make_aligner: MakeAligner | None = None) -> dict[str, Any]:

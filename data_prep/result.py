@@ -11,7 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from data_prep import antecedents, manifest, source_filter
+from data_prep import coreference_passages as antecedents
+from data_prep import manifest, source_filter
+from data_prep.coreference import folder as coreference_folder
+from data_prep.coreference.antecedents import openings, trained_on
+from data_prep.coreference.document import Annotated
 from data_prep.documents import EnglishDocument
 from data_prep.english import English
 from data_prep.fidelity import passages as fidelity
@@ -30,9 +34,6 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair, Passage
-from pronmetric.suites import coreference_folder
-from pronmetric.suites.antecedents import openings, trained_on
-from pronmetric.suites.coreference import Annotated
 from pronmetric.text import strict_json
 
 STUDY = "development_study"

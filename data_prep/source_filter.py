@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import cache
 
 from data_prep.noise import noisy_references
-from pronmetric.alignment import source_files
-from pronmetric.alignment.source import Item, SourceTable
 from pronmetric.pronouns import finder
 from pronmetric.schema import Document, Pair
+from pronmetric.source import files as source_files
+from pronmetric.source.evidence import Item, SourceTable
 from pronmetric.text.context import Source, SourceHistory
 from pronmetric.text.words import words
 

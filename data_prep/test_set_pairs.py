@@ -14,11 +14,11 @@ from data_prep.pairs import system_pairs
 from data_prep.wmt import corpus, discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.errors import InputError
+from pronmetric.lab.human import prepared_pairs
+from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Document, Pair
-from pronmetric.suites import prepared_pairs
-from pronmetric.suites.pair_sets import PairSet
 from pronmetric.text.words import lower_words
 
 _MAX_ALIGNER_LINES = 100_000

@@ -41,7 +41,7 @@ class Ties:
 
 
 def _read(path: str) -> set[Texts]:
-    from pronmetric.suites import judged_pairs  # no part of the stages, which depend on all that is imported above
+    from pronmetric.lab.human import judged_pairs  # no part of the stages, which depend on all that is imported above
 
     return {(pair.context, pair.text_a, pair.text_b) for pair in judged_pairs.read(path) if pair.better == TIE}
 

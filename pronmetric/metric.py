@@ -27,9 +27,6 @@ from torch import nn
 from tqdm import tqdm
 
 from pronmetric import __version__
-from pronmetric.alignment import source_files
-from pronmetric.alignment.source import Item as SourceItem
-from pronmetric.alignment.source import Judgement, SourceTable
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
@@ -47,6 +44,9 @@ from pronmetric.scoring.alternatives import PronounAlternatives, score_alternati
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
 from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, Unmatched, tally_segments
 from pronmetric.signature import Signature
+from pronmetric.source import files as source_files
+from pronmetric.source.evidence import Item as SourceItem
+from pronmetric.source.evidence import Judgement, SourceTable
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.lines import check_segment
 from pronmetric.text.words import Word

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from data_prep.coreference.antecedents import Sentence, sentences
+from data_prep.coreference.document import Annotated, Mention
 from data_prep.fidelity.frames import PRONOUNS, tables
 from data_prep.fidelity.passages import PERSONS
 from pronmetric.pronouns.corrupt import match_case
@@ -21,8 +23,6 @@ from pronmetric.pronouns.finder import FORMS, Occurrence, find
 from pronmetric.pronouns.lexicon import ADVERB, BASE, CLASSES
 from pronmetric.pronouns.slots import slot
 from pronmetric.schema import FIDELITY, Mismatch, Pair
-from pronmetric.suites.antecedents import Sentence, sentences
-from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.context import join
 from pronmetric.text.words import Word
 

@@ -22,7 +22,6 @@ from typing import NamedTuple
 from data_prep.wmt.jsonl import REFERENCE, parse_record, text_of
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
-from pronmetric.suites.evalset_scores import domain_and_document
 from pronmetric.text.lines import iter_lines
 
 PREFIX = "evalset-"
@@ -194,7 +193,12 @@ def _texts(part: Part, tally: Counter[str]) -> Iterator[str | None]:
 
 def _extents(lines: list[str], *, file: Path) -> list[Extent]:
     """The documents of a `.docs` file, with their domains."""
-    pairs = [domain_and_document(text, file=file, line=number) for number, text in enumerate(lines, start=1)]
+    pairs = []
+    for number, text in enumerate(lines, start=1):
+        fields = text.split()
+        if len(fields) < 2:
+            raise InputError(f"expected DOMAIN and DOCUMENT, got {len(fields)} fields", file=file, line=number)
+        pairs.append((fields[0], fields[1]))
     found: dict[str, Extent] = {}
     number = 1
     for doc, run in groupby(pairs, key=lambda pair: pair[1]):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
-from pronmetric.alignment.source_fit import Line, make_line
 from pronmetric.errors import InputError
+from pronmetric.source.fit import Line, make_line
 from pronmetric.text.context import SourceHistory
 
 HELD_OUT = ("wmt14", "wmt22:de-en", "wmt22:zh-en", "wmt23")  # the test and development sets of `prepare`

@@ -15,13 +15,13 @@ from dataclasses import asdict
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from pronmetric.alignment.source import Evidence
 from pronmetric.bulk import parts
 from pronmetric.bulk.shards import WAITING
 from pronmetric.bulk.statistics import merge_counts
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
+from pronmetric.source.evidence import Evidence
 from pronmetric.text.context import Source, Text
 from pronmetric.text.words import Word
 

@@ -13,8 +13,8 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import agreement
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.human import judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
-from pronmetric.suites import judged_pairs, rater_agreement, rating_table
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,

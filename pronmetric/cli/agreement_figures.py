@@ -8,8 +8,8 @@ from pronmetric.cli import tables
 from pronmetric.eval.agreement import Agreement
 from pronmetric.eval.kappa import Coefficient
 from pronmetric.eval.ratings import Agreements, Variant
-from pronmetric.suites.rater_agreement import PairAgreement, Part
-from pronmetric.suites.votes import TieFigures
+from pronmetric.lab.human.rater_agreement import PairAgreement, Part
+from pronmetric.lab.human.votes import TieFigures
 
 _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "chance", "items")
 

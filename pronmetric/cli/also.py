@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 
-from pronmetric.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
-from pronmetric.baselines.reference_based import NAMES, OF_PRONOUNS
 from pronmetric.cli.output import Notes
 from pronmetric.cli.tables import percent, table
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Accuracy
+from pronmetric.lab.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
+from pronmetric.lab.baselines.reference_based import NAMES, OF_PRONOUNS
+from pronmetric.lab.human.pair_accuracy import MetricComparison
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.score import SystemScore
-from pronmetric.suites.pair_accuracy import MetricComparison
 from pronmetric.text.corpus import Corpus
 
 OURS = "pronmetric"

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from pronmetric.baselines import apt, apt_files
-from pronmetric.baselines.apt_config import Config, Settings, read_settings
-from pronmetric.baselines.apt_corpus import Corpus, read_corpus
 from pronmetric.cli import output
 from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.lab.baselines import apt, apt_files
+from pronmetric.lab.baselines.apt_config import Config, Settings, read_settings
+from pronmetric.lab.baselines.apt_corpus import Corpus, read_corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 

@@ -6,11 +6,11 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from pronmetric.baselines import autoprf
-from pronmetric.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.cli import output
 from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.lab.baselines import autoprf
+from pronmetric.lab.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 

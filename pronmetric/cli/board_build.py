@@ -7,15 +7,15 @@ from pathlib import Path
 
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
-from pronmetric.board import human, limits
-from pronmetric.board.pages import TITLE
-from pronmetric.board.scored import BoardSet, reference_of
-from pronmetric.board.site import INDEX, Settings, Site
-from pronmetric.board.store import Store
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import by, context_flag, load, numbers, options, output
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.board import human, limits
+from pronmetric.lab.board.pages import TITLE
+from pronmetric.lab.board.scored import BoardSet, reference_of
+from pronmetric.lab.board.site import INDEX, Settings, Site
+from pronmetric.lab.board.store import Store
 from pronmetric.output import targets
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 

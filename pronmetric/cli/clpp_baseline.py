@@ -7,10 +7,11 @@ import argparse
 from pronmetric.cli import numbers, output
 from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.clpp import baseline as clpp_baseline
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp.language_models import KenLM, Nltk
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
-from pronmetric.suites import clpp, clpp_baseline
-from pronmetric.suites.language_models import KenLM, Nltk
 
 DESCRIPTION = """Predict each slot with an n-gram language model of the target side: all classes of the pair, some
 frequent other words and an empty filler (both OTHER) are tried, all slots of a line jointly. The most probable

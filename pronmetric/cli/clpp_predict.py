@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.clpp import data as clpp
 from pronmetric.output import targets
-from pronmetric.suites import clpp
 
 DESCRIPTION = """Predict the slots of a data file with a model of `clpp train`. Predictions have the five columns of the
 data, with the classes in the first two."""
@@ -33,7 +33,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict; the exit code."""
     targets.check([args.output], read=[args.data, args.model])
-    from pronmetric.training import clpp as training
+    from pronmetric.lab.clpp import classifier as training
 
     classifier = training.load(Path(args.model))
     rows = list(clpp.rows(args.data))

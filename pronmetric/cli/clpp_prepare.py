@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
+from pronmetric.alignment import parsed
 from pronmetric.cli import output
 from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import prepare as clpp_prepare
 from pronmetric.output import targets
-from pronmetric.suites import clpp, clpp_prepare
 
 DESCRIPTION = """Make data of the task from a parallel corpus with tags and word alignment. Each side is a CoNLL-U file
 (NAME.conllu) or a file of lines with tokens form, form|lemma|POS or form|lemma|POS|relation; the alignment has links
@@ -41,8 +43,8 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--subjects",
         nargs="+",
         metavar="LABEL",
-        default=clpp_prepare.SUBJECTS,
-        help=f"dependency labels of subjects (default: {' '.join(clpp_prepare.SUBJECTS)})",
+        default=parsed.SUBJECTS,
+        help=f"dependency labels of subjects (default: {' '.join(parsed.SUBJECTS)})",
     )
     made.add_argument("-o", "--output", required=True, metavar="STEM", help="prefix of the files to write")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     names = [f"{args.output}{end}" for end in (".data", ".data.filtered", ".doc-ids")]
     targets.check(names, read=[args.source, args.target, args.alignment])
     counts: Counter[str] = Counter()
-    corpus = clpp_prepare.read(args.source, args.target, args.alignment)
+    corpus = parsed.read(args.source, args.target, args.alignment)
     docs = []
     with targets.AtomicFiles() as files:
         data, filtered = files.open(names[0]), files.open(names[1])

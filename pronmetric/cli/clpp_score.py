@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import score as clpp_score
 from pronmetric.output import targets
-from pronmetric.suites import clpp, clpp_score
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Score a prediction file with the official figures: macro-averaged recall (the official score of 2016

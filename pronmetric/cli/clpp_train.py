@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pronmetric.cli import numbers
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.clpp import data as clpp
 from pronmetric.output import targets
-from pronmetric.suites import clpp
 
 DESCRIPTION = """Train a classifier of pronoun slots. Every class counts alike in the loss, as in the official score,
 macro-averaged recall. Two kinds:
@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
     train, development = clpp.read(args.data, task), clpp.read(args.dev, task)
     from pronmetric.checkpoint.files import hash_file
     from pronmetric.data.pieces import Subwords
-    from pronmetric.training import clpp as classifiers
-    from pronmetric.training import clpp_run
+    from pronmetric.lab.clpp import classifier as classifiers
+    from pronmetric.lab.clpp import training as clpp_run
     from pronmetric.training.encoders import load_pretrained
 
     options = classifiers.Options(

@@ -11,10 +11,9 @@ from pronmetric.cli.correlate_flags import AVERAGE, parser
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.segment_correlation import ACC_EQ
+from pronmetric.lab.human import esa, human_scores, metric_scores, segment_level, system_level, wmt_scores
+from pronmetric.lab.human.system_level import STATISTICS
 from pronmetric.output import targets
-from pronmetric.results import metric_scores, segment_level, system_level
-from pronmetric.results.system_level import STATISTICS
-from pronmetric.suites import esa, human_scores, wmt_scores
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,8 +9,8 @@ from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
-from pronmetric.results.system_level import STATISTICS
-from pronmetric.suites.human_scores import DOCUMENTS, DOMAINS, SEGMENTS, SYSTEMS
+from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, SEGMENTS, SYSTEMS
+from pronmetric.lab.human.system_level import STATISTICS
 
 AVERAGE = ITEM
 DESCRIPTION = """Correlation of metric scores with human scores, of systems, segments, documents or domains, depending

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import also, by, flag_checks, numbers, options, stray, target_language, tie
-from pronmetric.suites.pair_sets import SHUFFLED
-from pronmetric.suites.prepared_pairs import SPLITS
+from pronmetric.lab.human.pair_sets import SHUFFLED
+from pronmetric.lab.human.prepared_pairs import SPLITS
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
 DESCRIPTION = """Measures how often a metric prefers the better text of a pair, on pairs that differ in pronouns.

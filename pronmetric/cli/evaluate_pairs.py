@@ -8,18 +8,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pronmetric.baselines import evaluation, pair_scores
-from pronmetric.baselines.evaluation import Settings
 from pronmetric.cli import by as by_flag
 from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, target_language, tie
 from pronmetric.cli.pair_json import Scores
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_sets, prepared_pairs, seen_pairs
+from pronmetric.lab.human import pair_baselines as pair_scores
+from pronmetric.lab.human import pair_evaluation as evaluation
+from pronmetric.lab.human.judged_pairs import PairScores
+from pronmetric.lab.human.pair_evaluation import Settings
+from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.output import targets
 from pronmetric.results import FEW
 from pronmetric.scoring.score import Counts
-from pronmetric.suites import judged_pairs, pair_accuracy, pair_sets, prepared_pairs, seen_pairs
-from pronmetric.suites.judged_pairs import PairScores
-from pronmetric.suites.pair_sets import PairSet
 from pronmetric.text.context import COMMON, CONTEXT_SIZE
 
 Config = Mapping[str, Any]
@@ -119,7 +120,7 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 
 def _read_by_language_model(pairs: PairSet, context: str, args: argparse.Namespace) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece."""
-    from pronmetric.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.language_model import LanguageModel
 
     texts = list(pairs.texts(context, seed=args.seed))
     precision = "32" if args.precision in (None, "int8") else args.precision

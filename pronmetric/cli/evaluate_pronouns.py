@@ -12,15 +12,15 @@ from pronmetric.cli import context_flag, load, output, target_language
 from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
+from pronmetric.lab.human import labelled_pronouns as labelled
+from pronmetric.lab.human import pronoun_detection
+from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
+from pronmetric.lab.human.pair_sets import read_first_line
+from pronmetric.lab.human.pronoun_detection import DetectionFigures
 from pronmetric.output import targets
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts, SegmentScore
-from pronmetric.suites import labelled_pronouns as labelled
-from pronmetric.suites import pronoun_detection
-from pronmetric.suites.labelled_pronouns import LabelledPronoun
-from pronmetric.suites.pair_sets import read_first_line
-from pronmetric.suites.pronoun_detection import DetectionFigures
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, RESPECTIVE
 

@@ -10,11 +10,11 @@ from typing import IO
 from pronmetric.cli import numbers, options, output, stray, target_language
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.human import mqm
+from pronmetric.lab.human.judged_pairs import to_line
+from pronmetric.lab.human.mqm import Judgement
 from pronmetric.output import targets
 from pronmetric.pronouns import languages
-from pronmetric.suites import mqm
-from pronmetric.suites.judged_pairs import to_line
-from pronmetric.suites.mqm import Judgement
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Extracts pronoun errors from an MQM annotation file, as judged pairs of texts or as labelled

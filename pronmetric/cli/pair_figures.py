@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pronmetric.baselines.evaluation import Results, Settings
-from pronmetric.baselines.simple import BaselineComparison
 from pronmetric.cli import also
 from pronmetric.cli.tables import percent, table
 from pronmetric.eval.accuracy import Accuracy
-from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.pair_accuracy import DOC, PAIR, Figures, MetricComparison
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.pair_accuracy import DOC, PAIR, Figures, MetricComparison
+from pronmetric.lab.human.pair_evaluation import Results, Settings
+from pronmetric.lab.human.simple_baselines import BaselineComparison
 
 UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"

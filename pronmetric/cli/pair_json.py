@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pronmetric.baselines.evaluation import Results, Settings
-from pronmetric.baselines.simple import BaselineComparison
 from pronmetric.cli.tables import plain
+from pronmetric.lab.human.judged_pairs import PairScores
+from pronmetric.lab.human.pair_accuracy import human_answer
+from pronmetric.lab.human.pair_evaluation import Results, Settings
+from pronmetric.lab.human.pair_sets import PairSet
+from pronmetric.lab.human.simple_baselines import BaselineComparison
 from pronmetric.output import targets
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts
-from pronmetric.suites.judged_pairs import PairScores
-from pronmetric.suites.pair_accuracy import human_answer
-from pronmetric.suites.pair_sets import PairSet
 from pronmetric.text import strict_json
 
 ONLY = "pairs"

@@ -8,7 +8,7 @@ from pronmetric.cli.system_figures import head, matrix_lines
 from pronmetric.cli.tables import table
 from pronmetric.eval.permutation import PAIRWISE
 from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures
-from pronmetric.results.segment_level import SegmentLevel
+from pronmetric.lab.human.segment_level import SegmentLevel
 
 LABELS = {
     "pearson": "Pearson's r",

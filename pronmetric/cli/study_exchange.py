@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
+from pronmetric.lab.study import answers, appraise, folder, label_studio
 from pronmetric.output import targets
-from pronmetric.study import answers, appraise, folder, label_studio
 
 TOOLS = ("label-studio", "appraise")
 SERVE = "serve"
@@ -76,7 +76,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def _of_database(study: folder.Study, addresses: list[str]) -> dict[str, tuple[answers.Answer, ...]]:
-    from pronmetric.study import database  # its libraries are an extra
+    from pronmetric.lab.study import database  # its libraries are an extra
 
     if len(addresses) > 1:
         raise InputError(f"--from {SERVE}: expected the address of one database, got {len(addresses)}")

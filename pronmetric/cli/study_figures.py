@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pronmetric.cli import agreement_figures
 from pronmetric.cli.agreement_figures import five, percent
 from pronmetric.eval.agreement import Agreement
-from pronmetric.study.findings import Annotator, Cell, Findings
+from pronmetric.lab.study.findings import Annotator, Cell, Findings
 
 
 def text(found: Findings) -> str:

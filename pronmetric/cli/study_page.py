@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.study import folder
+from pronmetric.lab.study.page import QUESTION, TITLE, page
 from pronmetric.output import targets
-from pronmetric.study import folder
-from pronmetric.study.page import QUESTION, TITLE, page
 
 DESCRIPTION = """Write the page on which annotators answer a study: one HTML file that opens from disk, without network.
 Answers are kept in the browser, so that the page can be closed and opened again; "Save answers" writes the file that

@@ -8,10 +8,10 @@ from pronmetric.cli import numbers, options, output, tables
 from pronmetric.cli.study_figures import text
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.study import agreement_table, answers, folder, votes
+from pronmetric.lab.study.findings import measure
 from pronmetric.output import targets
-from pronmetric.study import agreement_table, answers, folder, votes
-from pronmetric.study.findings import measure
-from pronmetric.suites import judged_pairs
 from pronmetric.text import strict_json
 
 DESCRIPTION = """The figures of a study: Gwet's AC1 between the annotators, by source language and by pronoun pair too,

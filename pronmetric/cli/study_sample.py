@@ -11,12 +11,12 @@ from pronmetric.cli import numbers, options, output
 from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.study import candidates, folder
+from pronmetric.lab.study.design import PAPER, Design
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.sample import choose, sample
 from pronmetric.output import targets
-from pronmetric.study import candidates, folder
-from pronmetric.study.design import PAPER, Design
-from pronmetric.study.folder import Study
-from pronmetric.study.sample import choose, sample
-from pronmetric.suites import judged_pairs
 
 DESCRIPTION = """Draw the items of a study, and the tasks of each annotator, into a new folder STUDY.
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from pronmetric.cli import numbers, output
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
-from pronmetric.study import folder
-from pronmetric.study.page import QUESTION, TITLE
+from pronmetric.lab.study import folder
+from pronmetric.lab.study.page import QUESTION, TITLE
 
 DATABASE = "answers.db"
 HOST, PORT = "127.0.0.1", 8000
@@ -60,7 +60,7 @@ def port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until the process is stopped; the exit code."""
-    from pronmetric.study import database, listener, server  # their libraries are an extra
+    from pronmetric.lab.study import database, listener, server  # their libraries are an extra
 
     if args.url is not None and not args.url.startswith(("http://", "https://")):
         raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")

@@ -8,8 +8,8 @@ from pathlib import Path
 from pronmetric.cli import numbers
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
+from pronmetric.lab.study import answers, folder, simulation
 from pronmetric.output import targets
-from pronmetric.study import answers, folder, simulation
 
 DESCRIPTION = """Answer a study by simulated annotators: to try a design, and see how wide its intervals are, before
 people answer. Each item has a true answer (the reference in 75 %, both in 15 %, the other version and neither in 5 %

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
+from pronmetric.alignment import parsed
 from pronmetric.cli import numbers, output
 from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.suites import contrastive_recipe
 from pronmetric.output import targets
-from pronmetric.suites import clpp_prepare, contrastive_recipe
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Build a contrastive suite of pronouns in ContraPro's JSON format from a parallel corpus with word
@@ -50,7 +51,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build the suite; the exit code."""
     targets.check([args.output], read=[args.source, args.target, args.alignment])
-    corpus = clpp_prepare.read(args.source, args.target, args.alignment)
+    corpus = parsed.read(args.source, args.target, args.alignment)
     of = contrastive_recipe.rules(args.target_language)
     counts: Counter[str] = Counter()
     found = [

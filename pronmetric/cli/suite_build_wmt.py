@@ -8,7 +8,6 @@ from pathlib import Path
 from data_prep import source_suite
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
-from pronmetric.alignment import source_files
 from pronmetric.cli import numbers, options, output
 from pronmetric.cli.tables import plain, table
 from pronmetric.cli.verb_parser import add_command
@@ -17,6 +16,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 from pronmetric.pronouns.languages import ENGLISH, language
+from pronmetric.source import files as source_files
 
 DESCRIPTION = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
 system the source with its previous sentences, the reference with its context, the system's output, and the reference

@@ -10,8 +10,10 @@ from pronmetric.cli.verb_parser import add_command
 from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.suites import ctxpro
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites import result as suite_result
 from pronmetric.output import targets
-from pronmetric.suites import ctxpro, suite_figures, suite_result
 
 DESCRIPTION = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval
 (Student's t over items), and p of the approximate randomisation, adjusted for all pairs by Holm's method."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pronmetric.cli import numbers
 from pronmetric.cli.verb_parser import add_command
+from pronmetric.lab.suites import export as suite_export
+from pronmetric.lab.suites.catalogue import SUITES
+from pronmetric.lab.suites.contrastive import Reading
 from pronmetric.output import targets
-from pronmetric.suites import suite_export
-from pronmetric.suites.catalogue import SUITES
-from pronmetric.suites.contrastive import Reading
 
 DESCRIPTION = """Write what has to be scored: one line for each candidate of each item.
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pronmetric.cli.tables import table
-from pronmetric.suites.contrastive import Judged
-from pronmetric.suites.suite_figures import Figures, Share
+from pronmetric.lab.suites.contrastive import Judged
+from pronmetric.lab.suites.figures import Figures, Share
 
 
 def show(title: str, judged: Judged, figures: Figures) -> None:

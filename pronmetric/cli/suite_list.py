@@ -6,8 +6,8 @@ import argparse
 from collections import Counter
 
 from pronmetric.cli.tables import table
-from pronmetric.suites.catalogue import SUITES
-from pronmetric.suites.contrastive import Reading
+from pronmetric.lab.suites.catalogue import SUITES
+from pronmetric.lab.suites.contrastive import Reading
 
 CLPP = (
     "clpp",

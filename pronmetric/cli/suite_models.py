@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from pronmetric.cli import load, output, target_language
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.suites import score_lines
+from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
 from pronmetric.output import targets
 from pronmetric.scoring.score import Counts
-from pronmetric.suites import score_lines
-from pronmetric.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
 from pronmetric.text.context import Text, join
 
 
@@ -57,8 +57,8 @@ def _by_pronmetric(
 
 def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
     """The log-probability of each candidate."""
-    from pronmetric.seq2seq import model, resumable
-    from pronmetric.seq2seq.concatenation import Concatenation
+    from pronmetric.lab.seq2seq import model, resumable
+    from pronmetric.lab.suites.concatenation import Concatenation
 
     separator = "" if args.separator is None else args.separator
     made = Concatenation.of(args.context_mode, size=args.context, separator=separator)

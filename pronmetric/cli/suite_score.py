@@ -8,11 +8,13 @@ from pathlib import Path
 from pronmetric.cli import output, suite_figures_text, suite_models
 from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.suites import cai_xiong, score_lines
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites import result as suite_result
+from pronmetric.lab.suites.catalogue import SUITES
+from pronmetric.lab.suites.contrapro import PRONOUNS
+from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
 from pronmetric.output import targets
-from pronmetric.suites import cai_xiong, score_lines, suite_figures, suite_result
-from pronmetric.suites.catalogue import SUITES
-from pronmetric.suites.contrapro import PRONOUNS
-from pronmetric.suites.contrastive import Judged, Judging, Reading
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
     write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
     if args.plot is not None:
-        from pronmetric.report import suite_plot
+        from pronmetric.lab.suites import plot as suite_plot
 
         with targets.AtomicFile(args.plot) as file:
             file.buffer.write(suite_plot.plot(figures, title=args.name, kind=Path(args.plot).suffix[1:]))

@@ -7,8 +7,8 @@ import argparse
 from pronmetric.cli import numbers, options, target_language
 from pronmetric.cli.suite_export import add_set
 from pronmetric.cli.verb_parser import add_command
-from pronmetric.seq2seq.concatenation import MANY, MODES, NONE
-from pronmetric.suites.contrapro import PRONOUNS
+from pronmetric.lab.suites.concatenation import MANY, MODES, NONE
+from pronmetric.lab.suites.contrapro import PRONOUNS
 
 DESCRIPTION = """Judge scores, translations or a model on a suite, and report accuracy with 95 % intervals, overall and
 by the suite's break-downs. `pronmetric suite show NAME` describes the suite's files and rules."""

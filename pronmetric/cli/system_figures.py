@@ -9,7 +9,7 @@ from pronmetric.cli.tables import table
 from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correlations
 from pronmetric.eval.permutation import RESAMPLES as PERMUTATIONS
 from pronmetric.eval.permutation import Matrix
-from pronmetric.results.system_level import OneMetric, SeveralMetrics, join_names
+from pronmetric.lab.human.system_level import OneMetric, SeveralMetrics, join_names
 
 LABELS = {
     "pearson": "Pearson's r",

@@ -60,7 +60,8 @@ def main(argv: Sequence[str]) -> int:
     files = [name for group in args.parallel or [] for name in group]
     targets.check([args.output], read=[*files, args.docids, args.wmt_dir])
     from data_prep.wmt import source_lines
-    from pronmetric.alignment import source_files, source_fit
+    from pronmetric.source import files as source_files
+    from pronmetric.source import fit as source_fit
 
     note = output.Notes(quiet=args.quiet)
     lines = [line for group in args.parallel or [] for line in source_fit.read_parallel(group, docids=args.docids)]

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pronmetric.lab.human import wmt_scores
+from pronmetric.lab.human.metric_scores import Metric
 from pronmetric.output import targets
-from pronmetric.results.metric_scores import Metric
-from pronmetric.suites import wmt_scores
 from pronmetric.text import strict_json
 
 

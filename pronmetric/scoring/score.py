@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pronmetric.alignment.source import Evidence
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
 from pronmetric.signature import Signature
+from pronmetric.source.evidence import Evidence
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pronmetric.baselines import corpus_scores
 from pronmetric.cli.main import main
+from pronmetric.lab.baselines import corpus_scores
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]

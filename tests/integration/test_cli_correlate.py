@@ -12,7 +12,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.eval.correlation import correlate
-from pronmetric.suites.wmt_scores import read_segment_scores, read_system_scores
+from pronmetric.lab.human.wmt_scores import read_segment_scores, read_system_scores
 
 METRIC = {"Alder": 1.0, "Birch": 2.0, "Cedar": 3.0, "Elm": 4.0}
 PEOPLE = {"Birch": 0.3, "Alder": 0.1, "Cedar": 0.2, "Elm": 0.9}  # one of six pairs is the other way round

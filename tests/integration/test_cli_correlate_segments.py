@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.suites.wmt_scores import read_segment_scores
+from pronmetric.lab.human.wmt_scores import read_segment_scores
 
 # A over B in both segments on both sides; within a system the metric is the wrong way round
 METRIC = {"A": [12.0, 10.0], "B": [2.0, 0.0]}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.suites import pair_sets
+from pronmetric.lab.human import pair_sets
 
 Checkpoints = Callable[..., Path]
 Run = Callable[..., tuple[str, str]]

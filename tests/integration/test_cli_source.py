@@ -12,12 +12,12 @@ import yaml
 from safetensors.torch import load_file, save_file
 
 from data_prep.wmt import source_lines
-from pronmetric.alignment import source_files
 from pronmetric.checkpoint.files import WEIGHTS
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.metric import PronounMetric
 from pronmetric.scoring.rerank import Weighting, rerank
+from pronmetric.source import files as source_files
 from pronmetric.text.context import Source, Text
 
 Checkpoints = Callable[..., Path]

@@ -194,8 +194,8 @@ class Model:
 def model(monkeypatch: pytest.MonkeyPatch) -> type[Model]:
     Path("model").mkdir()
     Path("model/config.json").write_text("{}")
-    monkeypatch.setattr("pronmetric.seq2seq.model.TranslationModel", Model)
-    monkeypatch.setattr("pronmetric.seq2seq.model.WINDOW", 7)
+    monkeypatch.setattr("pronmetric.lab.seq2seq.model.TranslationModel", Model)
+    monkeypatch.setattr("pronmetric.lab.seq2seq.model.WINDOW", 7)
     monkeypatch.setattr(Model, "read", [])
     return Model
 

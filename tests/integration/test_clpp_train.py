@@ -10,11 +10,11 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from pronmetric.cli.main import main
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
+from pronmetric.lab.clpp import classifier as training
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import training as clpp_run
+from pronmetric.lab.clpp.windows import MARK, windows
 from pronmetric.nn.encoder import HuggingFaceEncoder
-from pronmetric.suites import clpp
-from pronmetric.suites.clpp_windows import MARK, windows
-from pronmetric.training import clpp as training
-from pronmetric.training import clpp_run
 
 ROWS = [
     ("he", "mein Onkel , er singt", "my|PRON uncle|NOUN REPLACE_3 sing|VERB"),

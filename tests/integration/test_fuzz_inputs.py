@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fuzz import damaged
+from data_prep.coreference import gum
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.cli.main import main
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.human import labelled_pronouns
 from pronmetric.pretrained import glove
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.suites import gum, labelled_pronouns
 from pronmetric.text import records
 
 TIMES = 40

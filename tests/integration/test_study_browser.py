@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.browser import Browser, until
 from pronmetric.cli.main import main
-from pronmetric.study import folder
+from pronmetric.lab.study import folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 

@@ -9,7 +9,7 @@ import pytest
 from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.data import arrow
-from pronmetric.suites import judged_pairs
+from pronmetric.lab.human import judged_pairs
 
 
 def pronoun_pairs(folder: Path, split: str) -> set[tuple[str, str]]:

@@ -21,12 +21,12 @@ import pytest
 from benchmarks.browser import Browser
 from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
-from pronmetric.study import answers, folder, listener, server
-from pronmetric.study.answers import Answer
-from pronmetric.study.database import Database, connect
-from pronmetric.study.design import Design
-from pronmetric.study.folder import Study
-from pronmetric.study.sample import sample
+from pronmetric.lab.study import answers, folder, listener, server
+from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.database import Database, connect
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.sample import sample
 
 _DESIGN = Design(items=40, annotators=4, repeated=0.1, both=True, strict=False)
 STUDY = sample([item for item in made_up(8) if item.language == "de"], _DESIGN)

@@ -26,14 +26,14 @@ import yaml
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from data_prep import antecedents
+from data_prep import coreference_passages as antecedents
+from data_prep.coreference import folder as coreference_folder
 from pronmetric.checkpoint import files as checkpoint
 from pronmetric.cli.main import main
 from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.suites import coreference_folder
 from pronmetric.training import calibrate
 from pronmetric.training import module as training_module
 from pronmetric.training import run as training_run

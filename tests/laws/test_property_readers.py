@@ -12,36 +12,36 @@ from hypothesis import strategies as st
 
 from benchmarks import fuzz
 from data_prep import documents
+from data_prep.coreference import gum, litbank
 from data_prep.wmt import evalset, sgm, xml
 from data_prep.wmt.testset import Part, TestSet
-from pronmetric.alignment import source_files, table
-from pronmetric.baselines import apt_config
+from pronmetric.alignment import table
 from pronmetric.bulk import inputs
 from pronmetric.bulk.inputs import Source
 from pronmetric.bulk.plan import cut
 from pronmetric.bulk.rows import Reader, to_score
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.baselines import apt_config
+from pronmetric.lab.human import (
+    esa,
+    evalset_scores,
+    gap,
+    human_scores,
+    judged_pairs,
+    labelled_pronouns,
+    mqm,
+    rating_table,
+    wmt_scores,
+)
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.suites import result as suite_result
 from pronmetric.output import tsv
 from pronmetric.pretrained import glove
 from pronmetric.pronouns import table_language
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.results.read import read as read_result
-from pronmetric.suites import (
-    esa,
-    evalset_scores,
-    gap,
-    gum,
-    human_scores,
-    judged_pairs,
-    labelled_pronouns,
-    litbank,
-    mqm,
-    rating_table,
-    suite_result,
-    wmt_scores,
-)
-from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.source import files as source_files
 from pronmetric.text import candidates, conllu, corpus, records, strict_json
 from pronmetric.text.lines import read_lines, read_text
 

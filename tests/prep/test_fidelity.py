@@ -11,9 +11,9 @@ import pytest
 
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import PRONOUNS, fill, pronouns, tables
+from pronmetric.lab.human import winogender
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair
-from pronmetric.suites import winogender
 from pronmetric.text.words import words
 
 TRAIN, DEVELOPMENT = tables("train"), tables("development")

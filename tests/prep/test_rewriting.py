@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
+from data_prep.coreference.document import Annotated, Mention
 from data_prep.fidelity import rewriting
 from data_prep.fidelity.frames import tables
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Pair
-from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.words import words
 
 KNOWN = tables("train")

@@ -16,11 +16,11 @@ from data_prep import source_filter, source_suite
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
-from pronmetric.alignment import source_files
 from pronmetric.cli import suite_build
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.languages import ENGLISH
 from pronmetric.schema import Document
+from pronmetric.source import files as source_files
 
 SOURCE = ["Das ist Ada.", "Sie hat einen Hund.", "Er bellt immer sehr laut.", "Ada mag ihn trotzdem gern."]
 REFERENCE = ["This is Ada.", "She has a dog.", "It always barks very loudly.", "Ada likes it all the same."]

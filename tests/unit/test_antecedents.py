@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep import antecedents
+from data_prep import coreference_passages as antecedents
+from data_prep.coreference.antecedents import natural
+from data_prep.coreference.document import Annotated, Mention
+from data_prep.coreference.folder import read_folder
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Pieces
 from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.suites.antecedents import natural
-from pronmetric.suites.coreference import Annotated, Mention
-from pronmetric.suites.coreference_folder import read_folder
 from pronmetric.text.words import words
 from pronmetric.training import examples
 from pronmetric.training.datamodule import Labelled, Labeller

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pronmetric.baselines import apt
-from pronmetric.baselines.apt import Dictionary, Instance, Rendering, Rules, Side
+from pronmetric.lab.baselines import apt
+from pronmetric.lab.baselines.apt import Dictionary, Instance, Rendering, Rules, Side
 
 EN_FR = Dictionary(source=frozenset({"it", "they"}), target=frozenset({"il", "elle", "ils", "elles"}))
 LISTED = frozenset({"il", "elle", "ils", "elles", "ce", "cela"})

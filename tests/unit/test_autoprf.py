@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.baselines import autoprf
-from pronmetric.baselines.autoprf import Counts, Documents, Instance, format_as_published, same_language, split, tally
 from pronmetric.errors import InputError
+from pronmetric.lab.baselines import autoprf
+from pronmetric.lab.baselines.autoprf import (
+    Counts,
+    Documents,
+    Instance,
+    format_as_published,
+    same_language,
+    split,
+    tally,
+)
 
 Write = Callable[..., str]
 

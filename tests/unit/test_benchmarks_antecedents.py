@@ -13,13 +13,13 @@ import pytest
 
 from benchmarks import antecedents
 from benchmarks.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
+from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, openings
+from data_prep.coreference.document import Annotated, Mention
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
 from pronmetric.metric import PronounAttention
 from pronmetric.pronouns.finder import Occurrence, find
 from pronmetric.scoring.score import PronounScore
-from pronmetric.suites.antecedents import ANTECEDENT, EARLIER, openings
-from pronmetric.suites.coreference import Annotated, Mention
 from pronmetric.text.context import Text
 from pronmetric.text.words import words
 

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks import bias, scoring
 from benchmarks.scoring import Record, Result
+from pronmetric.lab.human.gap import Item
+from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.pronouns.finder import find
-from pronmetric.suites.gap import Item
-from pronmetric.suites.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 
 SHARES = {f"job{n}": WomenShares(10.0 * n, 100 - 10.0 * n) for n in range(6)}
 

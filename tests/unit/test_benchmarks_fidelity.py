@@ -14,8 +14,8 @@ from benchmarks import fidelity, scoring
 from benchmarks.scoring import Record, Result
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import PRONOUNS, tables
+from pronmetric.lab.human import winogender
 from pronmetric.pronouns.finder import find
-from pronmetric.suites import winogender
 
 MALE = frozenset(PRONOUNS["he"].values())
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import gap, scoring
 from benchmarks.scoring import Contrast, Record, Result
 from pronmetric.errors import InputError
-from pronmetric.suites.gap import OBJECT_HER, item, other_gender, read
+from pronmetric.lab.human.gap import OBJECT_HER, item, other_gender, read
 from pronmetric.text.sentences import sentence_at, starts
 from pronmetric.text.words import words
 

@@ -13,11 +13,11 @@ import yaml
 from benchmarks import people, people_page, scoring
 from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
 from benchmarks.scoring import Record, Result
-from pronmetric.baselines.simple import FEWER, SYSTEM
 from pronmetric.checkpoint import locate
 from pronmetric.errors import InputError
-from pronmetric.suites import mqm
-from pronmetric.suites.mqm import Error, Judgement
+from pronmetric.lab.human import mqm
+from pronmetric.lab.human.mqm import Error, Judgement
+from pronmetric.lab.human.simple_baselines import FEWER, SYSTEM
 from pronmetric.text.words import words
 
 SHIPPED = locate.locate().folder

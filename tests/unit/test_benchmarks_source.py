@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks import source
 from benchmarks.source import Judged, Labelled
-from pronmetric.alignment.source import Combination
 from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.source.evidence import Combination
 
 
 def judged(score: float, log_odds: float, missing: int = 0) -> Judged:

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks import study_ties
 from benchmarks.study_simulation import made_up
-from pronmetric.study.design import Design
-from pronmetric.study.sample import sample
-from pronmetric.study.votes import collect
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.sample import sample
+from pronmetric.lab.study.votes import collect
 
 
 def test_annotators_without_errors_follow_the_pronoun_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, average, figu
 from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall
-from pronmetric.suites.wmt_rankings import Ranking
+from pronmetric.lab.human.wmt_rankings import Ranking
 
 REFERENCE = [
     "Anna fed the cat and she left.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.board import examples
-from pronmetric.board.examples import CUT, TEXT, Segment, head, tail
-from pronmetric.board.scored import BoardSet, Pronouns, Scored
+from pronmetric.lab.board import examples
+from pronmetric.lab.board.examples import CUT, TEXT, Segment, head, tail
+from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 
 TEXTS = ["She met it.", "It rained.", "It rained."]
 LISTED = [Segment("d", None, [text, text], ["Anna left."] * 2) for text in TEXTS]

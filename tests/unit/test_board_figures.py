@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.board import figures
-from pronmetric.board.figures import ALL
-from pronmetric.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.board import figures
+from pronmetric.lab.board.figures import ALL
+from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.scoring.comparison import TIE_THRESHOLD, PairwiseComparison
 from pronmetric.scoring.score import PronounScore, SegmentScore, tally_segments
 

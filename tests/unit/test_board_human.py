@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.board import human, limits
-from pronmetric.board.figures import ALL, Figures, Group, SystemFigures
-from pronmetric.board.scored import BoardSet
 from pronmetric.eval.correlation import Correlation, correlate
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.board import human, limits
+from pronmetric.lab.board.figures import ALL, Figures, Group, SystemFigures
+from pronmetric.lab.board.scored import BoardSet
 
 SCORES = {"Alder": 90.0, "Birch": 80.0, "Cedar": 70.0, "Elm": 60.0, "Fir": 50.0}
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pronmetric.board import classes, figures, human, pages, scored, site, tables
-from pronmetric.board.pages import Names
-from pronmetric.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.board import classes, figures, human, pages, scored, site, tables
+from pronmetric.lab.board.pages import Names
+from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.pronouns import languages
 from pronmetric.report import embed
 from pronmetric.text.corpus import Corpus, Row

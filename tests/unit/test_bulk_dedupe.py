@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.alignment.source import Evidence
 from pronmetric.bulk import dedupe, parts, storage
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Unmatched
+from pronmetric.source.evidence import Evidence
 from pronmetric.text.context import Source, Text
 from pronmetric.text.words import Word
 

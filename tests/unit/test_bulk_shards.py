@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.alignment.source import Evidence
 from pronmetric.bulk import cluster, plan, scores, shards, storage
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
@@ -24,6 +23,7 @@ from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally, Unmatched
 from pronmetric.signature import Signature
+from pronmetric.source.evidence import Evidence
 from pronmetric.text.context import Text
 from pronmetric.text.words import Word
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import cai_xiong
-from pronmetric.suites.contrastive import Judged, Judging, Reading
+from pronmetric.lab.suites import cai_xiong
+from pronmetric.lab.suites.contrastive import Judged, Judging, Reading
 
 ITEMS: list[dict[str, Any]] = [
     {

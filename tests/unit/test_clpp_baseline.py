@@ -11,8 +11,10 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.suites import clpp, clpp_baseline, language_models
-from pronmetric.suites.clpp import Line
+from pronmetric.lab.clpp import baseline as clpp_baseline
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import language_models
+from pronmetric.lab.clpp.data import Line
 
 TASK = clpp.task("de-en")
 

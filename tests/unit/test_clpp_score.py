@@ -9,7 +9,8 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
-from pronmetric.suites import clpp, clpp_score
+from pronmetric.lab.clpp import data as clpp
+from pronmetric.lab.clpp import score as clpp_score
 
 REST = "x\tit works\tREPLACE_0 gehen|VERB\t0-0 1-1"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pronmetric.study import connections, listener
-from pronmetric.study.connections import Connections, Seconds
+from pronmetric.lab.study import connections, listener
+from pronmetric.lab.study.connections import Connections, Seconds
 
 
 class Fake:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import consistency, score_lines, suite_figures
-from pronmetric.suites.contrastive import Candidate, Judged, Judging, Reading
+from pronmetric.lab.suites import consistency, score_lines
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
 
 
 def entry(candidates: int, right: int, distance: int, *, equal: bool = False) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.suites import contrapro, score_lines, suite_figures
-from pronmetric.suites.contrastive import Judging, Reading
+from pronmetric.lab.suites import contrapro, score_lines
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites.contrastive import Judging, Reading
 
 
 def entry(reference: str, errors: int, **given: Any) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from pronmetric.alignment import parsed
 from pronmetric.cli import suite_build
 from pronmetric.errors import InputError
-from pronmetric.suites import clpp_prepare, contrastive_recipe
+from pronmetric.lab.suites import contrastive_recipe
 
 # noun, its German article and noun, gender, pronoun
 NOUNS = [
@@ -84,7 +85,7 @@ def write(folder: Path, change: dict[str, str] | None = None) -> list[str]:
 
 def build(flags: list[str], counts: Counter[str]) -> list[dict[str, Any]]:
     source, target, alignment = flags[1::2]
-    corpus = clpp_prepare.read(source, target, alignment)
+    corpus = parsed.read(source, target, alignment)
     documents = list(contrastive_recipe.documents(corpus, source=source, target=target))
     assert [len(document.pairs) for document in documents] == [3] * 10
     of = contrastive_recipe.rules("de")

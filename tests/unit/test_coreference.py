@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from data_prep.coreference import litbank
+from data_prep.coreference.document import Annotated, Mention
+from data_prep.coreference.folder import read_folder
+from data_prep.coreference.gum import read
 from pronmetric.errors import InputError
-from pronmetric.suites import litbank
-from pronmetric.suites.coreference import Annotated, Mention
-from pronmetric.suites.coreference_folder import read_folder
-from pronmetric.suites.gum import read
 
 LINES = """\
 # begin document OWN_news_cat

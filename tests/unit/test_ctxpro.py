@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
-from pronmetric.suites import ctxpro
-from pronmetric.suites.contrastive import Judged, Judging, Reading, Verdict
+from pronmetric.lab.suites import ctxpro
+from pronmetric.lab.suites.contrastive import Judged, Judging, Reading, Verdict
 
 
 def entry(reference: str, expected: str, rule: str, **given: Any) -> dict[str, Any]:

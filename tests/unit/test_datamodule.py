@@ -13,14 +13,14 @@ import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from data_prep import antecedents
+from data_prep import coreference_passages as antecedents
+from data_prep.coreference import folder as coreference_folder
 from data_prep.fidelity import passages as fidelity
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
-from pronmetric.suites import coreference_folder
 from pronmetric.training.batching import Step
 from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample

@@ -18,9 +18,10 @@ from pronmetric.checkpoint.config import decision_of, tie_threshold
 from pronmetric.data import arrow
 from pronmetric.data.collate import Example
 from pronmetric.errors import InputError, PronmetricError
+from pronmetric.lab.human import metric_scores
 from pronmetric.metric import PronounMetric
 from pronmetric.report.tables import systems
-from pronmetric.results import Result, System, metric_scores
+from pronmetric.results import Result, System
 from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tally_segments
 from pronmetric.training import decision

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import discevalmt, score_lines, suite_figures
-from pronmetric.suites.contrastive import Candidate, Judged, Judging, Reading
+from pronmetric.lab.suites import discevalmt, score_lines
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
 
 SOURCE = ["The cars are here.", "They shine."]
 

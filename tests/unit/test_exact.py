@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.baselines.exact import Exact, exact, total
+from pronmetric.lab.baselines.exact import Exact, exact, total
 from pronmetric.pronouns.finder import find
 from pronmetric.text.words import words
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import gap
-from pronmetric.suites.judged_pairs import JudgedPair
+from pronmetric.lab.human import gap
+from pronmetric.lab.human.judged_pairs import JudgedPair
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tURL"
 

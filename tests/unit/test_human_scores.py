@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import esa, evalset_scores, human_scores
+from pronmetric.lab.human import esa, evalset_scores, human_scores
 
 MINOR = {"start": 0, "end": 3, "category": "Style/Awkward", "severity": "Minor", "score": None}
 

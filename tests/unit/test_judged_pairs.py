@@ -8,7 +8,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import decide
-from pronmetric.suites.judged_pairs import JudgedPair, read, read_scores, scores_of, to_line
+from pronmetric.lab.human.judged_pairs import JudgedPair, read, read_scores, scores_of, to_line
 
 FULL: dict[str, Any] = {
     "id": "p1",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites.labelled_pronouns import LabelledPronoun, is_record, read, read_scores
+from pronmetric.lab.human.labelled_pronouns import LabelledPronoun, is_record, read, read_scores
 from pronmetric.text.context import Text
 
 TOKEN: dict[str, Any] = {

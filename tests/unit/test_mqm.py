@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.suites import labelled_pronouns as labelled
-from pronmetric.suites import mqm
-from pronmetric.suites.mqm import Error, Judgement
+from pronmetric.lab.human import labelled_pronouns as labelled
+from pronmetric.lab.human import mqm
+from pronmetric.lab.human.mqm import Error, Judgement
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 

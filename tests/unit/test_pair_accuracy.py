@@ -4,8 +4,8 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Confusion
-from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.pair_accuracy import (
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.pair_accuracy import (
     SEEN,
     UNSEEN,
     Labels,

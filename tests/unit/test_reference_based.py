@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.baselines.reference_based import (
+from pronmetric.errors import MissingExtra
+from pronmetric.lab.baselines.reference_based import (
     Counts,
     ReferenceBaseline,
     SegmentWords,
@@ -15,7 +16,6 @@ from pronmetric.baselines.reference_based import (
     get_baseline,
     split_segment,
 )
-from pronmetric.errors import MissingExtra
 
 # She(0) gave(1) him(2) her(3) book(4) .(5) against She(0) gave(1) it(2) the(3) book(4) .(5): "her" is linked to nothing
 LINKS = [(0, 0), (1, 1), (2, 2), (4, 4), (5, 5)]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.seq2seq import resumable
-from pronmetric.seq2seq.resumable import ResumableScores
+from pronmetric.lab.seq2seq import resumable
+from pronmetric.lab.seq2seq.resumable import ResumableScores
 
 PAIRS = [(f"s{k}", f"t{k}") for k in range(7)]
 SETTINGS = {"model": "m"}

@@ -9,7 +9,7 @@ import pytest
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import correlate
-from pronmetric.suites.wmt_scores import (
+from pronmetric.lab.human.wmt_scores import (
     Assessed,
     Ranked,
     read_assessments,

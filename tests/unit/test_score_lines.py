@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites import score_lines
-from pronmetric.suites.contrastive import Candidate, Item
+from pronmetric.lab.suites import score_lines
+from pronmetric.lab.suites.contrastive import Candidate, Item
 
 ITEMS = [Item("1", (Candidate("a", "b"),) * 2), Item("2", (Candidate("a", "b"),))]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import torch
 
-from pronmetric.nn.slots import STREAMS, SlotEncoder, SlotGru, balanced_weights, class_loss, config_of
+from pronmetric.lab.clpp.slots import STREAMS, SlotEncoder, SlotGru, balanced_weights, class_loss, config_of
 
 
 def gru() -> SlotGru:

@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pronmetric.alignment import source_files, source_words
-from pronmetric.alignment.source import Combination, Item, SourceTable
-from pronmetric.alignment.source_features import Counted, Links, features
-from pronmetric.alignment.source_fit import fit, make_line, read_parallel, work
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.classes import CLASSES
 from pronmetric.pronouns.closed_class import closed_class, languages
 from pronmetric.pronouns.finder import find
+from pronmetric.source import files as source_files
+from pronmetric.source import words as source_words
+from pronmetric.source.evidence import Combination, Item, SourceTable
+from pronmetric.source.features import Counted, Links, features
+from pronmetric.source.fit import fit, make_line, read_parallel, work
 from pronmetric.text.context import Source
 from pronmetric.text.words import words
 

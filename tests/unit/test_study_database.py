@@ -15,12 +15,12 @@ import pytest
 from benchmarks import postgresql
 from benchmarks.study_simulation import made_up
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.study import answers
-from pronmetric.study.answers import Answer
-from pronmetric.study.database import LEASE, Conflict, Database, Lost, Position, connect
-from pronmetric.study.design import Design
-from pronmetric.study.folder import Study
-from pronmetric.study.sample import sample
+from pronmetric.lab.study import answers
+from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.database import LEASE, Conflict, Database, Lost, Position, connect
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.sample import sample
 
 _NUMBERS = count()
 

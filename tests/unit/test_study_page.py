@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.study.answers import of_item
-from pronmetric.study.assignment import Task
-from pronmetric.study.design import Design
-from pronmetric.study.folder import Study
-from pronmetric.study.item import Item
-from pronmetric.study.page import differing, page
+from pronmetric.lab.study.answers import of_item
+from pronmetric.lab.study.assignment import Task
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.page import differing, page
 
 EVIL = "</script><img src=x> {{js}} \u202e"
 ITEMS = (

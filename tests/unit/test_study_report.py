@@ -14,15 +14,15 @@ from data_prep.filters import agreement_filter
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.agreement import gwet_ac1
-from pronmetric.study import agreement_table, answers, folder, votes
-from pronmetric.study.answers import Answer
-from pronmetric.study.assignment import Task
-from pronmetric.study.design import Design
-from pronmetric.study.findings import measure
-from pronmetric.study.folder import Study
-from pronmetric.study.item import Item
-from pronmetric.study.simulation import expected_ac1, simulate
-from pronmetric.suites import judged_pairs
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.study import agreement_table, answers, folder, votes
+from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.assignment import Task
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.findings import measure
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.simulation import expected_ac1, simulate
 
 PRONOUNS = {"a": ("he", "it"), "b": ("he", "it"), "c": ("she", "it"), "d": ("who", "that")}
 ITEMS = {

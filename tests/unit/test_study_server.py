@@ -18,15 +18,15 @@ from sqlalchemy.exc import DBAPIError
 
 from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
-from pronmetric.study import answers, folder, server
-from pronmetric.study.database import Database, connect
-from pronmetric.study.design import Design
-from pronmetric.study.findings import measure
-from pronmetric.study.folder import Study
-from pronmetric.study.overview import figures, running_ac1
-from pronmetric.study.rate_limit import RateLimit
-from pronmetric.study.sample import sample
-from pronmetric.study.simulation import simulate
+from pronmetric.lab.study import answers, folder, server
+from pronmetric.lab.study.database import Database, connect
+from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.findings import measure
+from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.overview import figures, running_ac1
+from pronmetric.lab.study.rate_limit import RateLimit
+from pronmetric.lab.study.sample import sample
+from pronmetric.lab.study.simulation import simulate
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
 STUDY = sample([item for item in made_up(4) if item.language == "de"], _DESIGN)
@@ -260,11 +260,11 @@ def test_a_port_is_a_port(place: str, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_missing_library_names_the_extra(
     place: str, library: str, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import pronmetric.study
+    import pronmetric.lab.study
 
     monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.delitem(sys.modules, f"pronmetric.study.{module}", raising=False)
-    monkeypatch.delattr(pronmetric.study, module, raising=False)
+    monkeypatch.delitem(sys.modules, f"pronmetric.lab.study.{module}", raising=False)
+    monkeypatch.delattr(pronmetric.lab.study, module, raising=False)
     assert main(["study", "serve", place]) == 1
     said = f'pronmetric study serve needs {library}, which is not installed: pip install "pronmetric[study]"'
     assert said in capsys.readouterr().err

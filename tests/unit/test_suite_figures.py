@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pronmetric.errors import PronmetricError
-from pronmetric.suites import suite_figures
-from pronmetric.suites.contrastive import Verdict
+from pronmetric.lab.suites import figures as suite_figures
+from pronmetric.lab.suites.contrastive import Verdict
 
 
 def verdicts(right: str, *, documents: int = 100) -> list[Verdict]:

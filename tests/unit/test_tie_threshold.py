@@ -18,8 +18,8 @@ from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
+from pronmetric.lab.human import seen_pairs
 from pronmetric.schema import Pair
-from pronmetric.suites import seen_pairs
 from pronmetric.training import tie_threshold
 from pronmetric.training.datamodule import Labeller
 from pronmetric.training.pair_scorer import PairScorer

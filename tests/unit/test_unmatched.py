@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from pronmetric.alignment import source_words
-from pronmetric.alignment.source import RELIABLE, Item, SourceTable
-from pronmetric.alignment.source_features import Links
-from pronmetric.alignment.source_fit import fit, make_line
-from pronmetric.alignment.unmatched import unmatched
 from pronmetric.pronouns.closed_class import closed_class
 from pronmetric.pronouns.finder import find
+from pronmetric.source import words as source_words
+from pronmetric.source.evidence import RELIABLE, Item, SourceTable
+from pronmetric.source.features import Links
+from pronmetric.source.fit import fit, make_line
+from pronmetric.source.unmatched import unmatched
 from pronmetric.text.context import Source
 from pronmetric.text.words import words
 

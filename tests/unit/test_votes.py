@@ -4,8 +4,8 @@ import pytest
 
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.agreement import clustered_interval, gwet_ac1
-from pronmetric.suites.judged_pairs import JudgedPair
-from pronmetric.suites.votes import (
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.votes import (
     collect_given,
     collect_votes,
     count_preferences,

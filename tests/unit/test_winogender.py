@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.suites.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares, read, read_shares
+from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares, read, read_shares
 
 HEAD = "sentid\tsentence"
 

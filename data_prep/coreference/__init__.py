@@ -1,0 +1,1 @@
+"""Documents annotated with coreference, a reader for each format, and their antecedents."""

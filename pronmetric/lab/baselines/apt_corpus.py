@@ -1,0 +1,123 @@
+"""The texts, links and word lists that APT reads, in the formats of the published program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pronmetric.alignment.links import from_pharaoh
+from pronmetric.errors import InputError
+from pronmetric.lab.baselines import apt
+from pronmetric.lab.baselines.apt_config import Settings
+from pronmetric.text.lines import read_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The renderings of all instances (repaired if the settings ask for it) and the rules.
+
+    unlinked: number of sentences without any link to one of the texts, on which the published program's repair fails.
+    """
+
+    renderings: tuple[apt.Rendering, ...]
+    rules: apt.Rules
+    unlinked: int
+
+
+def read_corpus(
+    settings: Settings, *, compat: bool, track: Callable[[Iterable[apt.Instance]], Iterable[apt.Instance]] = iter
+) -> Corpus:
+    """Read texts, links and lists, and find the renderings; `track` may show the progress over the pronouns.
+
+    Raises:
+        InputError: texts of different lengths, a link or position outside its sentence, an unreadable file.
+    """
+    source = _sentences(settings.source)
+    texts = [_Linked(name, links, source, settings.source) for name, links in _translations(settings)]
+    listed = frozenset(_words(settings.target_list)) if settings.target_list else None
+    rules = apt.Rules(listed, _groups(settings.equal), _groups(settings.similar), settings.other_is_equal)
+    dictionary = None
+    if settings.repairs:
+        dictionary = apt.Dictionary(
+            frozenset(_words(settings.source_pronouns)), frozenset(_words(settings.target_pronouns))
+        )
+
+    def side(instance: apt.Instance, text: _Linked) -> apt.Side:
+        tokens, links = text.sentences[instance.sentence], text.links[instance.sentence]
+        found = apt.side(instance.position, tokens, links, listed=listed, separator=settings.target_separator)
+        if dictionary is None:
+            return found
+        return apt.repair(
+            found,
+            source=source[instance.sentence],
+            tokens=tokens,
+            links=links,
+            dictionary=dictionary,
+            separator=settings.source_separator,
+            compat=compat,
+        )
+
+    if settings.source_list_is_positions:
+        instances = _positions(settings.source_list, source, settings.source)
+    else:
+        instances = apt.find(source, frozenset(_words(settings.source_list)), separator=settings.source_separator)
+    renderings = tuple(apt.Rendering(one, *(side(one, text) for text in texts)) for one in track(instances))
+    return Corpus(renderings, rules, sum(not all(links) for links in zip(*(t.links for t in texts), strict=True)))
+
+
+def _translations(settings: Settings) -> list[tuple[str, str]]:
+    return [(settings.reference, settings.links_to_reference), (settings.candidate, settings.links_to_candidate)]
+
+
+class _Linked:
+    """A text with its links from the source, checked against it."""
+
+    def __init__(self, name: str, links: str, source: list[list[str]], source_name: str) -> None:
+        self.sentences = _sentences(name)
+        lines = read_lines(links)
+        for file, count in ((name, len(self.sentences)), (links, len(lines))):
+            if count != len(source):
+                message = f"{count} lines, but {source_name} has {len(source)}: expected as many in both"
+                raise InputError(message, file=file)
+        self.links = []
+        for number, line in enumerate(lines, start=1):
+            found = from_pharaoh(line, file=links, number=number).links
+            here, there = len(source[number - 1]), len(self.sentences[number - 1])
+            for i, j in found:
+                if i >= here or j >= there:
+                    message = f"link {i}-{j}, but the line has {here} tokens in {source_name} and {there} in {name}"
+                    raise InputError(f"{message}, counted from 0; align these very files", file=links, line=number)
+            self.links.append(found)
+
+
+def _sentences(name: str) -> list[list[str]]:
+    """The tokens of each line: stripped and split at single blanks."""
+    return [line.strip().split(" ") for line in read_lines(name)]
+
+
+def _words(name: str) -> list[str]:
+    return [word for line in read_lines(name) if (word := line.strip().lower())]
+
+
+def _groups(name: str) -> tuple[tuple[str, ...], ...]:
+    """Groups of words, separated by commas, one group a line; no groups where no file is given."""
+    lines = _words(name) if name else []
+    return tuple(tuple(word for word in re.sub(r"\s", "", line).split(",") if word) for line in lines)
+
+
+def _positions(name: str, source: list[list[str]], source_name: str) -> Iterator[apt.Instance]:
+    for number, line in enumerate(read_lines(name), start=1):
+        if not line.strip():
+            continue
+        if not re.fullmatch(r"\s*[0-9]{1,9}\s+[0-9]{1,9}\s*", line, re.ASCII):
+            message = f"expected `sentence position`, two whole numbers from 0, got {line[:40]!r}"
+            raise InputError(f"{message}; for a list of words set input_type = word", file=name, line=number)
+        sentence, position = map(int, line.split())
+        if sentence >= len(source):
+            message = f"sentence {sentence}, but {source_name} has {len(source)}, counted from 0"
+            raise InputError(message, file=name, line=number)
+        if position >= len(source[sentence]):
+            length = f"sentence {sentence} of {source_name} has {len(source[sentence])} tokens"
+            raise InputError(f"position {position}, but {length}, counted from 0", file=name, line=number)
+        yield apt.Instance(sentence, position, source[sentence][position].lower())

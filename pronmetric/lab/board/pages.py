@@ -1,0 +1,288 @@
+"""The pages of the board: self-contained HTML files that open from disk, without network access."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from pronmetric.eval.decision import SCORE
+from pronmetric.lab.board import examples, limits
+from pronmetric.lab.board.examples import Segment, Worst
+from pronmetric.lab.board.figures import ALL, Figures, SystemFigures
+from pronmetric.lab.board.human import Agreement, Human
+from pronmetric.lab.board.scored import Scored
+from pronmetric.lab.board.tables import rounded
+from pronmetric.lab.human.wmt_scores import is_human
+from pronmetric.output.display import visible
+from pronmetric.report import embed
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.text.context import COMMON
+
+TITLE = "Which system gets pronouns right?"
+SYSTEMS, COMPARE = "systems", "compare"
+_DIGITS = 3  # of figures in the data of a page
+_NAME = 60  # characters of a name in a file's name
+
+
+class Names:
+    """File names of the pages: letters, digits and hyphens of the names, made distinct, also where case is ignored."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def __call__(self, *parts: str) -> str:
+        """A new file name for a page about `parts`."""
+        stem = ".".join(re.sub(r"[^A-Za-z0-9-]+", "_", part)[:_NAME] for part in parts)
+        name, number = f"{stem}.html", 2
+        while name.casefold() in self._taken:
+            name, number = f"{stem}.{number}.html", number + 1
+        self._taken.add(name.casefold())
+        return name
+
+
+def index(
+    boards: Sequence[Figures],
+    human: Human,
+    agreement: Agreement,
+    *,
+    title: str,
+    uses: Mapping[str, str],
+    links: Mapping[str, tuple[str, Sequence[str]]],
+    context_size: int,
+    decision: str = SCORE,
+) -> str:
+    """The first page: all systems, limits, plots, and the choice of two to compare.
+
+    uses: what the checkpoint used a test set for, by id. links: by id of a test set, the page of its comparisons and
+    the page of each system. context_size: number of previous sentences in a context. decision: as for `compare`.
+    """
+    classes = list(dict.fromkeys(name for board in boards for name in board.groups))
+    return _page(
+        "index",
+        {
+            "title": _escape(title),
+            "limits": limits.section(boards, agreement, uses=uses, context_size=context_size, decision=decision),
+            "about": _about(boards),
+            "data": embed.dump_json(
+                {
+                    "classes": list(map(visible, classes)),
+                    "sets": [_set(board, uses, links[board.testset.id][0]) for board in boards],
+                    "systems": [
+                        [number, *row]
+                        for number, board in enumerate(boards)
+                        for row in _systems(board, classes, human, links[board.testset.id][1])
+                    ],
+                }
+            ),
+        },
+    )
+
+
+def _set(board: Figures, uses: Mapping[str, str], page: str) -> dict[str, Any]:
+    testset = board.testset
+    return {
+        "id": visible(testset.id),
+        "year": testset.year,
+        "lp": visible(testset.lp),
+        "use": uses.get(testset.id),
+        "page": f"{COMPARE}/{page}",
+    }
+
+
+def _systems(board: Figures, classes: Sequence[str], human: Human, pages: Sequence[str]) -> Iterable[list[Any]]:
+    people = human.get(board.testset.id, {})
+    for place, (name, page) in enumerate(zip(board.systems, pages, strict=True)):
+        figures = [_figures(board.groups[c].systems[place]) if c in board.groups else 0 for c in classes]
+        score = people.get(name)
+        yield [visible(name), f"{SYSTEMS}/{page}", int(is_human(name)), rounded(score, _DIGITS), figures]
+
+
+def _figures(found: SystemFigures) -> list[Any]:
+    """Pronouns, score, ends of its interval, cluster, rank range; index.js documents the format."""
+    ends = found.interval or (None, None)
+    place = (None, None, None) if found.place is None else tuple(found.place)
+    return [found.pronouns, *(rounded(x, _DIGITS) for x in (found.score, *ends)), *place]
+
+
+def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) -> str:
+    """The page of one system; `compare`: the file name of the comparisons of its test set."""
+    name, testset = board.systems[place], board.testset
+    rows = "".join(
+        f"<tr><th scope=row>{_escape(_class(group))}{_cells(found.systems[place])}"
+        for group, found in board.groups.items()
+        if found.systems[place].pronouns
+    )
+    label = '<p class="hint">A human translation, not a system.</p>' if is_human(name) else ""
+    return _page(
+        "system",
+        {
+            "title": f"{_escape(name)}, {_escape(testset.id)}",
+            "system": _escape(name),
+            "testset": _escape(testset.id),
+            "label": label,
+            "rows": rows,
+            "compare": escape(f"../{COMPARE}/{compare}"),
+            "context": _escape(limits.context(testset)),
+            "number": str(len(worst)),
+            "worst": "".join(map(_worst, worst)) or "<li>No pronoun was scored.",
+            "cut": f"{examples.TEXT} characters before and after the pronoun, {examples.CONTEXT} of the context",
+            "signature": _escape(board.signature),
+        },
+    )
+
+
+def _cells(found: SystemFigures) -> str:
+    place = found.place
+    cells = [
+        f"{found.pronouns:,}",
+        _number(found.score),
+        _span(found.interval),
+        _number(found.errors),
+        _span(found.errors_interval),
+        "&ndash;" if place is None else str(place.cluster),
+        "&ndash;" if place is None else f"{place.best}&ndash;{place.worst}",
+    ]
+    return "".join(f"<td class=number>{cell}" for cell in cells)
+
+
+def _worst(found: Worst) -> str:
+    where = f"segment {found.segment}" + ("" if found.doc is None else f" of {_escape(found.doc)}")
+    context = f'<span class="context">{_text(found.context)}</span> ' if found.context else ""
+    return (
+        f'<li><p class="where"><b>{found.probability:.3f}</b> <bdi>{_escape(found.pronoun)}</bdi> '
+        f"({_escape(_class(found.kind))}), <bdi>{where}</bdi></p>"
+        f'<p class="text" dir="auto">{context}{_text(found.before)}<mark>{_text(found.pronoun)}</mark>'
+        f"{_text(found.after)}</p>"
+        f"{_labelled('source', found.source)}{_labelled('reference', found.reference)}"
+    )
+
+
+def _labelled(name: str, text: str | None) -> str:
+    return "" if text is None else f'<p class="text {name}"><span class="tag">{name}</span><bdi>{_text(text)}</bdi></p>'
+
+
+def compare(board: Figures, scored: Scored, listed: Sequence[Segment], *, decision: str = SCORE) -> str:
+    """The page that compares any two systems of a test set.
+
+    decision: what `pronmetric compare` decides by with this checkpoint; the board decides by `BY`.
+    """
+    testset = board.testset
+    return _page(
+        "compare",
+        {
+            "title": f"Compare two systems, {_escape(testset.id)}",
+            "testset": _escape(testset.id),
+            "resampled": board.resampled,
+            "by": limits.decides(decision),
+            "context": _escape(limits.context(testset)),
+            "sides": str(examples.SIDES),
+            "cut": f"{examples.TEXT} characters before and after the worst pronoun, {examples.CONTEXT} of the context",
+            "signature": _escape(board.signature),
+            "data": embed.dump_json(_comparisons(board, scored, listed)),
+        },
+    )
+
+
+def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> dict[str, Any]:
+    """The data of compare.js, which documents the format."""
+    strings: dict[str, int] = {}
+    texts: dict[str, list[Any]] = {}
+    named: dict[int, list[Any]] = {}
+
+    def text(segment: int, place: int) -> None:
+        key = f"{segment}.{place}"
+        if key in texts:
+            return
+        given = listed[segment]
+        context = examples.tail(given.contexts[place], examples.CONTEXT)
+        pieces = examples.marked(scored, given.texts[place], place, segment).pieces
+        texts[key] = [
+            strings.setdefault(embed.show_controls(context), len(strings)),
+            [
+                embed.show_controls(part) if p is None else [embed.show_controls(part), round(p, 3)]
+                for part, p in pieces
+            ],
+        ]
+        source = None if given.source is None else examples.head(given.source, 2 * examples.TEXT)
+        named[segment] = [
+            None if given.doc is None else visible(given.doc),
+            None if source is None else embed.show_controls(source),
+        ]
+
+    found = []
+    for (a, b), sides in examples.differing(scored).items():
+        for segment in (*sides[0], *sides[1]):
+            text(segment, a)
+            text(segment, b)
+        found.append([a, b, [_pair(board, name, a, b) for name in board.groups], *sides])
+    return {
+        "doubtful": THRESHOLD,
+        "systems": [visible(name) for name in board.systems],
+        "classes": list(map(visible, board.groups)),
+        "figures": [[_figures(group.systems[k]) for group in board.groups.values()] for k in range(len(board.systems))],
+        "pairs": found,
+        "segments": named,
+        "texts": texts,
+        "contexts": list(strings),
+    }
+
+
+def _pair(board: Figures, name: str, a: int, b: int) -> list[Any]:
+    """Difference, ends of its interval, p value, A better, ties, B better."""
+    found = board.groups[name].pairs[a, b]
+    ends = found.interval or (None, None)
+    numbers = [rounded(x, _DIGITS) for x in (found.difference, *ends)]
+    return [*numbers, rounded(found.p, 4), found.wins, found.ties, found.losses]
+
+
+def _about(boards: Sequence[Figures]) -> str:
+    rows = "".join(
+        f"<tr><th scope=row>{_escape(b.testset.id)}<td class=number>{len(b.systems)}<td class=number>{b.segments:,}"
+        f"<td>{_escape(_reference(b))}<td>{b.resampled}<td><code><bdi>{_escape(b.signature)}</bdi></code>"
+        for b in boards
+    )
+    head = "".join(
+        f"<th scope=col>{h}" for h in ("test set", "systems", "segments", "context", "resampled", "signature")
+    )
+    return f"<table><caption>Test sets</caption><thead><tr>{head}<tbody>{rows}</table>"
+
+
+def _reference(board: Figures) -> str:
+    return f"reference {board.testset.reference}" if board.testset.context == COMMON else board.testset.context
+
+
+def _class(group: str) -> str:
+    return "all pronouns" if group == ALL else "I" if group == "i" else group
+
+
+def _number(value: float | None) -> str:
+    return "&ndash;" if value is None else f"{value:.2f}"
+
+
+def _span(ends: tuple[float, float] | None) -> str:
+    return "&ndash;" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"
+
+
+def _page(name: str, parts: Mapping[str, str]) -> str:
+    """The page of a template with the style sheet, and the scripts of all pages and of this one."""
+    css, js = _file("board.css"), _file("theme.js")
+    if name != "system":
+        js += _file(f"{name}.js")
+    common = {"policy": embed.policy(css=css, js=js), "css": css, "js": js}
+    return embed.fill(_file(f"{name}.html"), {**common, **parts})
+
+
+def _text(text: str) -> str:
+    return escape(embed.show_controls(text))
+
+
+def _escape(text: str) -> str:
+    """A single line of text, escaped for HTML."""
+    return escape(visible(text))
+
+
+def _file(name: str) -> str:
+    return files("pronmetric.lab.board").joinpath(name).read_text(encoding="utf-8")

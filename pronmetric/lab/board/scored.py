@@ -1,0 +1,174 @@
+"""A scored test set: the probabilities of the pronouns of all its systems, in one file, without texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pronmetric.errors import InputError
+from pronmetric.lab.board import classes
+from pronmetric.output.targets import AtomicFile
+from pronmetric.output.tsv import DIGITS
+from pronmetric.pronouns.languages import Language
+from pronmetric.scoring.bulk import score_rows
+from pronmetric.scoring.score import SegmentScore
+from pronmetric.text import strict_json
+from pronmetric.text.context import COMMON, Text
+from pronmetric.text.corpus import Corpus
+
+FORMAT = "pronmetric board scores 1"
+_COLUMNS = ("segment", "start", "end", "kind", "probability")
+
+
+class BoardSet(NamedTuple):
+    """A test set on the board: id "newstest2021.de-en", name "newstest2021", year (None if unknown), lp "de-en".
+
+    context: the kind of context. reference: the name of the reference that gives it, None with another context.
+    """
+
+    id: str
+    name: str
+    year: int | None
+    lp: str
+    context: str
+    reference: str | None
+
+
+class Pronouns(NamedTuple):
+    """The scored pronouns of a system, one a row, in order of the text.
+
+    segment: from 0. start, end: the span in its text, in code points. kind: index in the classes. probability: that the
+    pronoun is correct.
+    """
+
+    segment: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    probability: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
+
+    signature: of the scores. texts: a hash of all texts that the scores depend on.
+    """
+
+    testset: BoardSet
+    segments: int
+    docs: tuple[str, ...] | None
+    classes: tuple[str, ...]
+    systems: Mapping[str, Pronouns]
+    signature: str
+    texts: str
+
+
+def hash_texts(corpus: Corpus) -> str:
+    """Sixteen hexadecimal digits: a hash of the systems' names, their texts, the references and the documents."""
+    found = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
+    for row in corpus.rows():
+        found.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
+    return found.hexdigest()[:16]
+
+
+def score(
+    testset: BoardSet,
+    corpus: Corpus,
+    *,
+    size: int,
+    stream: Callable[[Iterable[Text]], Iterator[SegmentScore]],
+    language: Language,
+    signature: str,
+) -> Scored:
+    """Score all systems of a test set.
+
+    Args:
+        testset: the test set, with the kind of context.
+        corpus: its texts.
+        size: number of previous sentences in a context.
+        stream: scores texts, in order, with probabilities.
+        language: of the texts.
+        signature: of the scores.
+    """
+    known = {name: number for number, name in enumerate(classes.names(language))}
+    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
+    docs = []
+    for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
+        docs.append(scored.row.doc)
+        for name, text, (segment, *_) in zip(corpus.systems, scored.row.texts, scored.segments, strict=True):
+            kinds = classes.classify(language, text, [p.start for p in segment.pronouns])
+            rows[name] += [
+                (number, p.start, p.end, known[kind], round(p.score, DIGITS))
+                for p, kind in zip(segment.pronouns, kinds, strict=True)
+            ]
+    return Scored(
+        testset=testset,
+        segments=corpus.segments,
+        docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
+        classes=tuple(known),
+        systems={
+            name: _columns(list(zip(*found, strict=True)) or [()] * len(_COLUMNS)) for name, found in rows.items()
+        },
+        signature=signature,
+        texts=hash_texts(corpus),
+    )
+
+
+def reference_of(corpus: Corpus, context: str) -> str | None:
+    """The name of the reference that gives the context, None with another context."""
+    return corpus.references[0] if context == COMMON else None
+
+
+def write(scored: Scored, path: Path) -> None:
+    """Write the file of a scored test set."""
+    content = {
+        "format": FORMAT,
+        "signature": scored.signature,
+        "texts": scored.texts,
+        "testset": scored.testset._asdict(),
+        "segments": scored.segments,
+        "docs": scored.docs,
+        "classes": scored.classes,
+        "systems": {
+            name: {column: values.tolist() for column, values in found._asdict().items()}
+            for name, found in scored.systems.items()
+        },
+    }
+    with AtomicFile(path) as file:
+        file.write(strict_json.dump(content) + "\n")
+
+
+def read(path: Path) -> Scored:
+    """Read what `write` wrote.
+
+    Raises:
+        InputError: a broken file, or one of another format.
+    """
+    cure = "remove the file; the test set is then scored again"
+    content = strict_json.read(path, cure, bytes_of_names=True)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f'expected the format "{FORMAT}"; {cure}', file=path)
+    try:
+        return Scored(
+            testset=BoardSet(**content["testset"]),
+            segments=content["segments"],
+            docs=None if content["docs"] is None else tuple(content["docs"]),
+            classes=tuple(content["classes"]),
+            systems={name: _columns([found[c] for c in _COLUMNS]) for name, found in content["systems"].items()},
+            signature=content["signature"],
+            texts=content["texts"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None
+
+
+def _columns(values: list[Any]) -> Pronouns:
+    segment, start, end, kind = (np.array(column, dtype=np.int64) for column in values[:-1])
+    return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))

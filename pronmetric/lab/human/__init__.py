@@ -1,0 +1,1 @@
+"""What people said about translations (MQM, DA, ESA, rankings, pairs), and how metrics agree with it; no torch."""

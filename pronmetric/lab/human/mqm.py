@@ -1,0 +1,483 @@
+"""MQM error annotations (Marot TSV): the errors on pronouns, as judged pairs of texts and as labelled pronouns.
+
+A file has a header and one line for each error that a rater marked in a system's translation of a segment: system, doc,
+seg_id (from WMT23 on docSegId), rater, source, target, category, severity; the span is marked in the target (or source)
+as `<v>..</v>`. A text without errors has one line of category and severity "No-error". Freitag et al. 2021, "Experts,
+Errors, and Context"; the columns are described in github.com/google-research/google-research/tree/master/marot.
+
+The published files also hold rows that are no annotation of the translation, `LEFT_OUT`: attention checks of raters,
+metadata, and annotations of another text, because some raters corrected the target (WMT20). They are left out and
+counted by kind; if a row of a rater's annotation of a text cannot be used, none of its rows is.
+
+A pronoun error is an error whose span overlaps a pronoun in use, is at most `longest` words long (in a long span the
+pronoun is usually not the error), and whose category is none of `OTHER_CATEGORIES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.decision import TIE, A, B
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.wmt_scores import is_human
+from pronmetric.pronouns.finder import Occurrence, find
+from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.text.lines import read_lines
+from pronmetric.text.words import words
+
+COLUMNS = ("system", "doc", "seg_id", "rater", "source", "target", "category", "severity")
+SEGMENT_COLUMNS = ("seg_id", "docSegId")
+WEIGHTS = {"no-error": 0.0, "neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
+NO_ERROR = "no-error"
+OTHER_CATEGORIES = (
+    NO_ERROR,
+    "fluency/punctuation",
+    "fluency/spelling",
+    "punctuation",
+    "spelling",
+    "locale convention",
+    "source",
+)
+ATTENTION_CHECK = "HOTW-test"
+FIELDS, CHECKS, RATER, AUTOMATIC, SEGMENT, SEVERITY, MARKS, TEXT, REST = LEFT_OUT = (
+    "fields",
+    "attention_checks",
+    "no_rater",
+    "automatic_raters",
+    "no_segment",
+    "unknown_severity",
+    "unpaired_marks",
+    "other_text",
+    "incomplete",
+)
+"""Kinds of rows that are left out; `DESCRIPTIONS` has them in words."""
+DESCRIPTIONS = {
+    FIELDS: "rows with another number of fields than the header",
+    CHECKS: f"attention checks ({ATTENTION_CHECK})",
+    RATER: "rows without a rater",
+    AUTOMATIC: "rows of automatic raters (AutoMQM)",
+    SEGMENT: "rows without a segment number",
+    SEVERITY: "rows with an unknown severity",
+    MARKS: "rows with unpaired marks of a span",
+    TEXT: "rows with another text of the translation than most raters have",
+    REST: "other rows of annotations that have such a row",
+}
+JUDGE = "the raters' votes"
+REFERENCE = "ref"
+LONGEST = 4
+_MARK = re.compile(r"</?v>")
+_NUMBER = re.compile("[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """One error; `spans` are offsets in the target without marks, empty if the error is marked in the source."""
+
+    category: str
+    severity: str
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def weight(self) -> float:
+        """The weight of its severity: minor 1, major 5, critical 10."""
+        return WEIGHTS[self.severity.lower()]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One rater's annotation of one translation; `errors` is empty for a translation without errors."""
+
+    system: str
+    doc: str
+    seg: int
+    rater: str
+    text: str
+    errors: tuple[Error, ...]
+
+    @cached_property
+    def pronouns(self) -> tuple[Occurrence, ...]:
+        """The pronouns in use."""
+        return find(self.text)
+
+    def pronoun_errors(self, *, longest: int = LONGEST) -> tuple[tuple[Error, tuple[Occurrence, ...]], ...]:
+        """The pronoun errors, each with the pronouns that it overlaps."""
+        found = []
+        for error in self.errors:
+            if error.weight and not error.category.lower().replace("_", " ").startswith(OTHER_CATEGORIES):
+                spans = [(a, b) for a, b in error.spans if len(self.text[a:b].split()) <= longest]
+                touched = tuple(o for o in self.pronouns if any(o.start < b and a < o.end for a, b in spans))
+                if touched:
+                    found.append((error, touched))
+        return tuple(found)
+
+    def penalty(self, *, longest: int = LONGEST) -> float:
+        """The sum of the pronoun errors' weights; lower is better."""
+        return sum(error.weight for error, _ in self.pronoun_errors(longest=longest))
+
+
+class _Unusable(InputError):
+    """A row that is no annotation of the translation, with its kind, one of `LEFT_OUT`."""
+
+    def __init__(self, kind: str, message: str, *, file: str | Path, line: int) -> None:
+        super().__init__(message, file=file, line=line)
+        self.kind = kind
+
+
+class _Row(NamedTuple):
+    """One row: an error, or none, of a rater in a translation; `place` is the system, the document and the segment."""
+
+    line: int
+    place: tuple[str, str, int]
+    rater: str
+    text: str
+    error: Error | None
+
+
+def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None = None) -> list[Judgement]:
+    """The annotations of each translation by each rater, in the order of the file.
+
+    Rows that are no annotation of the translation are left out and counted in `tally` under `LEFT_OUT`. Where raters
+    have different texts of a translation, that of most raters counts (of equally many, the first); a difference in
+    spaces alone, which marked insertions cause, is none. Quotes of CSV around a text are removed.
+
+    Raises:
+        InputError: a missing column, a file without annotations; with `strict` each row that would be left out, with
+            file and line.
+    """
+    count: Counter[str] = Counter() if tally is None else tally
+    first, *rest = read_lines(path) or [""]
+    at = _columns(first.split("\t"), path)
+    rows: list[_Row] = []
+    spoilt: set[tuple[tuple[str, str, int], str]] = set()  # annotations with a row that cannot be used
+    for number, line in enumerate(rest, start=2):
+        if line.strip():
+            try:
+                rows.append(_row(line, at, path, number))
+            except _Unusable as error:
+                if strict:
+                    raise
+                count[error.kind] += 1
+                if error.kind not in (CHECKS, RATER, AUTOMATIC) and (known := _annotation(line, at)):
+                    spoilt.add(known)
+    texts = _texts(rows)
+    for row in rows:
+        if _letters(row.text) != _letters(texts[row.place]):
+            if strict:
+                system, doc, seg = row.place
+                what = f"the translation of {doc} {seg} by {system} differs from that of most raters"
+                message = f"{what}; expected one translation of a segment for each system"
+                raise InputError(message, file=path, line=row.line)
+            count[TEXT] += 1
+            spoilt.add((row.place, row.rater))
+    found: dict[tuple[tuple[str, str, int], str], list[Error]] = {}
+    for row in rows:
+        text = texts[row.place]
+        if (row.place, row.rater) in spoilt:
+            count[REST] += _letters(row.text) == _letters(text)
+            continue
+        errors = found.setdefault((row.place, row.rater), [])
+        if row.error is not None:
+            spans = tuple(_moved(span, row.text, text) for span in row.error.spans)
+            errors.append(replace(row.error, spans=spans))
+    if not found:
+        told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
+        message = "no annotations: expected a header, and a line for each error"
+        raise InputError(message + (f"; left out: {told}; --strict names the first" if told else ""), file=path)
+    return [Judgement(*place, rater, texts[place], tuple(errors)) for (place, rater), errors in found.items()]
+
+
+class _Columns(NamedTuple):
+    """The number of columns of a file, and the place of each that is read."""
+
+    number: int
+    system: int
+    doc: int
+    segment: int
+    rater: int
+    target: int
+    category: int
+    severity: int
+
+
+def _columns(header: list[str], path: str | Path) -> _Columns:
+    header = [name.strip() for name in header]
+    segment = next((name for name in SEGMENT_COLUMNS if name in header), SEGMENT_COLUMNS[0])
+    names = [segment if name == SEGMENT_COLUMNS[0] else name for name in COLUMNS]
+    if missing := [name for name in names if name not in header]:
+        raise InputError(
+            f"the column {missing[0]!r} is missing: expected a header of tabs with {', '.join(COLUMNS)}, or docSegId "
+            "for seg_id",
+            file=path,
+            line=1,
+        )
+    at = dict(zip(COLUMNS, map(header.index, names), strict=True))
+    return _Columns(
+        len(header),
+        *(at[name] for name in ("system", "doc", "seg_id", "rater", "target", "category", "severity")),
+    )
+
+
+def _row(line: str, at: _Columns, path: str | Path, number: int) -> _Row:
+    """One row; `_Unusable` if it is no annotation of the translation."""
+
+    def unusable(kind: str, message: str) -> _Unusable:
+        return _Unusable(kind, message, file=path, line=number)
+
+    fields = [field.strip() for field in line.split("\t")]
+    while len(fields) > at.number and not fields[-1]:
+        fields.pop()
+    if len(fields) != at.number:
+        raise unusable(FIELDS, f"{len(fields)} fields, but the header has {at.number}")
+    rater, category, severity = fields[at.rater], fields[at.category], fields[at.severity]
+    level = severity.lower().replace("_", "-")
+    if level == ATTENTION_CHECK.lower():
+        raise unusable(CHECKS, f"an attention check ({severity}), no annotation of the translation")
+    if not rater:
+        raise unusable(RATER, "no rater: expected the rater of each error")
+    if rater.lower().startswith("automqm"):
+        raise unusable(AUTOMATIC, f"the automatic rater {rater}: expected annotations by people")
+    if not _NUMBER.fullmatch(fields[at.segment]):
+        message = f'"seg_id" must be a whole number, got {fields[at.segment][:40]!r}'
+        raise unusable(SEGMENT, message)
+    if not level and category.lower().replace("_", "-") in ("", NO_ERROR):
+        level = NO_ERROR
+    if level not in WEIGHTS:
+        known = ", ".join(WEIGHTS)
+        raise unusable(SEVERITY, f"unknown severity {severity[:40]!r}; expected one of {known}")
+    try:
+        text, spans = _plain(_unquoted(fields[at.target]))
+    except ValueError as error:
+        raise unusable(MARKS, str(error)) from None
+    place = fields[at.system], fields[at.doc], int(fields[at.segment])
+    return _Row(number, place, rater, text, None if level == NO_ERROR else Error(category, severity, spans))
+
+
+def _annotation(line: str, at: _Columns) -> tuple[tuple[str, str, int], str] | None:
+    """The place and the rater that a row names, even if it cannot be used; None if it has no such fields."""
+    fields = [field.strip() for field in line.split("\t")]
+    if max(at.system, at.doc, at.segment, at.rater) >= len(fields) or not _NUMBER.fullmatch(fields[at.segment]):
+        return None
+    return (fields[at.system], fields[at.doc], int(fields[at.segment])), fields[at.rater]
+
+
+def _texts(rows: Iterable[_Row]) -> dict[tuple[str, str, int], str]:
+    """The text of each translation: that of most raters, of equally many the first; spaces do not count."""
+    raters: dict[tuple[str, str, int], dict[str, tuple[str, set[str]]]] = defaultdict(dict)
+    for row in rows:
+        raters[row.place].setdefault(_letters(row.text), (row.text, set()))[1].add(row.rater)
+    return {place: max(own.values(), key=lambda each: len(each[1]))[0] for place, own in raters.items()}
+
+
+def _is_reference(system: str) -> bool:
+    """Whether a system's name is one that these files use for human translations ("refA", "ref-A.en", "Human-B.0")."""
+    return system.startswith(REFERENCE) or is_human(system)
+
+
+def _letters(text: str) -> str:
+    """A text without its spaces."""
+    return "".join(text.split())
+
+
+def _moved(span: tuple[int, int], text: str, other: str) -> tuple[int, int]:
+    """The span, from its first to its last character that is no space, in `other`: the same text but for spaces."""
+    if text == other:
+        return span
+    start, end = (len(_letters(text[:place])) for place in span)
+    places = [place for place, character in enumerate(other) if not character.isspace()]
+    if start == end:
+        place = places[start - 1] + 1 if start else 0
+        return place, place
+    return places[start], places[end - 1] + 1
+
+
+def _unquoted(target: str) -> str:
+    """A field without the quotes of CSV: outer quotes, and inner ones that are all doubled."""
+    inner = target[1:-1]
+    if len(target) > 3 and target[0] == target[-1] == '"' and '""' in inner and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return target
+
+
+def contexts(
+    judgements: Iterable[Judgement], *, reference: str | None = REFERENCE
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """The context of each segment (doc, number): up to two preceding segments in the text of the system `reference`.
+
+    None gives no context.
+
+    Raises:
+        PronmetricError: the file has no such system.
+    """
+    judgements = list(judgements)
+    systems = sorted({one.system for one in judgements})
+    if reference is not None and reference not in systems:
+        raise PronmetricError(
+            f"no system {reference!r} for the context; there are {', '.join(systems)}; give one of them or none with "
+            "--reference"
+        )
+    text = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
+    return {
+        (one.doc, one.seg): tuple(
+            text[one.doc, seg] for seg in range(one.seg - CONTEXT_SIZE, one.seg) if (one.doc, seg) in text
+        )
+        for one in judgements
+    }
+
+
+def pairs(
+    judgements: Sequence[Judgement],
+    context: Mapping[tuple[str, int], tuple[str, ...]],
+    *,
+    longest: int = LONGEST,
+    other_words: int | None = None,
+    all_pairs: bool = False,
+    reference: str | None = REFERENCE,
+    tally: Counter[str] | None = None,
+) -> Iterator[JudgedPair]:
+    """Pairs of two systems' translations of a segment, with the vote of each rater who annotated both.
+
+    A rater votes for the text with the lower penalty, the sum of the pronoun errors' weights; equal penalties are a
+    tie. `better` is the answer with more votes, else "tie". Which system is text A is decided for each pair by a
+    checksum. Left out, and counted in `tally`: pairs that no rater annotated in full, equal texts, pairs without a
+    pronoun error (unless `all_pairs`), and, if `other_words` is given, pairs that differ in more than so many words
+    besides pronouns, or in no pronoun. Each pair has the text of the system `reference`, if the segment has one.
+    """
+    count: Counter[str] = Counter() if tally is None else tally
+    segments: dict[tuple[str, int], dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
+    references = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
+    for one in judgements:
+        segments[one.doc, one.seg][one.system][one.rater] = one
+    penalties = {id(one): one.penalty(longest=longest) for one in judgements}
+    for (doc, seg), systems in segments.items():
+        for names in combinations(sorted(systems), 2):
+            first, second = names if crc32("\t".join((doc, str(seg), *names)).encode()) % 2 else names[::-1]
+            raters = [rater for rater in systems[first] if rater in systems[second]]
+            texts = [next(iter(systems[name].values())) for name in (first, second)]
+            both = {r: (penalties[id(systems[first][r])], penalties[id(systems[second][r])]) for r in raters}
+            if not both:
+                count["no rater judged both"] += 1
+            elif texts[0].text == texts[1].text:
+                count["equal texts"] += 1
+            elif not all_pairs and not any(map(any, both.values())):
+                count["without a pronoun error"] += 1
+            else:
+                forms, others = difference(*texts)
+                if other_words is not None and (others > other_words or not any(forms)):
+                    count["too many other words"] += 1
+                    continue
+                count["pairs"] += 1
+                yield _pair(texts, context[doc, seg], both, forms, references.get((doc, seg)))
+
+
+def difference(a: Judgement, b: Judgement) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], int]:
+    """The differences of two texts: the forms of the differing pronouns of each, and the number of other words.
+
+    Case and punctuation are ignored. Of a replaced span, the longer side counts.
+    """
+    split = words(a.text), words(b.text)
+    lower = [word.text.lower() for word in split[0]], [word.text.lower() for word in split[1]]
+    pronouns = [{o.word: o.form for o in one.pronouns} for one in (a, b)]
+    forms: tuple[list[str], list[str]] = ([], [])
+    others = 0
+    for tag, *edges in SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_opcodes():
+        if tag != "equal":
+            sizes = []
+            for side, (start, end) in enumerate((edges[:2], edges[2:])):
+                plain = [k for k in range(start, end) if any(map(str.isalnum, lower[side][k]))]
+                forms[side].extend(pronouns[side][k] for k in plain if k in pronouns[side])
+                sizes.append(sum(k not in pronouns[side] for k in plain))
+            others += max(sizes)
+    return (tuple(forms[0]), tuple(forms[1])), others
+
+
+def label_pronouns(
+    judgements: Iterable[Judgement],
+    context: Mapping[tuple[str, int], tuple[str, ...]],
+    *,
+    longest: int = LONGEST,
+    tally: Counter[str] | None = None,
+) -> Iterator[dict[str, object]]:
+    """Each pronoun in use of each annotated text: "wrong" if it is in a pronoun error, else "right"."""
+    count: Counter[str] = Counter() if tally is None else tally
+    for one in judgements:
+        blame = {o.start: error for error, touched in reversed(one.pronoun_errors(longest=longest)) for o in touched}
+        for o in one.pronouns:
+            error = blame.get(o.start)
+            label = "right" if error is None else "wrong"
+            count[label] += 1
+            yield {
+                "id": f"{one.doc}:{one.seg}:{one.system}:{one.rater}:{o.start}",
+                "context": list(context[one.doc, one.seg]),
+                "text": one.text,
+                "start": o.start,
+                "end": o.end,
+                "pronoun": o.text.lower(),
+                "label": label,
+                "doc": one.doc,
+                "system": one.system,
+                "rater": one.rater,
+                **({} if error is None else {"category": error.category, "severity": error.severity}),
+            }
+
+
+def _pair(
+    texts: Sequence[Judgement],
+    context: tuple[str, ...],
+    penalties: Mapping[str, tuple[float, float]],
+    forms: tuple[tuple[str, ...], tuple[str, ...]],
+    reference: str | None,
+) -> JudgedPair:
+    a, b = texts
+    votes = {rater: A if x < y else B if y < x else TIE for rater, (x, y) in penalties.items()}
+    lead = sum((vote == A) - (vote == B) for vote in votes.values())
+    single = len(forms[0]) == len(forms[1]) == 1
+    return JudgedPair(
+        id=f"{a.doc}:{a.seg}:{a.system}:{b.system}",
+        context=context,
+        text_a=a.text,
+        text_b=b.text,
+        better=A if lead > 0 else B if lead < 0 else TIE,
+        votes=votes,
+        group="with a reference" if any(map(_is_reference, (a.system, b.system))) else "two systems",
+        doc=a.doc,
+        pronoun_a=forms[0][0] if single else None,
+        pronoun_b=forms[1][0] if single else None,
+        judge=JUDGE,
+        reference=reference,
+        system_a=a.system,
+        system_b=b.system,
+    )
+
+
+def _plain(target: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text without its marks, and the marked spans; an open span runs to the end.
+
+    Raises:
+        ValueError: unpaired marks.
+    """
+    text, spans, last = "", [], 0
+    start: int | None = None
+    for mark in _MARK.finditer(target):
+        text += target[last : mark.start()]
+        last = mark.end()
+        if (mark.group() == "<v>") != (start is None):
+            raise ValueError(f"unpaired {mark.group()} in the target; expected <v>..</v>")
+        if start is None:
+            start = len(text)
+        else:
+            spans.append((start, len(text)))
+            start = None
+    text += target[last:]
+    if start is not None:
+        spans.append((start, len(text)))
+    return text, tuple(spans)

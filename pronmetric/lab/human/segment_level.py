@@ -1,0 +1,194 @@
+"""Segment-level correlation of metrics with human scores: the outputs that count, the figures, and their JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pronmetric.errors import InputError
+from pronmetric.eval.decision import SCORE
+from pronmetric.eval.permutation import Matrix, segment_matrix
+from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
+from pronmetric.lab.human import evalset_scores, metric_scores
+from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, HumanScores
+from pronmetric.lab.human.metric_scores import Metric
+from pronmetric.lab.human.system_level import significance, steps
+from pronmetric.lab.human.wmt_scores import is_human
+
+SegmentScores = Mapping[str, Sequence[float | None]]
+"""Under each system the scores of its segments (documents, domains), in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLevel:
+    """Metrics, by label, on the outputs that all of them and humans scored.
+
+    p: of the tests between two or more metrics, in `figure`. systems: those that all have. unit: what has a score,
+    "segments", "documents" or "domains". segments: how many of these each system has. scores: outputs that
+    count, of `human_scores` that humans scored. left_out: systems that some metric lacks. references: human
+    translations, left out.
+    """
+
+    paths: Sequence[str]
+    found: Mapping[str, SegmentFigures]
+    average: str
+    figure: str
+    p: Matrix | None
+    systems: Sequence[str]
+    unit: str
+    segments: int
+    scores: int
+    human_scores: int
+    left_out: Sequence[str]
+    references: Sequence[str]
+
+    def content(self, human: str, *, seed: int) -> dict[str, Any]:
+        """All figures for JSON; `human` is the file of the human scores."""
+        return {
+            "level": self.unit.removesuffix("s"),
+            "human": human,
+            "average": self.average,
+            "metrics": [_figures(path, one) for path, one in zip(self.paths, self.found.values(), strict=True)],
+            "systems": self.systems,
+            self.unit: self.segments,
+            "scores": self.scores,
+            "human_scores": self.human_scores,
+            "seed": seed,
+            "significance": None if self.p is None else significance(self.p, self.figure),
+            "left_out": {"not_scored_by_all": self.left_out, "references": self.references},
+        }
+
+
+class MetricFile(NamedTuple):
+    """The segment scores of a metric, from a file named `path`, `label` in tables; with its result if it is one."""
+
+    path: str
+    label: str
+    scores: SegmentScores
+    result: Metric | None
+
+
+def read_metrics(paths: Sequence[str], human: HumanScores, *, by: str = SCORE) -> list[MetricFile]:
+    """The metrics in the files, of the units that `human` scores; systems get the names that they have there.
+
+    A result gives scores of documents and domains as the means of its pronouns' scores, or with another number in `by`
+    of its segments'.
+
+    Raises:
+        InputError: with file and line, for a malformed file, or other domains than those of `human`.
+    """
+    files = []
+    for path, label in zip(paths, metric_scores.labels(paths), strict=True):
+        if human.unit == DOMAINS and not metric_scores.is_json(path):
+            files.append(MetricFile(path, label, _of_domains(path, human), None))
+            continue
+        result, scores = metric_scores.read_segments(path, human.names, by=by)
+        if result is not None and human.unit in (DOCUMENTS, DOMAINS):
+            groups = evalset_scores.read_groups(human.path, unit="domains" if human.unit == DOMAINS else "documents")
+            order = human.domains if human.unit == DOMAINS else tuple(dict.fromkeys(groups))
+            scores = result.grouped(groups, order, by=by, file=path)
+        files.append(MetricFile(path, label, scores, result))
+    return files
+
+
+def _of_domains(path: str, human: HumanScores) -> dict[str, list[float | None]]:
+    scores = evalset_scores.read_domain_scores(path)
+    for system, own in scores.items():
+        if set(own) != set(human.domains):
+            message = f"{system} has the domains {', '.join(sorted(own))}, but {human.path} {', '.join(human.domains)}"
+            raise InputError(f"{message}: expected the same", file=path)
+    return {system: [own[domain] for domain in human.domains] for system, own in scores.items()}
+
+
+def correlate(
+    files: Sequence[MetricFile],
+    *,
+    human: HumanScores,
+    average: str,
+    figure: str,
+    keep_references: bool,
+    seed: int,
+) -> SegmentLevel:
+    """Correlate metrics with the human scores of segments, documents or domains, and test each two in `figure`.
+
+    Args:
+        files: the metrics, as `read_metrics` gives them.
+        human: the human scores.
+        average: how scores are grouped, see `pronmetric.eval.segment_correlation`.
+        figure: the statistic of the tests.
+        keep_references: include human translations as systems.
+        seed: of the resampling.
+
+    Raises:
+        InputError: no system, or no output, has all scores, or the metrics have other numbers of segments.
+    """
+    paths, metrics = [file.path for file in files], {file.label: file.scores for file in files}
+    length = _length(paths, list(metrics.values()))
+    systems = list(dict.fromkeys(s for segments in metrics.values() for s in segments))
+    docs = next(([one.doc for one in f.result.result.segments] for f in files if f.result and f.result.result), None)
+    people = human.align(systems=systems, size=length, docs=docs)
+    systems = list(dict.fromkeys([*systems, *people]))
+    references = [] if keep_references else [s for s in systems if is_human(s)]
+    counted = [s for s in systems if s not in references and all(s in side for side in (*metrics.values(), people))]
+    if not counted:
+        there = "; ".join(f"{label} has {', '.join(segments)}" for label, segments in metrics.items())
+        message = f"expected a system that all SCORES have too: here are {', '.join(people)}; {there}"
+        raise InputError(f"{message}; name them alike", file=human.path)
+    by_human = _matrix(people, counted)
+    first, *others = common(
+        {str(k): each for k, each in enumerate([by_human, *(_matrix(m, counted) for m in metrics.values())])}
+    ).values()
+    if not (~np.isnan(first)).any():
+        raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human.path)
+    matrices = dict(zip(metrics, others, strict=True))
+    found, p = {}, None
+    with steps(len(matrices)) as bar:
+        for label, matrix in matrices.items():
+            found[label] = segment_figures(matrix, first, average=average, seed=seed)
+            bar.update()
+        if len(matrices) > 1:
+            p = segment_matrix(matrices, first, figure=figure, average=average, seed=seed, advance=bar.update)
+    return SegmentLevel(
+        paths=paths,
+        found=found,
+        average=average,
+        figure=figure,
+        p=p,
+        systems=counted,
+        unit=human.unit,
+        segments=length,
+        scores=int((~np.isnan(first)).sum()),
+        human_scores=int((~np.isnan(by_human)).sum()),
+        left_out=[s for s in systems if s not in references and s not in counted],
+        references=references,
+    )
+
+
+def _length(paths: Sequence[str], metrics: Sequence[SegmentScores]) -> int:
+    """The number of segments, the same in all metrics."""
+    lengths = [len(next(iter(segments.values()))) for segments in metrics]
+    for path, length in zip(paths, lengths, strict=True):
+        if length != lengths[0]:
+            message = f"{length} segments of each system, but {paths[0]} has {lengths[0]}: expected the same text"
+            raise InputError(message, file=path)
+    return lengths[0]
+
+
+def _matrix(scores: SegmentScores, systems: Sequence[str]) -> np.ndarray:
+    return np.array([scores[system] for system in systems], dtype=float)
+
+
+def _figures(path: str, found: SegmentFigures) -> dict[str, Any]:
+    return {
+        "metric": path,
+        **{name: dataclasses.asdict(one) for name, one in found.figures.items()},
+        "threshold": found.threshold,
+        "groups": found.groups,
+        "groups_of_one": found.small,
+        "pairs": found.pairs,
+        "pairs_for_threshold": found.sought,
+    }

@@ -1,0 +1,130 @@
+"""The pairs that a study is drawn from: a prepared folder, a suite of `suite build wmt`, or judged pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pronmetric.errors import InputError
+from pronmetric.eval.decision import B
+from pronmetric.lab.human import judged_pairs
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.prepared_pairs import BLOCK
+from pronmetric.lab.study.item import Item
+
+SPLIT = "train"
+_SUITE_TEXTS = ("id", "testset", "lp", "doc", "reference", "noisy_reference", "right", "wrong", "source")
+_SUITE_LISTS = ("reference_context", "source_context")
+
+
+def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list[Item]:
+    """The candidates of a prepared folder or a JSONL file, in order; equal items count once.
+
+    split: of a prepared folder, default "train"; the pairs are references and noisy references (R vs R').
+
+    Raises:
+        InputError: the data cannot be read, or has no pair that differs in one pronoun.
+    """
+    if Path(path).is_dir():
+        found = list(_prepared(path, split or SPLIT))
+        expected = f"noisy reference in split {split or SPLIT}; choose another --split"
+    else:
+        if split is not None:
+            raise InputError(f"--split {split}: applies to a prepared folder; leave it out", file=path)
+        found = list(_jsonl(path, note))
+        expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
+    if not found:
+        raise InputError(f"expected at least one {expected}", file=path)
+    return _once(found, note)
+
+
+def _prepared(folder: str, split: str) -> Iterator[Item]:
+    from pronmetric.data import arrow
+
+    for row in arrow.read_pairs(folder, split):
+        pair = arrow.to_pair(row)
+        if pair.kind != "noisy":
+            continue
+        (mismatch,) = pair.mismatches
+        testset = f"{pair.testset}.{pair.lp}"
+        doc = f"{testset}#{pair.seg // BLOCK}" if pair.doc == testset else f"{testset}/{pair.doc}"
+        yield Item(
+            id=pair.id,
+            language=pair.lp.partition("-")[0],
+            pronoun_a=mismatch.ref_form,
+            pronoun_b=mismatch.hyp_form,
+            context=pair.context,
+            text_a=pair.better,
+            text_b=pair.worse,
+            doc=doc,
+        )
+
+
+def _jsonl(path: str, note: Callable[[str], object]) -> Iterator[Item]:
+    first = next(judged_pairs.read_objects(path), None)
+    if first is not None and "noisy_reference" in first[1]:
+        for number, record in judged_pairs.read_objects(path):
+            yield _suite_item(record, path, number)
+        return
+    left_out = 0
+    for pair in judged_pairs.read(path):
+        if pair.pronoun_a is None or pair.pronoun_b is None or pair.group is None:
+            left_out += 1
+        else:
+            yield _judged_item(pair)
+    if left_out:
+        note(f'left out: {left_out} pairs without "pronoun_a", "pronoun_b" or "group"')
+
+
+def _suite_item(record: Mapping[str, Any], path: str, line: int) -> Item:
+    for key in _SUITE_TEXTS:
+        if not isinstance(record.get(key), str) or not record[key]:
+            raise InputError(
+                f'"{key}" must be a string that is not empty, as `suite build wmt` writes it', file=path, line=line
+            )
+    for key in _SUITE_LISTS:
+        value = record.get(key)
+        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+            raise InputError(f'"{key}" must be a list of strings, as `suite build wmt` writes it', file=path, line=line)
+    return Item(
+        id=record["id"],
+        language=record["lp"].partition("-")[0],
+        pronoun_a=record["right"],
+        pronoun_b=record["wrong"],
+        context=tuple(record["reference_context"]),
+        text_a=record["reference"],
+        text_b=record["noisy_reference"],
+        source=record["source"],
+        source_context=tuple(record["source_context"]),
+        doc=f"{record['testset']}.{record['lp']}/{record['doc']}",
+    )
+
+
+def _judged_item(pair: JudgedPair) -> Item:
+    """Text A is taken as the reference, unless B is given as the better one."""
+    versions = (pair.text_a, pair.pronoun_a), (pair.text_b, pair.pronoun_b)
+    (text_a, pronoun_a), (text_b, pronoun_b) = reversed(versions) if pair.better == B else versions
+    assert pronoun_a is not None and pronoun_b is not None and pair.group is not None
+    return Item(pair.id, pair.group, pronoun_a, pronoun_b, pair.context, text_a, text_b, doc=pair.doc)
+
+
+def _once(items: Iterable[Item], note: Callable[[str], object]) -> list[Item]:
+    found: dict[tuple[Any, ...], Item] = {}
+    ids: dict[str, Item] = {}
+    repeated = equal = 0
+    for item in items:
+        if item.text_a == item.text_b:
+            equal += 1
+            continue
+        key = item.language, item.context, item.text_a, item.text_b
+        if key in found:
+            repeated += 1
+            continue
+        if item.id in ids:
+            raise InputError(f'duplicate id "{item.id}"; each pair needs its own')
+        found[key] = ids[item.id] = item
+    for count, why in ((repeated, "that occur more than once, kept once"), (equal, "whose two versions are equal")):
+        if count:
+            note(f"left out: {count} pairs {why}")
+    return list(found.values())

@@ -1,0 +1,117 @@
+"""The page on which annotators answer: one self-contained HTML file, without network access or for a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from itertools import takewhile
+from typing import Any
+
+from pronmetric.errors import InputError
+from pronmetric.lab.study.answers import FORMAT
+from pronmetric.lab.study.folder import Study
+from pronmetric.output.display import visible
+from pronmetric.report import embed
+from pronmetric.text.words import words
+
+TITLE = "Pronoun study"
+QUESTION = "Which version fits the sentences before it?"
+
+
+def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotators: Sequence[str] | None = None) -> str:
+    """The page's HTML. Nothing in it tells which version is the reference.
+
+    annotators: those whose tasks are on the page, None for all.
+
+    Raises:
+        InputError: an unknown annotator.
+    """
+    names = list(study.assignments) if annotators is None else annotators
+    if unknown := [name for name in names if name not in study.assignments]:
+        raise InputError(f'unknown annotator "{unknown[0]}"; expected one of {", ".join(study.assignments)}')
+    return _fill(study, names, title, question, script="local.js", connect="")[0]
+
+
+def served_page(study: Study, annotator: str, *, title: str = TITLE, question: str = QUESTION) -> tuple[str, str]:
+    """The HTML of one annotator's page that keeps the answers on its server, and its Content-Security-Policy."""
+    return _fill(study, [annotator], title, question, script="remote.js", connect="; connect-src 'self'")
+
+
+def _fill(
+    study: Study, names: Sequence[str], title: str, question: str, *, script: str, connect: str
+) -> tuple[str, str]:
+    css, js = _file("page.css"), _file("page.js") + _file(script)
+    policy = embed.policy(css=css, js=js) + connect
+    parts = {
+        "title": escape(visible(title)),
+        "question": escape(visible(question)),
+        "policy": policy,
+        "css": css,
+        "js": js,
+        "data": embed.dump_json(_data(study, names)),
+    }
+    return embed.fill(_file("page.html"), parts), policy
+
+
+def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The span in each text from the first word that differs to the last; whole texts if no word is shared.
+
+    >>> differing("He came home.", "It came home.")
+    ((0, 2), (0, 2))
+    """
+    a, b = words(one), words(other)
+    pairs = zip(a, b, strict=False)
+    start = sum(1 for _ in takewhile(lambda both: both[0].text == both[1].text, pairs))
+    most = min(len(a), len(b)) - start
+    backwards = zip(reversed(a[len(a) - most :]), reversed(b[len(b) - most :]), strict=False)
+    end = sum(1 for _ in takewhile(lambda both: both[0].text == both[1].text, backwards))
+
+    def span(text: str, split: Sequence[Any]) -> tuple[int, int]:
+        inside = split[start : len(split) - end]
+        return (inside[0].start, inside[-1].end) if inside else (len(text), len(text))
+
+    return span(one, a), span(other, b)
+
+
+def _data(study: Study, names: Sequence[str]) -> dict[str, Any]:
+    """The data of the script; page.js documents the format."""
+    used = {task.item for name in names for task in study.assignments[name]}
+    order = {item: number for number, item in enumerate(sorted(used))}
+    return {
+        "format": FORMAT,
+        "study": study.id,
+        "answers": study.design.answers,
+        "items": [_item(study, item) for item in order],
+        "annotators": {
+            name: [
+                [order[task.item], int(_reference_is_second(study, task.item) != task.swapped)]
+                for task in study.assignments[name]
+            ]
+            for name in names
+        },
+    }
+
+
+def _reference_is_second(study: Study, item: str) -> bool:
+    """Whether the reference is the second of the two versions in alphabetical order."""
+    return study.items[item].text_a > study.items[item].text_b
+
+
+def _item(study: Study, name: str) -> list[Any]:
+    item, show = study.items[name], embed.show_controls
+    texts = sorted((item.text_a, item.text_b))
+    versions = [[show(text)] for text in texts]
+    if study.design.highlight:
+        spans = differing(*texts)
+        versions = [
+            [show(text[:start]), show(text[start:end]), show(text[end:])]
+            for text, (start, end) in zip(texts, spans, strict=True)
+        ]
+    source = show(item.source) if study.design.source and item.source else None
+    before = list(map(show, item.source_context)) if source else []
+    return [name, list(map(show, item.context)), source, before, versions]
+
+
+def _file(name: str) -> str:
+    return files("pronmetric.lab.study").joinpath(name).read_text(encoding="utf-8")

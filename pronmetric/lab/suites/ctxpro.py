@@ -1,0 +1,242 @@
+"""ctxpro (Wicks and Post, WMT 2023): gender, animacy, formality, auxiliary and inflection, judged on translations.
+
+A JSON list of items with the word form that the translation must have. Items of animacy into English are also given as
+contrastive pairs: the reference against its copy in which the pronoun has the other animacy.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.lab.suites.contrastive import (
+    About,
+    Candidate,
+    Entry,
+    Item,
+    Judged,
+    Judging,
+    Reading,
+    Scores,
+    Verdict,
+    judge_copies,
+    read_list,
+)
+from pronmetric.pronouns.corrupt import replace
+from pronmetric.pronouns.finder import find
+from pronmetric.pronouns.slots import same_slot
+from pronmetric.text.lines import iter_lines, read_lines
+from pronmetric.text.words import words
+
+RULE, DISTANCE = "rule", "distance"
+EOS = "<eos>"
+_EXPECTED = "expected a set of ctxpro (JSON list of items)"
+_NAME = re.compile(r"\.(?P<source>[a-z]{2,3})-(?P<target>[a-z]{2,3})\.[^.]+\.json$")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_INANIMATE = frozenset({"it", "its", "itself"})
+_ANIMATE: Mapping[str, frozenset[str]] = {
+    "MASC": frozenset({"he", "him", "himself"}),
+    "FEM": frozenset({"she", "her", "herself"}),
+}
+
+ABOUT = About(
+    name="ctxpro",
+    title="ctxpro (Wicks and Post, WMT 2023)",
+    languages="en-de, en-es, en-fr, en-it, en-pl, en-pt, en-ru; animacy into en",
+    targets=("en",),
+    phenomena="gender, animacy, formality, auxiliaries, inflection",
+    judged=("translations", "scores (animacy)"),
+    text="""Set: CATEGORY.opensubtitles.SRC-TGT.SPLIT.json of github.com/rewicks/ctxpro.
+--translations: one line for each item. The last sentence of each line is judged (needs sentence-splitter): it is right
+if it has the expected form as a word, lower-cased and without ASCII punctuation. Accuracy by rule.
+--scores, --model, --seq2seq: animacy into English; the reference is scored against its copy with the pronoun of the
+other animacy. An item whose reference does not have exactly one such pronoun has no copy and is left out (counted).
+Context: --documents FILE, a TSV file of document, source, target, or a file of context inputs (one line for each item,
+sentences joined by <eos>, source only). Without it, the antecedent's sentence, if it is at most --context sentences
+before; the sentences between are not in the set.
+--compat: punctuation in the expected form is kept, so that forms such as t' never match; of unequal files the
+shorter one decides; blank lines are wrong.""",
+)
+
+
+def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
+    """The items of a set: the reference, and its copy with the pronoun of the other animacy where it has one.
+
+    Raises:
+        InputError: with the item, where a key is missing or a value is of another kind.
+    """
+    entries = read_list(path, _EXPECTED)
+    contexts = _contexts(entries, reading)
+    return tuple(
+        _item(number, entry, context) for number, (entry, context) in enumerate(zip(entries, contexts, strict=True))
+    )
+
+
+def _item(number: int, entry: Entry, context: tuple[tuple[str, ...], tuple[str, ...]]) -> Item:
+    source, reference, rule = entry.text("src segment"), entry.text("ref segment"), entry.text("rule")
+    other = _other_animacy(reference, entry.text("expected").lower(), rule)
+    texts = [reference] if other is None else [reference, other]
+    return Item(
+        id=str(number),
+        candidates=tuple(Candidate(source, text, *context) for text in texts),
+        groups={RULE: rule, **_distance(entry)},
+        document=entry.text("document id"),
+    )
+
+
+def _distance(entry: Entry) -> dict[str, str]:
+    if entry.value.get("ante distance") is None:
+        return {}
+    distance = entry.number("ante distance")
+    return {DISTANCE: str(distance) if distance <= 3 else ">3"}
+
+
+def _other_animacy(text: str, expected: str, rule: str) -> str | None:
+    """The text with its one pronoun of the expected form in the other animacy; None where there is not exactly one."""
+    gender = next((name for name in _ANIMATE if name in rule.split(".")), None)
+    found = [o for o in find(text) if o.form == expected]
+    wanted = _INANIMATE if expected not in _INANIMATE else _ANIMATE.get(gender or "", frozenset())
+    if len(found) != 1 or not wanted:
+        return None
+    form = next((form for form in same_slot(words(text), found[0].word) if form in wanted), None)
+    return None if form is None else replace(text, found[0].start, found[0].end, form)
+
+
+def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The previous source and target sentences of each item, oldest first."""
+    if reading.documents is None:
+        return (_antecedent(entry, reading.context) for entry in entries)
+    first = next(iter_lines(reading.documents, kept=False), "")
+    return (_from_documents if "\t" in first else _from_inputs)(entries, reading.documents, reading.context)
+
+
+def _antecedent(entry: Entry, size: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The antecedent's sentence, if it is one of the `size` sentences before."""
+    distance = entry.value.get("ante distance")
+    if not isinstance(distance, int) or not 0 < distance <= size:
+        return (), ()
+    texts = (entry.value.get(f"{side} ante segment") for side in ("src", "ref"))
+    source, target = ((text,) if isinstance(text, str) and text else () for text in texts)
+    return source, target
+
+
+def _from_documents(
+    entries: Sequence[Entry], path: str, size: int
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    wanted = {entry.text("document id") for entry in entries}
+    documents: dict[str, list[tuple[str, str]]] = {}
+    for number, line in enumerate(iter_lines(path, kept=False), start=1):
+        cells = line.split("\t")
+        if len(cells) != 3:
+            raise InputError(f"expected document, source, target, got {len(cells)} columns", file=path, line=number)
+        if cells[0] in wanted:
+            documents.setdefault(cells[0], []).append((cells[1], cells[2]))
+    for entry in entries:
+        lines, end = documents.get(entry.text("document id"), []), entry.number("segment id", least=1)
+        if len(lines) < end:
+            entry.fail(f"segment {end} of the document is not in {path}, which has {len(lines)} lines of it")
+        before = lines[max(0, end - 1 - size) : end - 1]
+        yield tuple(source for source, _ in before), tuple(target for _, target in before)
+
+
+def _from_inputs(entries: Sequence[Entry], path: str, size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    lines = read_lines(path)
+    if len(lines) != len(entries):
+        message = f"expected {len(entries)} lines, one for each item, got {len(lines)}"
+        raise InputError(message, file=path, line=min(len(lines), len(entries)) + 1)
+    for line in lines:
+        sentences = [sentence.strip() for sentence in line.split(EOS)]
+        yield tuple(sentences[max(0, len(sentences) - 1 - size) : -1]), ()
+
+
+def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
+    """The verdicts on the items that have a contrastive copy; the others are left out and counted.
+
+    Raises:
+        InputError: no item has one.
+    """
+    cure = "only animacy into English has them: give --translations"
+    return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
+
+
+def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
+    """The verdicts on one line of translation for each item.
+
+    Raises:
+        InputError: with the line, where it is blank; unequal lengths; the language is not known.
+        MissingExtra: sentence-splitter is not installed.
+    """
+    entries = read_list(path, _EXPECTED)
+    named = _NAME.search(Path(path).name)
+    language = judging.language or (named["target"] if named else None)
+    if language is None:
+        raise InputError("the target language is not in the file's name; give --language", file=path)
+    last = _last_sentence(language)
+    verdicts = []
+    for number, (entry, line) in enumerate(zip_longest(entries, iter_lines(translations)), start=1):
+        if entry is None or line is None:
+            if judging.compat:
+                break
+            message = f"expected {len(entries)} lines, one for each item; the lengths differ"
+            raise InputError(message, file=translations, line=number)
+        if not line.strip() and not judging.compat:
+            raise InputError("a blank line; --compat counts it as wrong", file=translations, line=number)
+        form = entry.text("expected").lower()
+        right = has_form(last(line.strip()), form if judging.compat else form.translate(_PUNCTUATION))
+        groups = {RULE: entry.text("rule"), **_distance(entry)}
+        verdicts.append(Verdict(str(number - 1), right, groups, entry.text("document id")))
+    forms: dict[str, str] = {}
+    for entry in entries:
+        forms.setdefault(entry.text("rule"), entry.text("expected"))
+    return Judged(tuple(verdicts), {"form of each rule": forms})
+
+
+def has_form(sentence: str, form: str) -> bool:
+    """Whether a lower-cased form stands between blanks in a sentence, lower-cased and without ASCII punctuation.
+
+    >>> has_form("It's HERS.", "hers"), has_form("It's hers.", "it")
+    (True, False)
+    """
+    return f" {form} " in f" {sentence.lower().translate(_PUNCTUATION)} "
+
+
+def _last_sentence(language: str) -> Callable[[str], str]:
+    try:
+        from sentence_splitter import SentenceSplitter, SentenceSplitterException
+    except ModuleNotFoundError:
+        raise MissingExtra("sentence-splitter", "suites", "judging the last sentence of a translation") from None
+    try:
+        splitter = SentenceSplitter(language=language)
+    except SentenceSplitterException as error:
+        raise InputError(f"--language {language}: {error}") from None
+
+    def last(line: str) -> str:
+        sentences = splitter.split(text=line)
+        return str(sentences[-1]) if sentences else line
+
+    return last
+
+
+def subsampled_wins(
+    systems: Mapping[str, Sequence[Verdict]], *, size: int, draws: int = 1000, seed: int
+) -> dict[str, float]:
+    """For each system but the first, ctxpro's p: 1 - the share of subsamples in which it is strictly better.
+
+    A subsample has `size` items drawn without replacement; ties count against the system.
+
+    Raises:
+        PronmetricError: there are fewer items than `size`.
+    """
+    others = list(systems)[1:]
+    right = np.array([[one.right for one in systems[name]] for name in systems], dtype=np.int64)
+    if size > right.shape[1]:
+        raise PronmetricError(f"expected a subsample of at most {right.shape[1]} items, got {size}")
+    rng = np.random.default_rng(seed)
+    sums = np.stack([right[:, rng.permutation(right.shape[1])[:size]].sum(axis=1) for _ in range(draws)])
+    return {name: float(1 - (sums[:, k] > sums[:, 0]).mean()) for k, name in enumerate(others, start=1)}

@@ -1,0 +1,1 @@
+"""What the source of a translation says about its pronouns; no torch."""

@@ -1,1 +1,0 @@
-"""Published test sets, one file each: readers, the texts to score, and the evaluation of scores."""
