@@ -16,6 +16,7 @@ from typing import NamedTuple
 from pronmetric.alignment.parsed import SUBJECTS, Aligned, Link
 from pronmetric.errors import InputError
 from pronmetric.lab.clpp.data import NONE, OTHER, Task
+from pronmetric.text import conllu
 from pronmetric.text.conllu import Token
 
 
