@@ -6,14 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from pronmetric.cli import agreement_figures as figures
 from pronmetric.cli import numbers, options, output, stray
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import agreement
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.human import judged_pairs, rater_agreement, rating_table
+from pronmetric.lab.human import agreement_tables, judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -142,7 +141,7 @@ def _of_table(args: argparse.Namespace, note: output.Notes) -> tuple[dict[str, A
         **rater_agreement.agreement_json(found, args.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{figures.figures(found, args.variant)}"
+    }, f"{head}\n{agreement_tables.format_coefficients(found, args.variant)}"
 
 
 def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
@@ -161,4 +160,4 @@ def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         raise InputError(str(error), file=args.pairs) from None
     tie = args.tie or 0.0
     content = rater_agreement.pairs_json(found, args.variant, tie=tie)
-    return content, figures.pairs_text(found, args.variant, tie=tie)
+    return content, agreement_tables.format_pairs(found, args.variant, tie=tie)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.tables import table
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.lab.baselines import autoprf
 from pronmetric.lab.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.output import targets
+from pronmetric.report.text import table
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words aligned

@@ -1,15 +1,16 @@
-"""`pronmetric board build`: scores all systems of test sets and writes the site."""
+"""`pronmetric board`: a static site of systems and their pronouns."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import by, context_flag, load, numbers, options, output
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.verb_parser import add_command, group_parser, run_command
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -19,14 +20,30 @@ from pronmetric.lab.board.store import Store
 from pronmetric.output import targets
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
+DESCRIPTION = "Build a static site that shows the pronoun scores of all systems of test sets."
+EPILOG = """example:
+  pronmetric board build --wmt wmt -o site"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb and of its commands."""
+    return group_parser("board", DESCRIPTION, EPILOG, commands=(add_build,))
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    return run_command(parser(), argv)
+
+
 WORST = 30
-DESCRIPTION = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
+BUILD = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
 static site: scores and errors with intervals, significance clusters, by language pair, year and class of pronoun; each
 system's worst pronouns; comparisons of any two systems of a test set; all figures as TSV and JSON. It opens from disk.
 
 The scores of a finished test set are kept in a folder. A stopped run goes on with the test set in which it was
 stopped; nothing is scored again while the texts, the checkpoint and the context stay the same."""
-EPILOG = f"""DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
+BUILD_EPILOG = f"""\
+DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
 folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt and docids.txt.
 
 Human scores of systems, for the correlation below the table: TESTSET.SL-TL.sys.score for any test set,
@@ -46,10 +63,10 @@ examples:
   pronmetric board build --wmt wmt mine --human da --pairs de-en zh-en -o site"""
 
 
-def add(commands: argparse._SubParsersAction) -> None:
+def add_build(commands: argparse._SubParsersAction) -> None:
     """Add the command to `board`."""
     made = add_command(
-        commands, "build", help="score all systems and write the site", description=DESCRIPTION, epilog=EPILOG
+        commands, "build", help="score all systems and write the site", description=BUILD, epilog=BUILD_EPILOG
     )
     made.add_argument("--wmt", required=True, nargs="+", metavar="DIR", help="folders with test sets")
     made.add_argument("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
@@ -69,10 +86,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
     options.add_model(made)
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    made.set_defaults(run=run)
+    made.set_defaults(run=run_build)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_build(args: argparse.Namespace) -> int:
     """Score what is not yet scored, and write the site; the exit code."""
     scores = args.scores or f"{args.output.rstrip('/')}.scores"
     targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])

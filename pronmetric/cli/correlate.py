@@ -6,12 +6,20 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pronmetric.cli import output, segment_figures, system_figures, written
+from pronmetric.cli import output, written
 from pronmetric.cli.correlate_flags import AVERAGE, parser
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.segment_correlation import ACC_EQ
-from pronmetric.lab.human import esa, human_scores, metric_scores, segment_level, system_level, wmt_scores
+from pronmetric.lab.human import (
+    correlation_tables,
+    esa,
+    human_scores,
+    metric_scores,
+    segment_level,
+    system_level,
+    wmt_scores,
+)
 from pronmetric.lab.human.system_level import STATISTICS
 from pronmetric.output import targets
 
@@ -72,7 +80,7 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores, left_out: M
     )
     written.write(args, metric)
     written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(system_figures.format_one(found, args.human))
+    print(correlation_tables.format_one(found, args.human))
     return 0
 
 
@@ -89,7 +97,7 @@ def _several(args: argparse.Namespace, people: system_level.HumanScores, left_ou
         seed=args.seed,
     )
     written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(system_figures.format_several(found))
+    print(correlation_tables.format_several(found))
     return 0
 
 
@@ -103,7 +111,7 @@ def _segments(args: argparse.Namespace, human: human_scores.HumanScores) -> int:
             f"has scores of {human.unit}, but --resample is of figures of systems: leave it out", file=args.human
         )
     _refuse_several(args, written.flags(args))
-    figure = _choose_statistic(args, tuple(segment_figures.LABELS), default=ACC_EQ)
+    figure = _choose_statistic(args, tuple(correlation_tables.SEGMENT_LABELS), default=ACC_EQ)
     files = segment_level.read_metrics(args.scores, human, by=args.by)
     for file in files:
         for flag, given in written.flags(args):
@@ -123,7 +131,7 @@ def _segments(args: argparse.Namespace, human: human_scores.HumanScores) -> int:
         if file.result is not None:
             written.write(args, file.result)
     written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(segment_figures.format_all(found))
+    print(correlation_tables.format_segments(found))
     return 0
 
 

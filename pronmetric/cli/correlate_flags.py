@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options, segment_figures
+from pronmetric.cli import numbers, options
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
+from pronmetric.lab.human import correlation_tables
 from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, SEGMENTS, SYSTEMS
 from pronmetric.lab.human.system_level import STATISTICS
 
@@ -95,9 +96,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--test",
         metavar="FIGURE",
-        choices=tuple(dict.fromkeys((*STATISTICS, *segment_figures.LABELS))),
+        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.SEGMENT_LABELS))),
         help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
-        f"segments: {', '.join(segment_figures.LABELS)} (default)",
+        f"segments: {', '.join(correlation_tables.SEGMENT_LABELS)} (default)",
     )
     parser.add_argument(
         "--resample",

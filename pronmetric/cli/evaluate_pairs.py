@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli import by as by_flag
-from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, target_language, tie
-from pronmetric.cli.pair_json import Scores
+from pronmetric.cli import context_flag, load, output, target_language, tie
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_sets, prepared_pairs, seen_pairs
+from pronmetric.lab.human import (
+    judged_pairs,
+    pair_accuracy,
+    pair_json,
+    pair_sets,
+    pair_tables,
+    prepared_pairs,
+    seen_pairs,
+)
 from pronmetric.lab.human import pair_baselines as pair_scores
 from pronmetric.lab.human import pair_evaluation as evaluation
 from pronmetric.lab.human.judged_pairs import PairScores
 from pronmetric.lab.human.pair_evaluation import Settings
+from pronmetric.lab.human.pair_json import Scores
 from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.output import targets
 from pronmetric.results import FEW
@@ -59,13 +67,13 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         pair_json.write(args.to_json, pairs, scores, results, settings, against=args.against)
     for number, (name, part) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
-        sections = pair_figures.format_results(
+        sections = pair_tables.format_results(
             title, part, results[name], settings, scored_by=scores.scored_by, against=args.against
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_figures.UNITS[unit]}")
+            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
     _note_signatures(scores, settings, note)
 
 

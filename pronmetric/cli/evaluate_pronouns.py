@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import context_flag, load, output, target_language
-from pronmetric.cli.tables import percent, plain, table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
 from pronmetric.lab.human import labelled_pronouns as labelled
@@ -18,11 +17,13 @@ from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_sets import read_first_line
 from pronmetric.lab.human.pronoun_detection import DetectionFigures
 from pronmetric.output import targets
+from pronmetric.report.text import percent, table
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts, SegmentScore
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, RESPECTIVE
+from pronmetric.text.strict_json import plain
 
 
 class Scores(NamedTuple):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from data_prep.reporter import Reporter
 from data_prep.settings import Settings
 from pronmetric.cli import hydra_app
-from pronmetric.cli.tables import table
 from pronmetric.output import targets
+from pronmetric.report.text import table
 
 if TYPE_CHECKING:
     from data_prep.stages import MakeAligner

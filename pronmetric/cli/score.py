@@ -10,6 +10,7 @@ from pronmetric.cli import also as also_flag
 from pronmetric.cli import by, context_flag, flag_checks, load, options, output, score_records
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.score_text import format_score, note_system
+from pronmetric.lab.baselines import tables as baseline_tables
 from pronmetric.output.display import visible
 from pronmetric.results import comparisons, scores
 from pronmetric.results.write import FORMAT, Writer, counts_entry
@@ -127,7 +128,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
     if also is not None:
-        say(f"\n{also_flag.system_table(also, [result.score for result in results])}")
+        say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")

@@ -1,42 +1,56 @@
-"""`pronmetric suite build wmt`: the paper's pronoun test suite from WMT test sets with sources."""
+"""`pronmetric suite build`: new test suites."""
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from data_prep import source_suite
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
+from pronmetric.alignment import parsed
 from pronmetric.cli import numbers, options, output
-from pronmetric.cli.tables import plain, table
 from pronmetric.cli.verb_parser import add_command
 from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
+from pronmetric.lab.suites import contrastive_recipe
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 from pronmetric.pronouns.languages import ENGLISH, language
+from pronmetric.report.text import table
 from pronmetric.source import files as source_files
+from pronmetric.text import strict_json
+from pronmetric.text.strict_json import plain
 
-DESCRIPTION = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add `build` to the group `suite`."""
+    made = commands.add_parser("build", help="build a new suite", description="Build a new test suite.")
+    kinds = made.add_subparsers(title="kinds", metavar="KIND", required=True)
+    add_wmt(kinds)
+    add_contrastive(kinds)
+
+
+WMT = """Build the pronoun test suite of the paper (section 3.2) from WMT test sets: for each pronoun error of a
 system the source with its previous sentences, the reference with its context, the system's output, and the reference
 with the system's pronoun. A reference with the same wrong pronoun counts once for a source language. The table counts
 distinct source sentences with their context, as the paper's Table 2, after each filter. Errors without a source are
 left out, counted."""
-EPILOG = """examples:
+WMT_EPILOG = """examples:
   pronmetric suite build wmt --wmt-dir wmt --to_jsonl suite.jsonl --to_sqlite suite.db
   pronmetric suite build wmt --wmt-dir wmt --source drop --to_jsonl suite.jsonl
   pronmetric suite build wmt --wmt-dir wmt --pairs de-en --agreement pair_agreement.tsv --to_jsonl suite.jsonl"""
 
 
-def add(commands: argparse._SubParsersAction) -> None:
+def add_wmt(commands: argparse._SubParsersAction) -> None:
     """Add the command to `suite build`."""
     made = add_command(
         commands,
         "wmt",
         help="the paper's suite from WMT test sets with sources",
-        description=DESCRIPTION,
-        epilog=EPILOG,
+        description=WMT,
+        epilog=WMT_EPILOG,
     )
     made.add_argument(
         "--wmt-dir", required=True, nargs="+", metavar="DIR", help="WMT test sets, in any layout of `prepare`"
@@ -58,10 +72,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--to_sqlite", "--to-sqlite", dest="to_sqlite", metavar="FILE", help="write a database")
     options.both(made, "to-json", metavar="FILE", help="write the counts")
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    made.set_defaults(run=run)
+    made.set_defaults(run=run_wmt)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_wmt(args: argparse.Namespace) -> int:
     """Build the suite; the exit code."""
     targets.check([args.to_jsonl, args.to_sqlite, args.to_json], read=[*args.wmt_dir, args.agreement])
     chosen = language(args.target)
@@ -93,16 +107,74 @@ def run(args: argparse.Namespace) -> int:
             file.writelines(source_suite.json_lines(entries))
     if args.to_sqlite is not None:
         source_suite.write_sqlite(Path(args.to_sqlite), entries, figures)
-    write_json(args.to_json, {"settings": _settings(args), "counts": plain(figures)})
+    write_json(args.to_json, {"settings": _wmt_settings(args), "counts": plain(figures)})
     header = ("source", "filter", "test sets", "source contexts", "errors", "pronoun pairs", "without source")
-    print(table(header, [_row(one) for one in figures], left=(0, 1)))
+    print(table(header, [_count_row(one) for one in figures], left=(0, 1)))
     return 0
 
 
-def _row(one: source_suite.Count) -> tuple[object, ...]:
+def _count_row(one: source_suite.Count) -> tuple[object, ...]:
     where = one.language, one.filter
     return *where, one.testsets, one.contexts, one.entries, one.pronoun_pairs, one.without_source
 
 
-def _settings(args: argparse.Namespace) -> dict[str, object]:
+def _wmt_settings(args: argparse.Namespace) -> dict[str, object]:
     return {name: getattr(args, name) for name in ("target", "agreement", "source", "context", "seed")}
+
+
+CONTRASTIVE = """Build a contrastive suite of pronouns in ContraPro's JSON format from a parallel corpus with word
+alignment and coreference: CoNLL-U with Entity= (CorefUD) on both sides, from any tool. An item is a source pronoun that
+is aligned to a target pronoun, both in a chain, whose nearest earlier nominal mentions are aligned (Müller et al. 2018,
+section 3.1). Contrastive sentences have the pronouns of the other genders; possessives of the chain agree with them.
+Items are in the order of the documents."""
+CONTRASTIVE_EPILOG = """Target languages: de (it: er, sie, es), fr (it: il, elle; they: ils, elles).
+
+example:
+  pronmetric suite build contrastive --target-language de --source en.conllu --target de.conllu \\
+    --alignment en-de.links --balance -o suite.json"""
+
+
+def add_contrastive(commands: argparse._SubParsersAction) -> None:
+    """Add the command to `suite build`."""
+    made = add_command(
+        commands,
+        "contrastive",
+        help="a contrastive suite of pronouns after ContraPro's recipe",
+        description=CONTRASTIVE,
+        epilog=CONTRASTIVE_EPILOG,
+    )
+    made.add_argument("--target-language", required=True, choices=contrastive_recipe.LANGUAGES, help="whose rules")
+    made.add_argument("--source", required=True, metavar="FILE", help="source side, CoNLL-U")
+    made.add_argument("--target", required=True, metavar="FILE", help="target side, CoNLL-U")
+    made.add_argument("--alignment", required=True, metavar="FILE", help="links s-t, one line for each sentence pair")
+    made.add_argument("--corpus", default="", metavar="NAME", help="name of the corpus, for the items")
+    sample = made.add_mutually_exclusive_group()
+    sample.add_argument("--balance", action="store_true", help="as many items of each pronoun as of the rarest")
+    sample.add_argument("--each", type=numbers.positive, metavar="N", help="items of each pronoun")
+    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the sample (default: 1)")
+    made.add_argument("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
+    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
+    made.set_defaults(run=run_contrastive)
+
+
+def run_contrastive(args: argparse.Namespace) -> int:
+    """Build the suite; the exit code."""
+    targets.check([args.output], read=[args.source, args.target, args.alignment])
+    corpus = parsed.read(args.source, args.target, args.alignment)
+    of = contrastive_recipe.rules(args.target_language)
+    counts: Counter[str] = Counter()
+    found = [
+        item
+        for document in contrastive_recipe.documents(corpus, source=args.source, target=args.target)
+        for item in contrastive_recipe.items(document, of, corpus=args.corpus, counts=counts)
+    ]
+    if args.balance or args.each is not None:
+        found = contrastive_recipe.balance(found, each=args.each, seed=args.seed)
+    with targets.AtomicFile(args.output) as file:
+        file.write(strict_json.dump(found, indent=2) + "\n")
+    note = output.Notes(quiet=args.quiet)
+    note.begin()
+    note(f"{len(found)} of {counts['items']} items are written")
+    pronouns = Counter(f"items {item['ref pronoun'].lower()}" for item in found)
+    print(table(("", "count"), sorted((counts + pronouns).items())))
+    return 0

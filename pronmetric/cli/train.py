@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pronmetric.cli import hydra_app
-from pronmetric.cli.development_figures import development_table
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
+from pronmetric.training.development_table import development_table
 from pronmetric.training.settings import Table, Train
 
 DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR).

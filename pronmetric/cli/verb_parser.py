@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from pronmetric.cli import output
 
-
-class Command(Protocol):
-    """The module of one command of a verb."""
-
-    def add(self, commands: argparse._SubParsersAction, /) -> None:
-        """Add the command with its flags; they set `run`, which takes the arguments and gives the exit code."""
-        ...
+AddCommand = Callable[[argparse._SubParsersAction], None]
+"""Adds a command with its flags to a group; they set `run`, which takes the arguments and gives the exit code."""
 
 
 def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
@@ -29,13 +23,13 @@ def verb_parser(verb: str, description: str, epilog: str | None = None) -> argpa
 
 
 def group_parser(
-    verb: str, description: str, epilog: str | None = None, *, commands: Sequence[Command]
+    verb: str, description: str, epilog: str | None = None, *, commands: Sequence[AddCommand]
 ) -> argparse.ArgumentParser:
     """A parser for `pronmetric VERB COMMAND`."""
     made = verb_parser(verb, description, epilog)
     added = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in commands:
-        command.add(added)
+    for add in commands:
+        add(added)
     return made
 
 

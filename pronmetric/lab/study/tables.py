@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pronmetric.cli import agreement_figures
-from pronmetric.cli.agreement_figures import five, percent
 from pronmetric.eval.agreement import Agreement
+from pronmetric.lab.human.agreement_tables import five, format_coefficients, percent
 from pronmetric.lab.study.findings import Annotator, Cell, Findings
+from pronmetric.report.text import table
 
 
-def text(found: Findings) -> str:
+def format_findings(found: Findings) -> str:
     """All figures."""
     tasks = sum(one.tasks for one in found.annotators.values())
     answered = sum(one.answered for one in found.annotators.values())
@@ -20,7 +20,7 @@ def text(found: Findings) -> str:
     )
     between = "no item has two answers"
     if found.agreement is not None:
-        between = agreement_figures.figures(found.agreement, "gwet", found.by_document)
+        between = format_coefficients(found.agreement, "gwet", found.by_document)
     won = ", ".join(f"{name or 'no answer'} {found.won[name]}" for name in (*found.categories, "") if name in found.won)
     parts = [
         head,
@@ -35,7 +35,7 @@ def text(found: Findings) -> str:
 
 def _cells(name: str, rows: Sequence[tuple[str, Cell]], found: Findings) -> str:
     header = (name, "items", *found.categories, "prefer reference", "95 % interval", "AC1", "95 % interval")
-    return agreement_figures.table(
+    return table(
         header,
         [
             (label, cell.items, *(cell.counts.get(n, 0) for n in found.categories), *_preference(cell), *_ac1(cell.ac1))
@@ -66,7 +66,7 @@ def _annotators(found: Findings) -> str:
         *("annotator", "tasks", "answered", "prefer reference", "first version"),
         *("repeated", "same answer", "AC1", "95 % interval", "seconds"),
     )
-    return agreement_figures.table(header, [(name, *_annotator(one)) for name, one in found.annotators.items()])
+    return table(header, [(name, *_annotator(one)) for name, one in found.annotators.items()])
 
 
 def _annotator(one: Annotator) -> tuple[object, ...]:

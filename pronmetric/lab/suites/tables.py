@@ -1,38 +1,35 @@
-"""How the figures of a suite are printed."""
+"""The figures of a suite as tables of text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from pronmetric.cli.tables import table
 from pronmetric.lab.suites.contrastive import Judged
 from pronmetric.lab.suites.figures import Figures, Share
+from pronmetric.report.text import table
 
 
-def show(title: str, judged: Judged, figures: Figures) -> None:
-    """Print the title, the accuracy overall and by group, and the further figures."""
-    print(f"{title}; intervals over {figures.documents} documents or blocks")
+def format_figures(title: str, judged: Judged, figures: Figures) -> str:
+    """The title, the accuracy overall and by group, and the further figures."""
     rows = [("all", "", *_cells(figures.overall))]
     rows += [(name, group, *_cells(one)) for name, groups in figures.by.items() for group, one in groups.items()]
-    print(table(("break-down", "group", "accuracy, %", "95 % interval", "correct", "total"), rows, left=(0, 1)))
-    for name, value in judged.further.items():
-        _show_further(name, value)
+    header = ("break-down", "group", "accuracy, %", "95 % interval", "correct", "total")
+    lines = [f"{title}; intervals over {figures.documents} documents or blocks", table(header, rows, left=(0, 1))]
+    return "\n".join([*lines, *(_format_further(name, value) for name, value in judged.further.items())])
 
 
-def _show_further(name: str, value: Any) -> None:
+def _format_further(name: str, value: Any) -> str:
     if isinstance(value, Mapping):
-        print(f"\n{name}")
         rows = [
             (group, key, number)
             for group, cell in value.items()
             for key, number in (cell.items() if isinstance(cell, Mapping) else (("", cell),))
         ]
-        print(table(("group", "", "value"), rows, left=(0, 1)))
-    elif isinstance(value, list):
-        print(f"{name}: {', '.join(map(str, value))}")
-    else:
-        print(f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}")
+        return f"\n{name}\n{table(('group', '', 'value'), rows, left=(0, 1))}"
+    if isinstance(value, list):
+        return f"{name}: {', '.join(map(str, value))}"
+    return f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}"
 
 
 def _cells(share: Share) -> tuple[object, ...]:
