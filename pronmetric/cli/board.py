@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import board_build
-from pronmetric.cli.verb_parser import group_parser, run_command
+from pronmetric.cli.parser import group_parser, run_command
 
 DESCRIPTION = "Build a static site that shows the pronoun scores of all systems of test sets."
 EPILOG = """example:

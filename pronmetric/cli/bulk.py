@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import bulk_align, bulk_prepare, bulk_score
-from pronmetric.cli.verb_parser import group_parser, run_command
+from pronmetric.cli.parser import group_parser, run_command
 
 DESCRIPTION = """Work on many files in many processes, on this machine or on a Ray cluster
 (pip install "pronmetric[ray]"). A run that was stopped goes on when the same command is given again."""

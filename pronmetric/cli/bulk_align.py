@@ -12,7 +12,7 @@ from pronmetric.bulk.align import Aligning
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.rows import Reader
 from pronmetric.cli import bulk_flags, bulk_table, output
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command
 from pronmetric.signature import Signature
 
 DESCRIPTION = """Align the words of two columns of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst) on

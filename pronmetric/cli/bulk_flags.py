@@ -15,7 +15,8 @@ from pronmetric.bulk.rows import Form
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Statistics
 from pronmetric.bulk.storage import Place
-from pronmetric.cli import bulk_progress, numbers, options, output
+from pronmetric.cli import bulk_progress, flags, output
+from pronmetric.cli.parser import whole_from_one
 from pronmetric.output import targets
 
 SHARDS = """A shard is a range of rows of one file, and is written completely or not at all. A run that was stopped goes
@@ -27,8 +28,8 @@ def add(made: argparse.ArgumentParser) -> None:
     """The inputs, the output, and what happens to bad rows."""
     made.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders or URLs")
     made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
-    options.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
-    options.both(made, "shard-rows", type=numbers.positive, metavar="N", help="rows of a shard (default: by all rows)")
+    flags.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
+    flags.both(made, "shard-rows", type=whole_from_one, metavar="N", help="rows of a shard (default: by all rows)")
 
 
 def add_workers(made: argparse.ArgumentParser) -> argparse._ActionsContainer:
@@ -36,7 +37,7 @@ def add_workers(made: argparse.ArgumentParser) -> argparse._ActionsContainer:
     workers = made.add_argument_group("workers")
     workers.add_argument("--address", metavar="auto|HOST:PORT|ray://...", help="a Ray cluster (default: a local Ray)")
     workers.add_argument(
-        "--workers", type=numbers.positive, metavar="N", help="processes (default: cores, or what the cluster gives)"
+        "--workers", type=whole_from_one, metavar="N", help="processes (default: cores, or what the cluster gives)"
     )
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(gpus_per_worker=None)

@@ -19,8 +19,8 @@ from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.pairs import Preparing
 from pronmetric.bulk.rows import Reader
-from pronmetric.cli import bulk_flags, bulk_table, numbers, options, output
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli import bulk_flags, bulk_table, flags, output
+from pronmetric.cli.parser import add_command, number_up_to_one, whole_from_zero
 from pronmetric.signature import Signature
 
 DESCRIPTION = """Make pronoun pairs of the rows of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst)
@@ -57,9 +57,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     group = made.add_argument_group("pairs (defaults: those of `prepare`)")
     group.add_argument("--target", metavar="LANG|FILE", help="language of the texts, or a table of its pronouns")
     group.add_argument("--inventory", choices=["all", "paper"], help="the pronouns")
-    options.both(group, "context-size", type=numbers.count, metavar="N", help="sentences of a context")
+    flags.both(group, "context-size", type=whole_from_zero, metavar="N", help="sentences of a context")
     group.add_argument("--agreement", metavar="grammar|none|FILE", help="the filter of pairs that are no errors")
-    options.both(group, "min-agreement", type=numbers.share, metavar="AC1", help="minimum in the FILE of --agreement")
+    flags.both(group, "min-agreement", type=number_up_to_one, metavar="AC1", help="minimum in the FILE of --agreement")
     bulk_table.add(made)
     bulk_flags.add_workers(made)
     made.set_defaults(run=partial(run_prepare, made))

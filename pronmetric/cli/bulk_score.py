@@ -11,9 +11,10 @@ from pronmetric.bulk.job import Job
 from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
-from pronmetric.cli import bulk_flags, context_flag, load, numbers, options, output
+from pronmetric.cli import bulk_flags, flags, output
+from pronmetric.cli.parser import add_command, number_above_zero
+from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.cli.score_text import format_score, note_system
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.output.display import visible
 from pronmetric.text.context import GIVEN, NONE
 
@@ -50,11 +51,11 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--dedupe", action="store_true", help="encode each distinct text once for all shards, not once for each shard"
     )
     made.add_argument("--context", choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
-    options.add_source_lang(made)
+    flags.add_source_lang(made)
     workers = bulk_flags.add_workers(made)
-    options.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
-    options.add_model(made, seed=False, gpus=False)
-    options.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
+    flags.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
+    flags.add_model(made, seed=False, gpus=False)
+    flags.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
     made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
     made.set_defaults(run=run_score, gpus=0, disable_bar=False)
 
@@ -63,8 +64,8 @@ def run_score(args: argparse.Namespace) -> int:
     """Score; the exit code."""
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     folder, sources = bulk_flags.find(args, note, read=[args.model])
-    context = context_flag.choose(args, load.config(args), GIVEN, note)
-    metric = load.metric(args, note)
+    context = choose_context(args, load_config(args), GIVEN, note)
+    metric = load_metric(args, note)
     signed = metric.signature(context=context)
     del metric
     surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
@@ -90,7 +91,7 @@ def _model(args: argparse.Namespace) -> Model:
 
 def _gpus(text: str) -> float:
     """A number above 0: a part of a GPU, or a whole number."""
-    value = numbers.above_zero(text)
+    value = number_above_zero(text)
     if value > 1 and not value.is_integer():
         raise argparse.ArgumentTypeError(f"expected a part of a GPU, or a whole number, got {text!r}")
     return value

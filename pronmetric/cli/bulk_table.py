@@ -12,7 +12,8 @@ from pronmetric.alignment.aligner import TokenPair
 from pronmetric.bulk import storage, table
 from pronmetric.bulk.rows import Reader
 from pronmetric.bulk.run import Planned
-from pronmetric.cli import numbers, output
+from pronmetric.cli import output
+from pronmetric.cli.parser import whole_from_one, whole_from_zero
 
 LINES, SEED = 100_000, 1
 R = TypeVar("R")
@@ -24,11 +25,11 @@ def add(made: argparse.ArgumentParser) -> None:
     group.add_argument("--table", metavar="FILE", help="a table written by `align --save-table`, or by an earlier run")
     group.add_argument(
         "--sample",
-        type=numbers.positive,
+        type=whole_from_one,
         metavar="N",
         help=f"train the table on at most N rows, drawn from all (default: {LINES:,})",
     )
-    group.add_argument("--seed", type=numbers.count, metavar="N", help=f"seed of the sample (default: {SEED})")
+    group.add_argument("--seed", type=whole_from_zero, metavar="N", help=f"seed of the sample (default: {SEED})")
 
 
 def check(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:

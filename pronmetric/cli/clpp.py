@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import clpp_baseline, clpp_predict, clpp_prepare, clpp_score, clpp_train
-from pronmetric.cli.verb_parser import group_parser, run_command
+from pronmetric.cli.parser import group_parser, run_command
 
 DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 and DiscoMT 2017): predict the class of
 each pronoun that was removed from a lemmatised translation, given the source.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, output
+from pronmetric.cli import output
+from pronmetric.cli.parser import add_command, any_number, whole_from_one
 from pronmetric.cli.tables import table
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.lab.clpp import baseline as clpp_baseline
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp.language_models import KenLM, Nltk
@@ -33,10 +33,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     model.add_argument("--lm", metavar="FILE", help="ARPA or KenLM file")
     model.add_argument("--train-lm", metavar="FILE", help="data file; a model is trained on its target side")
     made.add_argument(
-        "--order", type=numbers.positive, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
+        "--order", type=whole_from_one, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
     )
     penalty = made.add_mutually_exclusive_group()
-    penalty.add_argument("--none-penalty", type=numbers.finite, default=0.0, metavar="X", help="default: 0")
+    penalty.add_argument("--none-penalty", type=any_number, default=0.0, metavar="X", help="default: 0")
     penalty.add_argument(
         "--tune", metavar="FILE", help="data file with labels: choose the penalty with the highest macro recall on it"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.output import targets
 

@@ -7,8 +7,8 @@ from collections import Counter
 
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
+from pronmetric.cli.parser import add_command
 from pronmetric.cli.tables import table
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import prepare as clpp_prepare
 from pronmetric.output import targets

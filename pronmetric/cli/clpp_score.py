@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import score as clpp_score
 from pronmetric.output import targets

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pronmetric.cli import numbers
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command, number_above_zero, whole_from_one, whole_from_zero
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.output import targets
 
@@ -34,14 +33,14 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
     made.add_argument("--encoder", metavar="NAME|FOLDER", help="an encoder instead of GRUs")
     made.add_argument("--allow-network", action="store_true", help="fetch --encoder from the Hugging Face hub")
-    made.add_argument("--epochs", type=numbers.positive, default=10, metavar="N", help="default: 10")
-    made.add_argument("--batch-size", type=numbers.positive, default=64, metavar="N", help="slots (default: 64)")
-    made.add_argument("--window", type=numbers.positive, default=50, metavar="N", help="words a side (default: 50)")
+    made.add_argument("--epochs", type=whole_from_one, default=10, metavar="N", help="default: 10")
+    made.add_argument("--batch-size", type=whole_from_one, default=64, metavar="N", help="slots (default: 64)")
+    made.add_argument("--window", type=whole_from_one, default=50, metavar="N", help="words a side (default: 50)")
     made.add_argument(
-        "--learning-rate", type=numbers.above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
+        "--learning-rate", type=number_above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
     )
     made.add_argument("--unbalanced", action="store_true", help="every slot counts alike, not every class")
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="default: 1")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="default: 1")
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the model")
     made.add_argument("--quiet", action="store_true", help="no progress on stderr")
     made.set_defaults(run=run)

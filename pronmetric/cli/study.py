@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import study_exchange, study_page, study_report, study_sample, study_serve, study_simulate
-from pronmetric.cli.verb_parser import group_parser, run_command
+from pronmetric.cli.parser import group_parser, run_command
 
 DESCRIPTION = """Plan, run and evaluate an annotation study: people see a sentence in two versions that
 differ in a pronoun, and choose. Pronoun pairs on which they agree become training data (Jwalapuram et al. 2019)."""

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.lab.study import answers, appraise, folder, label_studio
 from pronmetric.output import targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command
 from pronmetric.lab.study import folder
 from pronmetric.lab.study.page import QUESTION, TITLE, page
 from pronmetric.output import targets

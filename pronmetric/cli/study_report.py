@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options, output, tables
+from pronmetric.cli import flags, output, tables
+from pronmetric.cli.parser import add_command, whole_from_zero
 from pronmetric.cli.study_figures import text
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.study import agreement_table, answers, folder, votes
@@ -41,10 +41,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("answers", nargs="+", metavar="ANSWERS.json", help="answers, one file for each annotator")
     made.add_argument("--table", metavar="FILE", help="write the table of pronoun pairs")
-    options.both(made, "to-pairs", metavar="FILE", help="write the items with their votes as judged pairs")
-    options.both(made, "to-json", metavar="FILE", help="write all figures as JSON")
+    flags.both(made, "to-pairs", metavar="FILE", help="write the items with their votes as judged pairs")
+    flags.both(made, "to-json", metavar="FILE", help="write all figures as JSON")
     made.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the resampling (default: 12345)"
+        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="of the resampling (default: 12345)"
     )
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run)

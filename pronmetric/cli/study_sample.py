@@ -7,9 +7,9 @@ import dataclasses
 from collections import Counter
 from pathlib import Path
 
-from pronmetric.cli import numbers, options, output
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import add_command, number_up_to_one, whole_from_one, whole_from_zero
 from pronmetric.cli.tables import table
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.errors import InputError
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.study import candidates, folder
@@ -46,30 +46,24 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
     made.add_argument("--preset", choices=["paper"], help="the design of the paper")
     items = made.add_argument_group("items")
-    items.add_argument(
-        "--items", type=numbers.positive, metavar="N", help="items of each source language (default: all)"
-    )
+    items.add_argument("--items", type=whole_from_one, metavar="N", help="items of each source language (default: all)")
     items.add_argument("--split", metavar="NAME", help=f"of a prepared folder (default: {candidates.SPLIT})")
     items.add_argument("--languages", nargs="+", metavar="CODE", help="source languages (default: all)")
-    options.both(
-        items, "pronoun-pairs", nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)"
-    )
+    flags.both(items, "pronoun-pairs", nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)")
     items.add_argument("--scores", metavar="FILE", help='scores to balance by, {"id", "score_a", "score_b"} a line')
-    items.add_argument(
-        "--ranges", type=numbers.positive, metavar="N", help="ranges of the score difference (default: 3)"
-    )
+    items.add_argument("--ranges", type=whole_from_one, metavar="N", help="ranges of the score difference (default: 3)")
     items.add_argument(
         "--balance", choices=["strict", "level"], help="rare pairs: refuse, or take all (default: strict)"
     )
     people = made.add_argument_group("annotators")
-    people.add_argument("--annotators", type=numbers.positive, metavar="N", help="annotators (default: 3)")
-    people.add_argument("--groups", type=numbers.positive, metavar="N", help="groups, each with own items (default: 1)")
-    people.add_argument("--repeated", type=numbers.share, metavar="X", help="share of repeated items (default: 0.1)")
+    people.add_argument("--annotators", type=whole_from_one, metavar="N", help="annotators (default: 3)")
+    people.add_argument("--groups", type=whole_from_one, metavar="N", help="groups, each with own items (default: 1)")
+    people.add_argument("--repeated", type=number_up_to_one, metavar="X", help="share of repeated items (default: 0.1)")
     shown = made.add_argument_group("what annotators see")
     shown.add_argument("--answers", choices=list(_ANSWERS), help="third answers (default: both)")
-    options.both(shown, "show-source", action="store_true", help="show the source and its context, if DATA has it")
+    flags.both(shown, "show-source", action="store_true", help="show the source and its context, if DATA has it")
     shown.add_argument("--highlight", action="store_true", help="mark the words in which the versions differ")
-    made.add_argument("--seed", type=numbers.count, metavar="N", help="of the sample and of the orders (default: 1)")
+    made.add_argument("--seed", type=whole_from_zero, metavar="N", help="of the sample and of the orders (default: 1)")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run)
 

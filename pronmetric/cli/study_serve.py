@@ -6,8 +6,8 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
-from pronmetric.cli import numbers, output
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli import output
+from pronmetric.cli.parser import add_command, whole_from_one, whole_from_zero
 from pronmetric.errors import InputError
 from pronmetric.lab.study import folder
 from pronmetric.lab.study.page import QUESTION, TITLE
@@ -40,7 +40,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument(
         "--db", metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
     )
-    made.add_argument("--overlap", type=numbers.positive, metavar="N", help="annotators of each item (default: all)")
+    made.add_argument("--overlap", type=whole_from_one, metavar="N", help="annotators of each item (default: all)")
     made.add_argument("--host", default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
     made.add_argument("--port", type=port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
     made.add_argument("--url", metavar="URL", help="address in the links (default: that of --host and --port)")
@@ -52,7 +52,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def port(text: str) -> int:
     """A port from 0 to 65535."""
-    number = numbers.count(text)
+    number = whole_from_zero(text)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number

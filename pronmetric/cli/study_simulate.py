@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pronmetric.cli import numbers
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command, number_up_to_one, whole_from_zero
 from pronmetric.errors import InputError
 from pronmetric.lab.study import answers, folder, simulation
 from pronmetric.output import targets
@@ -29,12 +28,12 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument(
         "--errors",
         nargs="+",
-        type=numbers.share,
+        type=number_up_to_one,
         metavar="X",
         help="error rate of each annotator, or one for all (default: 0.1)",
         default=[0.1],
     )
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the answers (default: 1)")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="of the answers (default: 1)")
     made.set_defaults(run=run)
 
 

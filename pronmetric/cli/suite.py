@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import suite_build, suite_compare, suite_export, suite_list, suite_score_flags
-from pronmetric.cli.verb_parser import group_parser, run_command
+from pronmetric.cli.parser import group_parser, run_command
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""

@@ -6,9 +6,9 @@ import argparse
 from collections import Counter
 
 from pronmetric.alignment import parsed
-from pronmetric.cli import numbers, output
+from pronmetric.cli import output
+from pronmetric.cli.parser import add_command, whole_from_one, whole_from_zero
 from pronmetric.cli.tables import table
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.lab.suites import contrastive_recipe
 from pronmetric.output import targets
 from pronmetric.text import strict_json
@@ -41,8 +41,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--corpus", default="", metavar="NAME", help="name of the corpus, for the items")
     sample = made.add_mutually_exclusive_group()
     sample.add_argument("--balance", action="store_true", help="as many items of each pronoun as of the rarest")
-    sample.add_argument("--each", type=numbers.positive, metavar="N", help="items of each pronoun")
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the sample (default: 1)")
+    sample.add_argument("--each", type=whole_from_one, metavar="N", help="items of each pronoun")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="of the sample (default: 1)")
     made.add_argument("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run)

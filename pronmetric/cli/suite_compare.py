@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import add_command, whole_from_one, whole_from_zero
 from pronmetric.cli.tables import plain, table
-from pronmetric.cli.verb_parser import add_command
-from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.suites import ctxpro
@@ -28,14 +27,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     made.add_argument("--by-document", action="store_true", help="intervals and tests over documents instead of items")
     made.add_argument(
         "--subsample",
-        type=numbers.positive,
+        type=whole_from_one,
         metavar="K",
         help="also as ctxpro's program: wins over the first system on K items drawn without replacement, 1000 times",
     )
     made.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the test (default: %(default)s)"
+        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="of the test (default: %(default)s)"
     )
-    options.both(made, "to-json", metavar="FILE", help="write all figures")
+    flags.both(made, "to-json", metavar="FILE", help="write all figures")
     made.set_defaults(run=run)
 
 
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         title = f"{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}"
         tables.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
         content["subsampled"] = wins
-    write_json(args.to_json, content)
+    output.write_json(args.to_json, content)
     print("\n\n".join(tables))
     return 0
 

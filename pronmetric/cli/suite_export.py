@@ -6,8 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from pronmetric.cli import numbers
-from pronmetric.cli.verb_parser import add_command
+from pronmetric.cli.parser import add_command, whole_from_zero
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrastive import Reading
@@ -44,7 +43,7 @@ def add_set(made: argparse.ArgumentParser) -> None:
     made.add_argument("--set", required=True, metavar="FILE", help="the set, a file of the suite's authors")
     made.add_argument("--documents", metavar="DIR|FILE", help="the documents, where the set does not contain them")
     made.add_argument(
-        "--context", type=numbers.count, default=0, metavar="N", help="previous sentences of each line (default: 0)"
+        "--context", type=whole_from_zero, default=0, metavar="N", help="previous sentences of each line (default: 0)"
     )
 
 

@@ -6,7 +6,8 @@ import argparse
 import math
 from collections.abc import Sequence
 
-from pronmetric.cli import load, output, target_language
+from pronmetric.cli import output
+from pronmetric.cli.run import check_texts, load_metric
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.suites import score_lines
 from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
@@ -32,11 +33,11 @@ def _by_pronmetric(
 ) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
     texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
     if metric.language.code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {metric.language.code}")
-    target_language.check({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
+    check_texts({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)

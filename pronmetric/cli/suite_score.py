@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from pronmetric.cli import output, suite_figures_text, suite_models
-from pronmetric.cli.written import write_json
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.suites import cai_xiong, score_lines
 from pronmetric.lab.suites import figures as suite_figures
@@ -28,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     judged, scored_by = _judge(args, note)
     figures = suite_figures.figures(judged.verdicts)
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
-    write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
+    output.write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
     if args.plot is not None:
         from pronmetric.lab.suites import plot as suite_plot
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options, target_language
+from pronmetric.cli import flags
+from pronmetric.cli.parser import add_command, number_above_zero, whole_from_zero
 from pronmetric.cli.suite_export import add_set
-from pronmetric.cli.verb_parser import add_command
 from pronmetric.lab.suites.concatenation import MANY, MODES, NONE
 from pronmetric.lab.suites.contrapro import PRONOUNS
 
@@ -51,11 +51,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--pronouns", nargs="*", metavar="FORM", help=f"contrapro: these reference pronouns ({' '.join(PRONOUNS)})"
     )
     judging.add_argument(
-        "--distance", nargs=2, type=numbers.count, metavar=("MIN", "MAX"), help="contrapro --translations: distances"
+        "--distance", nargs=2, type=whole_from_zero, metavar=("MIN", "MAX"), help="contrapro --translations: distances"
     )
     judging.add_argument(
         "--proportional",
-        type=numbers.above_zero,
+        type=number_above_zero,
         metavar="X",
         help="contrapro --translations: search X times the source sentence's share of the tokens, from the end",
     )
@@ -70,13 +70,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     model.add_argument("--prompt", metavar="TEXT", help="text with {source}: what a model reads before the target")
     model.add_argument("--source-language", metavar="CODE", help="of the model's tokenizer")
     model.add_argument("--target-language", metavar="CODE", help="of the model's tokenizer")
-    options.add_model(made)
+    flags.add_model(made)
     files = made.add_argument_group("output")
-    options.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
-    options.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
+    flags.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
+    flags.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
     files.add_argument("--plot", metavar="FILE", help="plot accuracy by distance (.png or .svg)")
     files.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    target_language.add_strict(files)
+    flags.add_strict(files)
     made.set_defaults(run=run, made=made)
 
 
