@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 

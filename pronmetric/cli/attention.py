@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import load, numbers, options, output, stray
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.run import load_metric
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
 from pronmetric.text.words import Word
@@ -37,17 +38,17 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("text", nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
     parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
     parser.add_argument(
-        "--top", type=numbers.positive, default=5, metavar="N", help="number of words to show (default: %(default)s)"
+        "--top", type=whole_from_one, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    options.add_model(parser, seed=False)
+    flags.add_model(parser, seed=False)
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
-    args = stray.parse(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
+    args = parse_flags(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
     if args.text is None:
         made.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
     if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
@@ -57,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
     text = text_of({"text": args.text, "context": args.context}, file="attention")
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
-    _show(text, load.metric(args, note), top=args.top)
+    _show(text, load_metric(args, note), top=args.top)
     return 0
 
 

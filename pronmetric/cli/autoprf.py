@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 from pronmetric.lab.baselines import autoprf
 from pronmetric.lab.baselines.autoprf import Corpus, Counts, Documents, Result
 from pronmetric.output import targets

@@ -9,8 +9,9 @@ from pathlib import Path
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.cli import by, context_flag, load, numbers, options, output
-from pronmetric.cli.verb_parser import add_command, group_parser, run_command
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import add_command, group_parser, run_command, whole_from_zero
+from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
@@ -54,7 +55,7 @@ context:
   common      the previous sentences of the first reference (default); a test set without a reference: respective
   respective  the previous sentences of the output itself
   none        no context
-{context_flag.SIZE_HELP}
+{flags.CONTEXT_SIZE_HELP}
 
 The site holds texts of the test sets. Whether it may be published depends on their licence.
 
@@ -72,19 +73,21 @@ def add_build(commands: argparse._SubParsersAction) -> None:
     made.add_argument("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
     made.add_argument("--scores", metavar="FOLDER", help="folder of finished test sets (default: SITE.scores)")
     made.add_argument("--human", nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)")
-    made.add_argument("--years", nargs="+", type=numbers.count, metavar="YEAR", help="only these years (default: all)")
+    made.add_argument(
+        "--years", nargs="+", type=whole_from_zero, metavar="YEAR", help="only these years (default: all)"
+    )
     made.add_argument("--pairs", nargs="+", metavar="LP", help="only these language pairs (default: all)")
     made.add_argument("--testsets", nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)")
     made.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     made.add_argument(
         "--worst",
-        type=numbers.count,
+        type=whole_from_zero,
         default=WORST,
         metavar="N",
         help="worst pronouns of a system (default: %(default)s)",
     )
     made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
-    options.add_model(made)
+    flags.add_model(made)
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(run=run_build)
 
@@ -94,7 +97,7 @@ def run_build(args: argparse.Namespace) -> int:
     scores = args.scores or f"{args.output.rstrip('/')}.scores"
     targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
     note = output.Notes(quiet=args.quiet)
-    config, target = load.config(args), load.language(args).code
+    config, target = load_config(args), load_language(args).code
     found = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
     for skipped in found.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
@@ -102,12 +105,12 @@ def run_build(args: argparse.Namespace) -> int:
     people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
     for line in told:
         note(line)
-    context = context_flag.choose(args, config, COMMON, note)
+    context = choose_context(args, config, COMMON, note)
     if not checkpoint_config.has_probabilities(config):
         raise PronmetricError(
             f"the head of {args.model} gives no probabilities, which a board needs: give another model"
         )
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
     store = Store(
         folder=Path(scores),
         stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),
@@ -123,7 +126,7 @@ def run_build(args: argparse.Namespace) -> int:
         context_size=metric.context_size,
         uses=uses,
         seed=args.seed,
-        decision=by.choose_default(args, config),
+        decision=flags.default_decision(args, config),
     )
     site = Site(Path(args.output), settings)
     for testset in testsets:

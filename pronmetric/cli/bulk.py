@@ -34,9 +34,18 @@ from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
-from pronmetric.cli import context_flag, load, numbers, options, output
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import (
+    add_command,
+    group_parser,
+    number_above_zero,
+    number_up_to_one,
+    run_command,
+    whole_from_one,
+    whole_from_zero,
+)
+from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.cli.score_text import format_score, note_system
-from pronmetric.cli.verb_parser import add_command, group_parser, run_command
 from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.signature import Signature
@@ -98,11 +107,11 @@ def add_score(commands: argparse._SubParsersAction) -> None:
         "--dedupe", action="store_true", help="encode each distinct text once for all shards, not once for each shard"
     )
     made.add_argument("--context", choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
-    options.add_source_lang(made)
+    flags.add_source_lang(made)
     workers = _add_workers(made)
-    options.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
-    options.add_model(made, seed=False, gpus=False)
-    options.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
+    flags.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
+    flags.add_model(made, seed=False, gpus=False)
+    flags.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
     made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
     made.set_defaults(run=run_score, gpus=0, disable_bar=False)
 
@@ -111,8 +120,8 @@ def run_score(args: argparse.Namespace) -> int:
     """Score; the exit code."""
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     folder, sources = _find(args, note, read=[args.model])
-    context = context_flag.choose(args, load.config(args), GIVEN, note)
-    metric = load.metric(args, note)
+    context = choose_context(args, load_config(args), GIVEN, note)
+    metric = load_metric(args, note)
     signed = metric.signature(context=context)
     del metric
     surveyed = _survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
@@ -138,7 +147,7 @@ def _worker_model(args: argparse.Namespace) -> Model:
 
 def _gpus(text: str) -> float:
     """A number above 0: a part of a GPU, or a whole number."""
-    value = numbers.above_zero(text)
+    value = number_above_zero(text)
     if value > 1 and not value.is_integer():
         raise argparse.ArgumentTypeError(f"expected a part of a GPU, or a whole number, got {text!r}")
     return value
@@ -244,9 +253,9 @@ def add_prepare(commands: argparse._SubParsersAction) -> None:
     group = made.add_argument_group("pairs (defaults: those of `prepare`)")
     group.add_argument("--target", metavar="LANG|FILE", help="language of the texts, or a table of its pronouns")
     group.add_argument("--inventory", choices=["all", "paper"], help="the pronouns")
-    options.both(group, "context-size", type=numbers.count, metavar="N", help="sentences of a context")
+    flags.both(group, "context-size", type=whole_from_zero, metavar="N", help="sentences of a context")
     group.add_argument("--agreement", metavar="grammar|none|FILE", help="the filter of pairs that are no errors")
-    options.both(group, "min-agreement", type=numbers.share, metavar="AC1", help="minimum in the FILE of --agreement")
+    flags.both(group, "min-agreement", type=number_up_to_one, metavar="AC1", help="minimum in the FILE of --agreement")
     _add_table(made)
     _add_workers(made)
     made.set_defaults(run=partial(run_prepare, made))
@@ -319,8 +328,8 @@ def _add_inputs(made: argparse.ArgumentParser) -> None:
     """The inputs, the output, and what happens to bad rows."""
     made.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders or URLs")
     made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
-    options.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
-    options.both(made, "shard-rows", type=numbers.positive, metavar="N", help="rows of a shard (default: by all rows)")
+    flags.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
+    flags.both(made, "shard-rows", type=whole_from_one, metavar="N", help="rows of a shard (default: by all rows)")
 
 
 def _add_workers(made: argparse.ArgumentParser) -> argparse._ActionsContainer:
@@ -328,7 +337,7 @@ def _add_workers(made: argparse.ArgumentParser) -> argparse._ActionsContainer:
     workers = made.add_argument_group("workers")
     workers.add_argument("--address", metavar="auto|HOST:PORT|ray://...", help="a Ray cluster (default: a local Ray)")
     workers.add_argument(
-        "--workers", type=numbers.positive, metavar="N", help="processes (default: cores, or what the cluster gives)"
+        "--workers", type=whole_from_one, metavar="N", help="processes (default: cores, or what the cluster gives)"
     )
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(gpus_per_worker=None)
@@ -412,11 +421,11 @@ def _add_table(made: argparse.ArgumentParser) -> None:
     group.add_argument("--table", metavar="FILE", help="a table written by `align --save-table`, or by an earlier run")
     group.add_argument(
         "--sample",
-        type=numbers.positive,
+        type=whole_from_one,
         metavar="N",
         help=f"train the table on at most N rows, drawn from all (default: {LINES:,})",
     )
-    group.add_argument("--seed", type=numbers.count, metavar="N", help=f"seed of the sample (default: {SEED})")
+    group.add_argument("--seed", type=whole_from_zero, metavar="N", help=f"seed of the sample (default: {SEED})")
 
 
 def _check_table(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:

@@ -8,8 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.alignment import parsed
-from pronmetric.cli import numbers, output
-from pronmetric.cli.verb_parser import add_command, group_parser, run_command
+from pronmetric.cli import output
+from pronmetric.cli.parser import (
+    add_command,
+    any_number,
+    group_parser,
+    number_above_zero,
+    run_command,
+    whole_from_one,
+    whole_from_zero,
+)
 from pronmetric.lab.clpp import baseline as clpp_baseline
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import prepare as clpp_prepare
@@ -154,10 +162,10 @@ def add_baseline(commands: argparse._SubParsersAction) -> None:
     model.add_argument("--lm", metavar="FILE", help="ARPA or KenLM file")
     model.add_argument("--train-lm", metavar="FILE", help="data file; a model is trained on its target side")
     made.add_argument(
-        "--order", type=numbers.positive, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
+        "--order", type=whole_from_one, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
     )
     penalty = made.add_mutually_exclusive_group()
-    penalty.add_argument("--none-penalty", type=numbers.finite, default=0.0, metavar="X", help="default: 0")
+    penalty.add_argument("--none-penalty", type=any_number, default=0.0, metavar="X", help="default: 0")
     penalty.add_argument(
         "--tune", metavar="FILE", help="data file with labels: choose the penalty with the highest macro recall on it"
     )
@@ -221,14 +229,14 @@ def add_train(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
     made.add_argument("--encoder", metavar="NAME|FOLDER", help="an encoder instead of GRUs")
     made.add_argument("--allow-network", action="store_true", help="fetch --encoder from the Hugging Face hub")
-    made.add_argument("--epochs", type=numbers.positive, default=10, metavar="N", help="default: 10")
-    made.add_argument("--batch-size", type=numbers.positive, default=64, metavar="N", help="slots (default: 64)")
-    made.add_argument("--window", type=numbers.positive, default=50, metavar="N", help="words a side (default: 50)")
+    made.add_argument("--epochs", type=whole_from_one, default=10, metavar="N", help="default: 10")
+    made.add_argument("--batch-size", type=whole_from_one, default=64, metavar="N", help="slots (default: 64)")
+    made.add_argument("--window", type=whole_from_one, default=50, metavar="N", help="words a side (default: 50)")
     made.add_argument(
-        "--learning-rate", type=numbers.above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
+        "--learning-rate", type=number_above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
     )
     made.add_argument("--unbalanced", action="store_true", help="every slot counts alike, not every class")
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="default: 1")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="default: 1")
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the model")
     made.add_argument("--quiet", action="store_true", help="no progress on stderr")
     made.set_defaults(run=run_train)

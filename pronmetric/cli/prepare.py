@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from data_prep.reporter import Reporter
 from data_prep.settings import Settings
-from pronmetric.cli import hydra_app
+from pronmetric.cli.hydra import hydra_parser, run_verb
 from pronmetric.output import targets
 from pronmetric.report.text import table
 
@@ -34,12 +34,12 @@ _COUNTS = {
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    return hydra_app.parser("prepare", DESCRIPTION)
+    return hydra_parser("prepare", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("prepare", argv, _job, settings=Settings, description=DESCRIPTION)
+    return run_verb("prepare", argv, _job, settings=Settings, description=DESCRIPTION)
 
 
 def _job(settings: Settings) -> None:

@@ -9,8 +9,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pronmetric.cli import numbers, options, output
-from pronmetric.cli.verb_parser import add_command, group_parser, run_command
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import (
+    add_command,
+    group_parser,
+    number_up_to_one,
+    run_command,
+    whole_from_one,
+    whole_from_zero,
+)
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
@@ -92,30 +99,24 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
     made.add_argument("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
     made.add_argument("--preset", choices=["paper"], help="the design of the paper")
     items = made.add_argument_group("items")
-    items.add_argument(
-        "--items", type=numbers.positive, metavar="N", help="items of each source language (default: all)"
-    )
+    items.add_argument("--items", type=whole_from_one, metavar="N", help="items of each source language (default: all)")
     items.add_argument("--split", metavar="NAME", help=f"of a prepared folder (default: {candidates.SPLIT})")
     items.add_argument("--languages", nargs="+", metavar="CODE", help="source languages (default: all)")
-    options.both(
-        items, "pronoun-pairs", nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)"
-    )
+    flags.both(items, "pronoun-pairs", nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)")
     items.add_argument("--scores", metavar="FILE", help='scores to balance by, {"id", "score_a", "score_b"} a line')
-    items.add_argument(
-        "--ranges", type=numbers.positive, metavar="N", help="ranges of the score difference (default: 3)"
-    )
+    items.add_argument("--ranges", type=whole_from_one, metavar="N", help="ranges of the score difference (default: 3)")
     items.add_argument(
         "--balance", choices=["strict", "level"], help="rare pairs: refuse, or take all (default: strict)"
     )
     people = made.add_argument_group("annotators")
-    people.add_argument("--annotators", type=numbers.positive, metavar="N", help="annotators (default: 3)")
-    people.add_argument("--groups", type=numbers.positive, metavar="N", help="groups, each with own items (default: 1)")
-    people.add_argument("--repeated", type=numbers.share, metavar="X", help="share of repeated items (default: 0.1)")
+    people.add_argument("--annotators", type=whole_from_one, metavar="N", help="annotators (default: 3)")
+    people.add_argument("--groups", type=whole_from_one, metavar="N", help="groups, each with own items (default: 1)")
+    people.add_argument("--repeated", type=number_up_to_one, metavar="X", help="share of repeated items (default: 0.1)")
     shown = made.add_argument_group("what annotators see")
     shown.add_argument("--answers", choices=list(ANSWERS), help="third answers (default: both)")
-    options.both(shown, "show-source", action="store_true", help="show the source and its context, if DATA has it")
+    flags.both(shown, "show-source", action="store_true", help="show the source and its context, if DATA has it")
     shown.add_argument("--highlight", action="store_true", help="mark the words in which the versions differ")
-    made.add_argument("--seed", type=numbers.count, metavar="N", help="of the sample and of the orders (default: 1)")
+    made.add_argument("--seed", type=whole_from_zero, metavar="N", help="of the sample and of the orders (default: 1)")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run_sample)
 
@@ -240,7 +241,7 @@ def add_serve(commands: argparse._SubParsersAction) -> None:
     made.add_argument(
         "--db", metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
     )
-    made.add_argument("--overlap", type=numbers.positive, metavar="N", help="annotators of each item (default: all)")
+    made.add_argument("--overlap", type=whole_from_one, metavar="N", help="annotators of each item (default: all)")
     made.add_argument("--host", default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
     made.add_argument("--port", type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
     made.add_argument("--url", metavar="URL", help="address in the links (default: that of --host and --port)")
@@ -252,7 +253,7 @@ def add_serve(commands: argparse._SubParsersAction) -> None:
 
 def _port(text: str) -> int:
     """A port from 0 to 65535."""
-    number = numbers.count(text)
+    number = whole_from_zero(text)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number
@@ -302,12 +303,12 @@ def add_simulate(commands: argparse._SubParsersAction) -> None:
     made.add_argument(
         "--errors",
         nargs="+",
-        type=numbers.share,
+        type=number_up_to_one,
         metavar="X",
         help="error rate of each annotator, or one for all (default: 0.1)",
         default=[0.1],
     )
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the answers (default: 1)")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="of the answers (default: 1)")
     made.set_defaults(run=run_simulate)
 
 
@@ -357,10 +358,10 @@ def add_report(commands: argparse._SubParsersAction) -> None:
     made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
     made.add_argument("answers", nargs="+", metavar="ANSWERS.json", help="answers, one file for each annotator")
     made.add_argument("--table", metavar="FILE", help="write the table of pronoun pairs")
-    options.both(made, "to-pairs", metavar="FILE", help="write the items with their votes as judged pairs")
-    options.both(made, "to-json", metavar="FILE", help="write all figures as JSON")
+    flags.both(made, "to-pairs", metavar="FILE", help="write the items with their votes as judged pairs")
+    flags.both(made, "to-json", metavar="FILE", help="write all figures as JSON")
     made.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the resampling (default: 12345)"
+        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="of the resampling (default: 12345)"
     )
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run_report)

@@ -10,9 +10,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pronmetric.cli import numbers, options, output, suite_build, target_language
-from pronmetric.cli.verb_parser import add_command, group_parser, run_command
-from pronmetric.cli.written import write_json
+from pronmetric.cli import flags, output, suite_build
+from pronmetric.cli.parser import (
+    add_command,
+    group_parser,
+    number_above_zero,
+    run_command,
+    whole_from_one,
+    whole_from_zero,
+)
+from pronmetric.cli.run import check_texts, load_metric
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.suites import cai_xiong, ctxpro, score_lines, tables
@@ -131,7 +138,7 @@ def _add_set(made: argparse.ArgumentParser) -> None:
     made.add_argument("--set", required=True, metavar="FILE", help="the set, a file of the suite's authors")
     made.add_argument("--documents", metavar="DIR|FILE", help="the documents, where the set does not contain them")
     made.add_argument(
-        "--context", type=numbers.count, default=0, metavar="N", help="previous sentences of each line (default: 0)"
+        "--context", type=whole_from_zero, default=0, metavar="N", help="previous sentences of each line (default: 0)"
     )
 
 
@@ -190,11 +197,11 @@ def add_score(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--pronouns", nargs="*", metavar="FORM", help=f"contrapro: these reference pronouns ({' '.join(PRONOUNS)})"
     )
     judging.add_argument(
-        "--distance", nargs=2, type=numbers.count, metavar=("MIN", "MAX"), help="contrapro --translations: distances"
+        "--distance", nargs=2, type=whole_from_zero, metavar=("MIN", "MAX"), help="contrapro --translations: distances"
     )
     judging.add_argument(
         "--proportional",
-        type=numbers.above_zero,
+        type=number_above_zero,
         metavar="X",
         help="contrapro --translations: search X times the source sentence's share of the tokens, from the end",
     )
@@ -209,13 +216,13 @@ def add_score(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     model.add_argument("--prompt", metavar="TEXT", help="text with {source}: what a model reads before the target")
     model.add_argument("--source-language", metavar="CODE", help="of the model's tokenizer")
     model.add_argument("--target-language", metavar="CODE", help="of the model's tokenizer")
-    options.add_model(made)
+    flags.add_model(made)
     files = made.add_argument_group("output")
-    options.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
-    options.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
+    flags.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
+    flags.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
     files.add_argument("--plot", metavar="FILE", help="plot accuracy by distance (.png or .svg)")
     files.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    target_language.add_strict(files)
+    flags.add_strict(files)
     made.set_defaults(run=partial(run_score, made))
 
 
@@ -231,7 +238,7 @@ def run_score(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     judged, scored_by = _judge(args, note)
     figures = suite_figures.figures(judged.verdicts)
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
-    write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
+    output.write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
     if args.plot is not None:
         from pronmetric.lab.suites import plot as suite_plot
 
@@ -325,14 +332,12 @@ def _by_pronmetric(
     args: argparse.Namespace, items: Sequence[Item], about: About, note: output.Notes
 ) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
-    from pronmetric.cli import load  # no other command reads a checkpoint
-
     texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
     if metric.language.code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {metric.language.code}")
-    target_language.check({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
+    check_texts({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
@@ -398,14 +403,14 @@ def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     made.add_argument("--by-document", action="store_true", help="intervals and tests over documents instead of items")
     made.add_argument(
         "--subsample",
-        type=numbers.positive,
+        type=whole_from_one,
         metavar="K",
         help="also as ctxpro's program: wins over the first system on K items drawn without replacement, 1000 times",
     )
     made.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="of the test (default: %(default)s)"
+        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="of the test (default: %(default)s)"
     )
-    options.both(made, "to-json", metavar="FILE", help="write all figures")
+    flags.both(made, "to-json", metavar="FILE", help="write all figures")
     made.set_defaults(run=run_compare)
 
 
@@ -432,7 +437,7 @@ def run_compare(args: argparse.Namespace) -> int:
         title = f"{args.subsample} items, 1000 draws: p that a system beats {args.results[0]}"
         sections.append(f"{title}\n{table(('system', 'p'), [(name, f'{p:.3f}') for name, p in wins.items()])}")
         content["subsampled"] = wins
-    write_json(args.to_json, content)
+    output.write_json(args.to_json, content)
     print("\n\n".join(sections))
     return 0
 

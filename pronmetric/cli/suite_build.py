@@ -10,9 +10,8 @@ from data_prep import source_suite
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
-from pronmetric.cli import numbers, options, output
-from pronmetric.cli.verb_parser import add_command
-from pronmetric.cli.written import write_json
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import add_command, number_up_to_one, whole_from_one, whole_from_zero
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.suites import contrastive_recipe
 from pronmetric.output import targets
@@ -58,7 +57,9 @@ def add_wmt(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--pairs", nargs="+", metavar="LP", help="language pairs (default: all into --target)")
     made.add_argument("--target", default="en", metavar="CODE", help="target language (default: en)")
     made.add_argument("--agreement", default="grammar", metavar="NAME|FILE", help="as filter.agreement of `prepare`")
-    made.add_argument("--min-agreement", type=numbers.share, default=0.8, metavar="X", help="of a file (default: 0.8)")
+    made.add_argument(
+        "--min-agreement", type=number_up_to_one, default=0.8, metavar="X", help="of a file (default: 0.8)"
+    )
     made.add_argument(
         "--source",
         choices=("none", "drop"),
@@ -66,11 +67,13 @@ def add_wmt(commands: argparse._SubParsersAction) -> None:
         help="as filter.source of `prepare`: drop errors whose right form the source contradicts, or of which it "
         "supports both forms, for source languages with a table, into English (default: none)",
     )
-    made.add_argument("--context", type=numbers.count, default=2, metavar="N", help="previous sentences (default: 2)")
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the aligner's sample (default: 1)")
+    made.add_argument("--context", type=whole_from_zero, default=2, metavar="N", help="previous sentences (default: 2)")
+    made.add_argument(
+        "--seed", type=whole_from_zero, default=1, metavar="N", help="of the aligner's sample (default: 1)"
+    )
     made.add_argument("--to_jsonl", "--to-jsonl", dest="to_jsonl", metavar="FILE", help="write a JSON object an entry")
     made.add_argument("--to_sqlite", "--to-sqlite", dest="to_sqlite", metavar="FILE", help="write a database")
-    options.both(made, "to-json", metavar="FILE", help="write the counts")
+    flags.both(made, "to-json", metavar="FILE", help="write the counts")
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(run=run_wmt)
 
@@ -107,7 +110,7 @@ def run_wmt(args: argparse.Namespace) -> int:
             file.writelines(source_suite.json_lines(entries))
     if args.to_sqlite is not None:
         source_suite.write_sqlite(Path(args.to_sqlite), entries, figures)
-    write_json(args.to_json, {"settings": _wmt_settings(args), "counts": plain(figures)})
+    output.write_json(args.to_json, {"settings": _wmt_settings(args), "counts": plain(figures)})
     header = ("source", "filter", "test sets", "source contexts", "errors", "pronoun pairs", "without source")
     print(table(header, [_count_row(one) for one in figures], left=(0, 1)))
     return 0
@@ -150,8 +153,8 @@ def add_contrastive(commands: argparse._SubParsersAction) -> None:
     made.add_argument("--corpus", default="", metavar="NAME", help="name of the corpus, for the items")
     sample = made.add_mutually_exclusive_group()
     sample.add_argument("--balance", action="store_true", help="as many items of each pronoun as of the rarest")
-    sample.add_argument("--each", type=numbers.positive, metavar="N", help="items of each pronoun")
-    made.add_argument("--seed", type=numbers.count, default=1, metavar="N", help="of the sample (default: 1)")
+    sample.add_argument("--each", type=whole_from_one, metavar="N", help="items of each pronoun")
+    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="of the sample (default: 1)")
     made.add_argument("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run_contrastive)
