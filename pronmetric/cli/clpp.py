@@ -305,9 +305,9 @@ def add_predict(commands: argparse._SubParsersAction) -> None:
 def run_predict(args: argparse.Namespace) -> int:
     """Predict; the exit code."""
     targets.check([args.output], read=[args.data, args.model])
-    from pronmetric.lab.clpp import classifier as training
+    from pronmetric.lab.clpp.classifier import load
 
-    classifier = training.load(Path(args.model))
+    classifier = load(Path(args.model))
     rows = list(clpp.rows(args.data))
     found = classifier.predict(clpp.read(args.data, classifier.task))
     with targets.AtomicFile(args.output) as file:

@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
         context = mqm.contexts(judgements, reference=reference)
     except PronmetricError as error:
         raise type(error)(f"{args.file}: {error}") from None
-    figures = _figures(judgements, args.longest)
+    figures = mqm.counts(judgements, longest=args.longest)
     lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
     content: dict[str, object] = {"file": args.file, **figures, "rows_left_out": dict(+left_out)}
     with targets.AtomicFiles() as files:
@@ -76,15 +76,6 @@ def main(argv: Sequence[str]) -> int:
             files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines))
     return 0
-
-
-def _figures(judgements: Sequence[Judgement], longest: int) -> dict[str, int]:
-    return {
-        "texts": len({(one.system, one.doc, one.seg) for one in judgements}),
-        "raters": len({one.rater for one in judgements}),
-        "errors": sum(len(one.errors) for one in judgements),
-        "pronoun_errors": sum(len(one.pronoun_errors(longest=longest)) for one in judgements),
-    }
 
 
 def _write_pairs(

@@ -34,11 +34,9 @@ from pronmetric.lab.study import (
 )
 from pronmetric.lab.study.design import PAPER, Design
 from pronmetric.lab.study.findings import measure
-from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.page import QUESTION, TITLE, page
 from pronmetric.lab.study.sample import choose, sample
 from pronmetric.output import targets
-from pronmetric.report.text import table
 from pronmetric.text import strict_json
 
 DESCRIPTION = """Plan, run and evaluate an annotation study: people see a sentence in two versions that
@@ -137,7 +135,7 @@ def run_sample(args: argparse.Namespace) -> int:
         raise InputError(str(error), file=args.data) from None
     note.begin()
     folder.write(study, place, data=args.data)
-    print(_summarise(study))
+    print(tables.format_sample(study))
     return 0
 
 
@@ -164,19 +162,6 @@ def _differences(path: str | None) -> dict[str, float | None] | None:
         return None
     scores = judged_pairs.read_scores(path)
     return {item: None if a is None or b is None else a - b for item, (a, b) in scores.items()}
-
-
-def _summarise(study: Study) -> str:
-    items = Counter(item.language for item in study.items.values())
-    pairs = {code: {i.pronouns for i in study.items.values() if i.language == code} for code in items}
-    docs = {code: {i.doc for i in study.items.values() if i.language == code} for code in items}
-    drawn = [(code, items[code], len(pairs[code]), len(docs[code])) for code in sorted(items)]
-    tasks = [
-        (name, study.design.group_of(k) + 1, len(own), sum(task.repeated for task in own))
-        for k, (name, own) in enumerate(study.assignments.items())
-    ]
-    first = table(("source language", "items", "pronoun pairs", "documents"), drawn)
-    return f"study {study.id}\n{first}\n\n{table(('annotator', 'group', 'tasks', 'repeated'), tasks)}"
 
 
 PAGE = """Write the page on which annotators answer a study: one HTML file that opens from disk, without network.
@@ -314,18 +299,12 @@ def add_simulate(commands: argparse._SubParsersAction) -> None:
 
 def run_simulate(args: argparse.Namespace) -> int:
     """Write one file of answers for each annotator; the exit code."""
-    place = Path(args.output)
-    targets.check([], read=[args.study], folders=[args.output])
-    if place.is_dir() and any(place.iterdir()):
-        raise InputError("is not empty; give a new folder", file=place)
+    place = _new_folder(args, [args.study])
     study = folder.read(args.study)
     errors = args.errors * study.design.annotators if len(args.errors) == 1 else args.errors
     found = simulation.simulate(study, errors, seed=args.seed)
     expected = simulation.expected_ac1(study, errors)
-    place.mkdir(parents=True, exist_ok=True)
-    for name, given in found.items():
-        with targets.AtomicFile(place / f"answers-{name}.json") as file:
-            file.write(answers.dump(study, name, given))
+    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
     print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators; expected AC1: {expected:.5f}")
     return 0
 

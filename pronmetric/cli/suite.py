@@ -427,10 +427,7 @@ def run_compare(args: argparse.Namespace) -> int:
     systems = {path: verdicts for path, (_, verdicts) in read.items()}
     differences = suite_figures.compare(systems, by_document=args.by_document, seed=args.seed)
     shares = {name: suite_figures.share(verdicts) for name, verdicts in systems.items()}
-    rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
-    header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")
-    sections = [table(("system", "accuracy, %", "correct", "total"), rows)]
-    sections.append(table(header, [_difference_row(one) for one in differences], left=(0, 1)))
+    sections = [tables.format_comparison(shares, differences)]
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if args.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=args.subsample, seed=args.seed)
@@ -440,9 +437,3 @@ def run_compare(args: argparse.Namespace) -> int:
     output.write_json(args.to_json, content)
     print("\n\n".join(sections))
     return 0
-
-
-def _difference_row(one: suite_figures.Difference) -> tuple[object, ...]:
-    ends = "-" if one.low is None or one.high is None else f"{100 * one.low:+.1f} to {100 * one.high:+.1f}"
-    p, adjusted = ("-" if value is None else f"{value:.4f}" for value in (one.p, one.holm))
-    return one.a, one.b, f"{100 * one.difference:+.1f}", ends, p, adjusted, one.only_a, one.only_b

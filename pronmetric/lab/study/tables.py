@@ -1,13 +1,29 @@
-"""The figures of a study as tables of text."""
+"""A study's sample and its figures as tables of text."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from pronmetric.eval.agreement import Agreement
 from pronmetric.lab.human.agreement_tables import five, format_coefficients, percent
 from pronmetric.lab.study.findings import Annotator, Cell, Findings
+from pronmetric.lab.study.folder import Study
 from pronmetric.report.text import table
+
+
+def format_sample(study: Study) -> str:
+    """The items of each source language, and the tasks of each annotator."""
+    items = Counter(item.language for item in study.items.values())
+    pairs = {code: {i.pronouns for i in study.items.values() if i.language == code} for code in items}
+    docs = {code: {i.doc for i in study.items.values() if i.language == code} for code in items}
+    drawn = [(code, items[code], len(pairs[code]), len(docs[code])) for code in sorted(items)]
+    tasks = [
+        (name, study.design.group_of(k) + 1, len(own), sum(task.repeated for task in own))
+        for k, (name, own) in enumerate(study.assignments.items())
+    ]
+    first = table(("source language", "items", "pronoun pairs", "documents"), drawn)
+    return f"study {study.id}\n{first}\n\n{table(('annotator', 'group', 'tasks', 'repeated'), tasks)}"
 
 
 def format_findings(found: Findings) -> str:

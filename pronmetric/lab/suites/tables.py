@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pronmetric.lab.suites.contrastive import Judged
-from pronmetric.lab.suites.figures import Figures, Share
+from pronmetric.lab.suites.figures import Difference, Figures, Share
 from pronmetric.report.text import table
 
 
@@ -35,3 +35,17 @@ def _format_further(name: str, value: Any) -> str:
 def _cells(share: Share) -> tuple[object, ...]:
     ends = "-" if share.low is None or share.high is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"
     return f"{100 * share.accuracy:.1f}", ends, share.correct, share.total
+
+
+def format_comparison(shares: Mapping[str, Share], differences: Sequence[Difference]) -> str:
+    """The accuracy of each system, and the difference of each pair of systems with its tests."""
+    rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
+    header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")
+    systems = table(("system", "accuracy, %", "correct", "total"), rows)
+    return f"{systems}\n\n{table(header, [_difference_row(one) for one in differences], left=(0, 1))}"
+
+
+def _difference_row(one: Difference) -> tuple[object, ...]:
+    ends = "-" if one.low is None or one.high is None else f"{100 * one.low:+.1f} to {100 * one.high:+.1f}"
+    p, adjusted = ("-" if value is None else f"{value:.4f}" for value in (one.p, one.holm))
+    return one.a, one.b, f"{100 * one.difference:+.1f}", ends, p, adjusted, one.only_a, one.only_b
