@@ -98,10 +98,10 @@ def run_build(args: argparse.Namespace) -> int:
     targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
     note = output.Notes(quiet=args.quiet)
     config, target = load_config(args), load_language(args).code
-    found = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
-    for skipped in found.skipped:
+    discovered = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
+    for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
-    testsets = discovery.choose(found.testsets, args.testsets)
+    testsets = discovery.choose(discovered.testsets, args.testsets)
     people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
     for line in told:
         note(line)

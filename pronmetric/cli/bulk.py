@@ -153,13 +153,13 @@ def _gpus(text: str) -> float:
     return value
 
 
-def _print_scores(found: ShardStatistics, note: output.Notes) -> None:
-    for name, sums in found.systems.items():
-        shown, made = score.NO_SYSTEM if name is None else name, sums.system_score()
-        print(f"{visible(shown)}\tscore: {format_score(made.score)}")
-        note_system(shown, made, note)
-    _note_skipped(found, note)
-    note.lengths(found.counts)
+def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:
+    for name, sums in statistics.systems.items():
+        shown, total = score.NO_SYSTEM if name is None else name, sums.system_score()
+        print(f"{visible(shown)}\tscore: {format_score(total.score)}")
+        note_system(shown, total, note)
+    _note_skipped(statistics, note)
+    note.lengths(statistics.counts)
 
 
 ALIGN = """Align the words of two columns of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst) on
@@ -305,11 +305,11 @@ def _conf(name: str) -> dict[str, Any]:
 
 def _pair_fields(maker: RowPairs) -> dict[str, object]:
     """The fields of the signature; files by their hash."""
-    found = {"aligner": "agreement", "target": maker.target, "inventory": maker.inventory}
-    found |= {"context_size": str(maker.context_size), "agreement": maker.agreement}
+    named = {"aligner": "agreement", "target": maker.target, "inventory": maker.inventory}
+    named |= {"context_size": str(maker.context_size), "agreement": maker.agreement}
     if maker.agreement not in (filters.GRAMMAR, filters.NONE):
-        found["min_agreement"] = str(maker.min_agreement)
-    return {name: _hash(value) if name in ("target", "agreement") else value for name, value in found.items()}
+        named["min_agreement"] = str(maker.min_agreement)
+    return {name: _hash(value) if name in ("target", "agreement") else value for name, value in named.items()}
 
 
 def _hash(value: str) -> str:
@@ -317,11 +317,11 @@ def _hash(value: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else value
 
 
-def _print_pairs(found: CountedRows, note: output.Notes) -> None:
-    print(f"rows\t{found.rows}")
+def _print_pairs(counted: CountedRows, note: output.Notes) -> None:
+    print(f"rows\t{counted.rows}")
     for kind in ("system", "noisy"):
-        print(f"{kind} pairs\t{found.counts.get(f'kept.{kind}', 0)}")
-    _note_skipped(found, note)
+        print(f"{kind} pairs\t{counted.counts.get(f'kept.{kind}', 0)}")
+    _note_skipped(counted, note)
 
 
 def _add_inputs(made: argparse.ArgumentParser) -> None:
@@ -362,10 +362,10 @@ def _find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None
 def _survey(args: argparse.Namespace, sources: list[Source], form: Form[Any]) -> list[Surveyed]:
     """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
     with output.bar(args, total=len(sources), label="read", unit="files", short=True) as bar:
-        found = inputs.survey(sources, form.columns, advance=bar.update)
+        surveyed = inputs.survey(sources, form.columns, advance=bar.update)
     if args.on_error == "fail":
-        rows.check_first(found, form)
-    return found
+        rows.check_first(surveyed, form)
+    return surveyed
 
 
 def _connect(
@@ -380,18 +380,18 @@ def _connect(
     return partial(cluster.connect, pool), partial(_track, args, planned.shards)
 
 
-def _print_counts(found: CountedRows, note: output.Notes) -> None:
+def _print_counts(counted: CountedRows, note: output.Notes) -> None:
     """Print the counts."""
-    print(f"rows\t{found.rows}")
-    for name, count in sorted(found.counts.items()):
+    print(f"rows\t{counted.rows}")
+    for name, count in sorted(counted.counts.items()):
         print(f"{name.replace('_', ' ')}\t{count}")
-    _note_skipped(found, note)
+    _note_skipped(counted, note)
 
 
-def _note_skipped(found: Statistics, note: output.Notes) -> None:
+def _note_skipped(statistics: Statistics, note: output.Notes) -> None:
     """Note how many rows were skipped."""
-    if found.skipped:
-        note(f"bad rows skipped, see errors.parquet: {found.skipped} of {found.rows}")
+    if statistics.skipped:
+        note(f"bad rows skipped, see errors.parquet: {statistics.skipped} of {statistics.rows}")
 
 
 @contextmanager

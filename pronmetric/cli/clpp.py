@@ -70,11 +70,11 @@ def add_score(commands: argparse._SubParsersAction) -> None:
 def run_score(args: argparse.Namespace) -> int:
     """Score the predictions; the exit code."""
     targets.check([args.to_json], read=[args.gold, args.predicted])
-    found = clpp_score.score(args.gold, args.predicted, clpp.task(args.pair))
+    figures = clpp_score.score(args.gold, args.predicted, clpp.task(args.pair))
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(clpp_score.result_json(found), indent=1) + "\n")
-    print("\n".join(clpp_score.lines(found)))
+            file.write(strict_json.dump(clpp_score.result_json(figures), indent=1) + "\n")
+    print("\n".join(clpp_score.lines(figures)))
     return 0
 
 
@@ -197,8 +197,8 @@ def run_baseline(args: argparse.Namespace) -> int:
     with targets.AtomicFile(args.output) as file:
         for line, (_, cells) in zip(shown, clpp.rows(args.data), strict=True):
             if line.slots:
-                found = clpp_baseline.predict(line, task, model, penalty=penalty)
-                cells[:2] = [" ".join(f.label for f in found), " ".join(f.word or clpp.NONE for f in found)]
+                fillers = clpp_baseline.predict(line, task, model, penalty=penalty)
+                cells[:2] = [" ".join(f.label for f in fillers), " ".join(f.word or clpp.NONE for f in fillers)]
             file.write("\t".join(cells) + "\n")
     if tuned:
         print(tuned)
@@ -309,8 +309,8 @@ def run_predict(args: argparse.Namespace) -> int:
 
     classifier = load(Path(args.model))
     rows = list(clpp.rows(args.data))
-    found = classifier.predict(clpp.read(args.data, classifier.task))
+    predicted = classifier.predict(clpp.read(args.data, classifier.task))
     with targets.AtomicFile(args.output) as file:
-        for labels, (_, cells) in zip(found, rows, strict=True):
+        for labels, (_, cells) in zip(predicted, rows, strict=True):
             file.write("\t".join((" ".join(labels), " ".join(labels), *cells[2:])) + "\n")
     return 0

@@ -126,11 +126,11 @@ def run_sample(args: argparse.Namespace) -> int:
         raise InputError("is not empty; give a new folder, answers belong to one study", file=place)
     targets.check([], read=[args.data, args.scores], folders=[args.output])
     note = output.Notes(quiet=args.quiet)
-    found = choose(
+    chosen = choose(
         candidates.read(args.data, split=args.split, note=note), languages=args.languages, pairs=_pronoun_pairs(args)
     )
     try:
-        study = sample(found, _design(args), differences=_differences(args.scores))
+        study = sample(chosen, _design(args), differences=_differences(args.scores))
     except InputError as error:
         raise InputError(str(error), file=args.data) from None
     note.begin()
@@ -151,10 +151,10 @@ def _design(args: argparse.Namespace) -> Design:
 def _pronoun_pairs(args: argparse.Namespace) -> list[tuple[str, str]] | None:
     if args.pronoun_pairs is None:
         return None
-    found = [tuple(text.lower().split(":")) for text in args.pronoun_pairs]
-    if wrong := [text for text, pair in zip(args.pronoun_pairs, found, strict=True) if len(pair) != 2]:
+    pairs = [tuple(text.lower().split(":")) for text in args.pronoun_pairs]
+    if wrong := [text for text, pair in zip(args.pronoun_pairs, pairs, strict=True) if len(pair) != 2]:
         raise InputError(f"--pronoun-pairs {wrong[0]}: expected the reference's pronoun and the other, such as he:it")
-    return found
+    return pairs
 
 
 def _differences(path: str | None) -> dict[str, float | None] | None:
@@ -252,16 +252,16 @@ def run_serve(args: argparse.Namespace) -> int:
         raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")
     study = folder.read(args.study)
     place = args.db or f"sqlite:///{Path(args.study).absolute() / DATABASE}"
-    with closing(database.connect(place, study, overlap=args.overlap)) as found:
+    with closing(database.connect(place, study, overlap=args.overlap)) as served:
         opened = listener.listen(args.host, args.port)
-        app = server.make_app(found, title=args.title, question=args.question)
+        app = server.make_app(served, title=args.title, question=args.question)
         base = (args.url or listener.address(opened)).rstrip("/")
-        for name, token in found.tokens().items():
+        for name, token in served.tokens().items():
             print(f"annotator {name}\t{base}/a/{token}")
-        print(f"overview\t{base}/o/{found.overview_token()}", flush=True)
+        print(f"overview\t{base}/o/{served.overview_token()}", flush=True)
         note = output.Notes(quiet=args.quiet)
         note.begin()
-        note(f"listening on {listener.address(opened)}; Ctrl-C stops the server, the answers are in {found.address}")
+        note(f"listening on {listener.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}")
         listener.server(app).run(sockets=[opened])
     return 0
 
@@ -302,10 +302,10 @@ def run_simulate(args: argparse.Namespace) -> int:
     place = _new_folder(args, [args.study])
     study = folder.read(args.study)
     errors = args.errors * study.design.annotators if len(args.errors) == 1 else args.errors
-    found = simulation.simulate(study, errors, seed=args.seed)
+    simulated = simulation.simulate(study, errors, seed=args.seed)
     expected = simulation.expected_ac1(study, errors)
-    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
-    print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators; expected AC1: {expected:.5f}")
+    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in simulated.items()})
+    print(f"{sum(map(len, simulated.values()))} answers of {len(simulated)} annotators; expected AC1: {expected:.5f}")
     return 0
 
 
@@ -351,16 +351,16 @@ def run_report(args: argparse.Namespace) -> int:
     targets.check([args.table, args.to_pairs, args.to_json], read=[args.study, *args.answers])
     study = folder.read(args.study)
     given = answers.read(study, args.answers)
-    found = measure(study, given, seed=args.seed)
+    findings = measure(study, given, seed=args.seed)
     note = output.Notes(quiet=args.quiet)
     note.begin()
     if absent := [name for name in study.assignments if name not in given]:
         note(f"no answers of annotators {', '.join(absent)}")
     if args.table is not None:
-        if unrated := agreement_table.without_agreement(found):
+        if unrated := agreement_table.without_agreement(findings):
             note(f"not in the table: {unrated} pronoun pairs without an item that has two answers")
         with targets.AtomicFile(args.table) as file:
-            file.writelines(agreement_table.lines(found))
+            file.writelines(agreement_table.lines(findings))
     if args.to_pairs is not None:
         pairs = list(votes.judged_pairs(study, votes.collect(study, given)))
         note(f"{len(pairs)} judged pairs, {sum(pair.better == 'tie' for pair in pairs)} of them ties")
@@ -368,8 +368,8 @@ def run_report(args: argparse.Namespace) -> int:
             file.writelines(f"{judged_pairs.to_line(pair)}\n" for pair in pairs)
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(strict_json.plain(found), indent=1) + "\n")
-    print(tables.format_findings(found))
+            file.write(strict_json.dump(strict_json.plain(findings), indent=1) + "\n")
+    print(tables.format_findings(findings))
     return 0
 
 
@@ -429,16 +429,16 @@ def run_import(args: argparse.Namespace) -> int:
     study = folder.read(args.study)
     left_out: Counter[str] = Counter()
     if served:
-        found = _read_database(study, args.results)
+        imported = _read_database(study, args.results)
     else:
-        found = (appraise if args.tool == "appraise" else label_studio).read(study, args.results, tally=left_out)
-    if not any(found.values()):
+        imported = (appraise if args.tool == "appraise" else label_studio).read(study, args.results, tally=left_out)
+    if not any(imported.values()):
         where = None if served else args.results[0]
         raise InputError("no task is answered" + ("" if served else "; export the results again"), file=where)
-    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in found.items()})
+    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in imported.items()})
     rest = ", ".join(f"{number} {kind}" for kind, number in left_out.items() if number)
     told = f"; left out: {rest}" if rest else ""
-    print(f"{sum(map(len, found.values()))} answers of {len(found)} annotators in {args.output}{told}")
+    print(f"{sum(map(len, imported.values()))} answers of {len(imported)} annotators in {args.output}{told}")
     return 0
 
 
@@ -447,8 +447,8 @@ def _read_database(study: folder.Study, addresses: list[str]) -> dict[str, tuple
 
     if len(addresses) > 1:
         raise InputError(f"--from {SERVER}: expected the address of one database, got {len(addresses)}")
-    with closing(database.connect(addresses[0], study, create=False)) as found:
-        return found.answers()
+    with closing(database.connect(addresses[0], study, create=False)) as served:
+        return served.answers()
 
 
 def _new_folder(args: argparse.Namespace, read: list[str]) -> Path:

@@ -361,8 +361,8 @@ def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.No
     from pronmetric.lab.seq2seq import model, resumable
 
     separator = "" if args.separator is None else args.separator
-    made = Concatenation.of(args.context_mode, size=args.context, separator=separator)
-    pairs = [made.texts(one) for item in items for one in item.candidates]
+    concatenation = Concatenation.of(args.context_mode, size=args.context, separator=separator)
+    pairs = [concatenation.texts(one) for item in items for one in item.candidates]
     settings = model.ModelSettings(
         precision=args.precision or "32",
         gpus=args.gpus,

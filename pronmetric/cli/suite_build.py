@@ -85,17 +85,17 @@ def run_wmt(args: argparse.Namespace) -> int:
     keep = agreement_filter(args.agreement, min_agreement=args.min_agreement, language=chosen)
     if args.source != "none" and chosen.code != ENGLISH.code:
         raise PronmetricError(f"--source {args.source}: the source tables are of English pronouns; leave it out")
-    found = discovery.discover(args.wmt_dir, pairs=args.pairs, exclude=(), target=chosen.code)
+    discovered = discovery.discover(args.wmt_dir, pairs=args.pairs, exclude=(), target=chosen.code)
     note = output.Notes(quiet=args.quiet)
-    for skipped in found.skipped:
+    for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
     if args.source != "none":
-        for code in sorted({testset.source for testset in found.testsets} - set(source_files.shipped())):
+        for code in sorted({testset.source for testset in discovered.testsets} - set(source_files.shipped())):
             note(f"no source table for {code}: its errors are not filtered by the source")
     note.begin()
-    shown = found.testsets
+    shown = discovered.testsets
     if not args.quiet:
-        shown = progress(found.testsets, label="build", total=len(found.testsets), unit="test sets")
+        shown = progress(discovered.testsets, label="build", total=len(discovered.testsets), unit="test sets")
     missing: dict[str, int] = {}
     filters = source_suite.Filters(keep, by_source=args.source != "none")
     errors = list(
@@ -166,18 +166,18 @@ def run_contrastive(args: argparse.Namespace) -> int:
     corpus = parsed.read(args.source, args.target, args.alignment)
     of = contrastive_recipe.rules(args.target_language)
     counts: Counter[str] = Counter()
-    found = [
+    items = [
         item
         for document in contrastive_recipe.documents(corpus, source=args.source, target=args.target)
         for item in contrastive_recipe.items(document, of, corpus=args.corpus, counts=counts)
     ]
     if args.balance or args.each is not None:
-        found = contrastive_recipe.balance(found, each=args.each, seed=args.seed)
+        items = contrastive_recipe.balance(items, each=args.each, seed=args.seed)
     with targets.AtomicFile(args.output) as file:
-        file.write(strict_json.dump(found, indent=2) + "\n")
+        file.write(strict_json.dump(items, indent=2) + "\n")
     note = output.Notes(quiet=args.quiet)
     note.begin()
-    note(f"{len(found)} of {counts['items']} items are written")
-    pronouns = Counter(f"items {item['ref pronoun'].lower()}" for item in found)
+    note(f"{len(items)} of {counts['items']} items are written")
+    pronouns = Counter(f"items {item['ref pronoun'].lower()}" for item in items)
     print(table(("", "count"), sorted((counts + pronouns).items())))
     return 0
