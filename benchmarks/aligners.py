@@ -136,7 +136,7 @@ def _aligners(
             aligner.symmetrize = how  # type: ignore[assignment]
             yield f"agreement EM, {how}", source, lambda: list(aligner.align_all(own))
     if "embedding" in backends:
-        from pronmetric.cli.align import embedding_aligner
+        from pronmetric.training.embedding_aligner import embedding_aligner
 
         yield "embedding hybrid", "nothing", lambda: list(embedding_aligner().align_all(own))
     if "eflomal" in backends:

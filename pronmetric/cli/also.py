@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from pronmetric.cli.output import Notes
-from pronmetric.cli.tables import percent, table
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.accuracy import Accuracy
 from pronmetric.lab.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.lab.baselines.reference_based import NAMES, OF_PRONOUNS
-from pronmetric.lab.human.pair_accuracy import MetricComparison
+from pronmetric.lab.baselines.tables import OURS
 from pronmetric.pronouns.languages import Language
-from pronmetric.scoring.score import SystemScore
 from pronmetric.text.corpus import Corpus
-
-OURS = "pronmetric"
 
 
 def add(group: argparse._ActionsContainer) -> None:
@@ -69,15 +64,6 @@ def _lines(corpus: Corpus) -> Iterator[Line]:
     return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
-def system_table(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:
-    """All scores of all systems with their numbers of instances, the learned score first."""
-    rows: list[list[object]] = []
-    for name, own, scores in zip(baselines.systems, learned, baselines.score_systems(), strict=True):
-        cells = [(own.score, own.pronouns), *((its["score"], its["instances"]) for its in scores.values())]
-        rows.append([name, *(f"{'-' if score is None else f'{score:.2f}'} ({number})" for score, number in cells)])
-    return table(["", OURS, *(baseline.name for baseline in baselines.scorer.baselines)], rows)
-
-
 def note_system_table(baselines: SystemBaselines, note: Notes) -> None:
     """Note the segments left out; with --verbose the units of the numbers in brackets and the signatures."""
     units: dict[str, list[str]] = {"pronouns": [OURS]}
@@ -88,22 +74,3 @@ def note_system_table(baselines: SystemBaselines, note: Notes) -> None:
         note(f"left out of --also: {baselines.without_reference} segments without a reference")
     for name, signature in baselines.scorer.signatures().items():
         note.detail(f"signature of {name}: {signature}")
-
-
-def pair_table(comparisons: Mapping[str, MetricComparison], *, metric: str, left_out: Mapping[str, int]) -> str:
-    """The accuracy of each score on the same pairs, and the difference between the metric and each baseline."""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
-    title = "pairs with an independent reference" + (f"; left out: {reasons}" if reasons else "")
-    return f"{title}\n{comparison_table(comparisons, metric=metric)}" if comparisons else f"{title}; no pairs are left"
-
-
-def comparison_table(comparisons: Mapping[str, MetricComparison], *, metric: str) -> str:
-    """The accuracy of the metric and of each other score on the same pairs, and the differences."""
-    own = next(iter(comparisons.values())).first
-    rows: list[list[object]] = [[metric, *_cells(own), "-"]]
-    rows += [[name, *_cells(c.second), percent(c.difference, signed=True)] for name, c in comparisons.items()]
-    return table(["", "pairs", "accuracy", "equal", "null", "metric - baseline"], rows)
-
-
-def _cells(found: Accuracy) -> list[object]:
-    return [found.pairs, percent(found), found.equal, found.null]

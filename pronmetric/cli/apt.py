@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from pronmetric.cli import output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 from pronmetric.lab.baselines import apt, apt_files
 from pronmetric.lab.baselines.apt_config import Config, Settings, read_settings
 from pronmetric.lab.baselines.apt_corpus import Corpus, read_corpus

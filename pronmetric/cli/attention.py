@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import load, numbers, options, output, stray
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.run import load_metric
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
-from pronmetric.text.words import Word
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text as Line
-
-    from pronmetric.metric import PronounAttention, PronounMetric
-
-Split = Callable[[str], Sequence[Word]]
+    from pronmetric.metric import PronounMetric
 
 DESCRIPTION = """Show the attention weights of each pronoun of a sentence over the words of sentence and context.
 
@@ -37,17 +32,17 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("text", nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
     parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
     parser.add_argument(
-        "--top", type=numbers.positive, default=5, metavar="N", help="number of words to show (default: %(default)s)"
+        "--top", type=whole_from_one, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    options.add_model(parser, seed=False)
+    flags.add_model(parser, seed=False)
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
-    args = stray.parse(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
+    args = parse_flags(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
     if args.text is None:
         made.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
     if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
@@ -57,66 +52,26 @@ def main(argv: Sequence[str]) -> int:
     text = text_of({"text": args.text, "context": args.context}, file="attention")
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
-    _show(text, load.metric(args, note), top=args.top)
+    _show(text, load_metric(args, note), top=args.top)
     return 0
 
 
 def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
     from rich.console import Console
 
+    from pronmetric.report.attention import describe, shade
+
     console = Console(highlight=False, soft_wrap=True)
     (looks,) = metric.attention([text])
     if not looks:
         console.print("no pronoun found")
+    split = metric.language.words
+    label = "" if metric.probability else "score "
     for number, look in enumerate(looks):
         if number:
             console.print()
-        label = "" if metric.probability else "score "
-        _show_pronoun(console, text, look, top=top, label=label, split=metric.language.words)
-
-
-def _show_pronoun(
-    console: Console,
-    text: Text,
-    look: PronounAttention,
-    *,
-    top: int,
-    label: str,
-    split: Split,
-) -> None:
-    from rich.text import Text as Line
-
-    head = Line.assemble((look.pronoun.text, "bold"), f"  {label}{look.pronoun.score:.3f}")
-    if look.weights is None:
-        head.append("  (this head has no attention)")
-        console.print(head)
-        return
-    weights = look.weights.tolist()
-    words = [word.text for part in text[:2] for word in split(part)]
-    ranked = sorted((k for k, word in enumerate(words) if word[-1].isalnum()), key=lambda k: -weights[k])[:top]
-    head.append("  attends to ")
-    head.append(", ".join(f"{words[k]} {weights[k]:.2f}" for k in ranked))
-    console.print(head)
-    if console.color_system is not None:
-        console.print(_shade(text, weights, look, split))
-
-
-def _shade(text: Text, weights: Sequence[float], look: PronounAttention, split: Split) -> Line:
-    """Context and text; the background of each word is redder the higher its weight."""
-    from rich.text import Text as Line
-
-    line = Line("  ")
-    most = max(weights, default=0.0) or 1.0
-    at = 0
-    for part, written in enumerate(text[:2]):
-        base = len(line) + (1 if part and written and text.context else 0)
-        line.append((" " if base > len(line) else "") + written, style="dim" if part == 0 else "")
-        for word in split(written):
-            share = weights[at] / most
-            at += 1
-            if share > 0.05:
-                ground = f"rgb(255,{round(235 - 150 * share)},{round(225 - 190 * share)})"
-                line.stylize(f"not dim black on {ground}", base + word.start, base + word.end)
-            if part == 1 and word.start == look.start:
-                line.stylize("bold underline", base + word.start, base + word.end)
-    return line
+        weights = None if look.weights is None else look.weights.tolist()
+        pronoun = look.pronoun.text
+        console.print(describe(text, pronoun, f"{label}{look.pronoun.score:.3f}", weights, top=top, split=split))
+        if weights is not None and console.color_system is not None:
+            console.print(shade(text, weights, start=look.start, split=split))

@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.tables import table
-from pronmetric.cli.verb_parser import verb_parser
-from pronmetric.lab.baselines import autoprf
-from pronmetric.lab.baselines.autoprf import Corpus, Counts, Documents, Result
+from pronmetric.cli.parser import verb_parser
+from pronmetric.lab.baselines import autoprf, tables
+from pronmetric.lab.baselines.autoprf import Corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -50,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
-    print("\n".join(_tables(result, documents, compat=args.compat)))
+    print(tables.format_autoprf(result, documents, compat=args.compat))
     _note(reference, candidate, differing, output.Notes(quiet=args.quiet))
     return 0
 
@@ -81,29 +80,6 @@ def _language(text: str) -> str:
     if not re.fullmatch(r"[\w.-]+", text):
         raise argparse.ArgumentTypeError(f"expected the end of a file name such as en, got {text!r}")
     return text
-
-
-def _tables(result: Result, documents: Documents, *, compat: bool) -> list[str]:
-    """A table of pronouns and their total, and one of documents."""
-    rows = [
-        (name, *_figures(counts, compat=compat), counts.matches, counts.reference, counts.candidate)
-        for name, counts in {**result.pronouns, "total": result.total}.items()
-    ]
-    by_document = [
-        (name, _figures(counts, compat=compat)[1], counts.matches, counts.reference)
-        for name, counts in zip(documents.names, result.documents, strict=True)
-    ]
-    return [
-        table(("", "precision", "recall", "F1", "matches", "reference", "candidate"), rows),
-        "",
-        table(("document", "recall", "matches", "reference"), by_document),
-    ]
-
-
-def _figures(counts: Counts, *, compat: bool) -> tuple[str, ...]:
-    if compat:
-        return autoprf.format_as_published(counts)
-    return tuple("-" if x is None else f"{x:.4f}" for x in (counts.precision, counts.recall, counts.f1))
 
 
 def _note(reference: Corpus, candidate: Corpus, differing: int, note: output.Notes) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.checkpoint import locate
-from pronmetric.cli import numbers
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import number_above_zero, verb_parser, whole_from_zero
 from pronmetric.data import arrow
 from pronmetric.output import targets
 
@@ -49,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--shares",
         nargs="+",
-        type=numbers.above_zero,
+        type=number_above_zero,
         metavar="X",
         help="weight of each checkpoint (default: equal weights)",
     )
@@ -57,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         "--full", action="store_true", help="store the weights in single precision (default: half precision)"
     )
     parser.add_argument(
-        "--seed", type=numbers.count, default=1, metavar="N", help="seed of the calibration (default: 1)"
+        "--seed", type=whole_from_zero, default=1, metavar="N", help="seed of the calibration (default: 1)"
     )
     return parser
 

@@ -4,21 +4,144 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
-from pronmetric.cli import board_build
-from pronmetric.cli.verb_parser import group_parser, run_command
+from data_prep.wmt import corpus as wmt
+from data_prep.wmt import discovery
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import add_command, group_parser, run_command, whole_from_zero
+from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
+from pronmetric.errors import PronmetricError
+from pronmetric.lab.board import human, limits
+from pronmetric.lab.board.pages import TITLE
+from pronmetric.lab.board.scored import BoardSet, reference_of
+from pronmetric.lab.board.site import INDEX, Settings, Site
+from pronmetric.lab.board.store import Store
+from pronmetric.output import targets
+from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
 DESCRIPTION = "Build a static site that shows the pronoun scores of all systems of test sets."
 EPILOG = """example:
   pronmetric board build --wmt wmt -o site"""
-COMMANDS = (board_build,)
 
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb and of its commands."""
-    return group_parser("board", DESCRIPTION, EPILOG, commands=COMMANDS)
+    return group_parser("board", DESCRIPTION, EPILOG, commands=(add_build,))
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     return run_command(parser(), argv)
+
+
+WORST = 30
+BUILD = """Score the pronouns of all systems of test sets into English, or the language of --model, and write a
+static site: scores and errors with intervals, significance clusters, by language pair, year and class of pronoun; each
+system's worst pronouns; comparisons of any two systems of a test set; all figures as TSV and JSON. It opens from disk.
+
+The scores of a finished test set are kept in a folder. A stopped run goes on with the test set in which it was
+stopped; nothing is scored again while the texts, the checkpoint and the context stay the same."""
+BUILD_EPILOG = f"""\
+DIR holds wmtNN-news-systems checkouts, mt-metrics-eval's folders, or any layout of `prepare`, such as a
+folder NAME.SL-TL with ref.txt, one file a system, and maybe src.txt and docids.txt.
+
+Human scores of systems, for the correlation below the table: TESTSET.SL-TL.sys.score for any test set,
+mt-metrics-eval's TESTSET/human-scores/SL-TL.NAME.sys.score, wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv (WMT's direct
+assessment), or the files of ESA (WMT24 and WMT25; "esa" or "humeval" in the name).
+
+context:
+  common      the previous sentences of the first reference (default); a test set without a reference: respective
+  respective  the previous sentences of the output itself
+  none        no context
+{flags.CONTEXT_SIZE_HELP}
+
+The site holds texts of the test sets. Whether it may be published depends on their licence.
+
+examples:
+  pronmetric board build --wmt wmt -o site
+  pronmetric board build --wmt wmt mine --human da --pairs de-en zh-en -o site"""
+
+
+def add_build(commands: argparse._SubParsersAction) -> None:
+    """Add the command to `board`."""
+    made = add_command(
+        commands, "build", help="score all systems and write the site", description=BUILD, epilog=BUILD_EPILOG
+    )
+    made.add_argument("--wmt", required=True, nargs="+", metavar="DIR", help="folders with test sets")
+    made.add_argument("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
+    made.add_argument("--scores", metavar="FOLDER", help="folder of finished test sets (default: SITE.scores)")
+    made.add_argument("--human", nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)")
+    made.add_argument(
+        "--years", nargs="+", type=whole_from_zero, metavar="YEAR", help="only these years (default: all)"
+    )
+    made.add_argument("--pairs", nargs="+", metavar="LP", help="only these language pairs (default: all)")
+    made.add_argument("--testsets", nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)")
+    made.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    made.add_argument(
+        "--worst",
+        type=whole_from_zero,
+        default=WORST,
+        metavar="N",
+        help="worst pronouns of a system (default: %(default)s)",
+    )
+    made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
+    flags.add_model(made)
+    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
+    made.set_defaults(run=run_build)
+
+
+def run_build(args: argparse.Namespace) -> int:
+    """Score what is not yet scored, and write the site; the exit code."""
+    scores = args.scores or f"{args.output.rstrip('/')}.scores"
+    targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
+    note = output.Notes(quiet=args.quiet)
+    config, target = load_config(args), load_language(args).code
+    discovered = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
+    for skipped in discovered.skipped:
+        note(f"skipped {skipped.id}: {skipped.reason}")
+    testsets = discovery.choose(discovered.testsets, args.testsets)
+    people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
+    for line in told:
+        note(line)
+    context = choose_context(args, config, COMMON, note)
+    if not checkpoint_config.has_probabilities(config):
+        raise PronmetricError(
+            f"the head of {args.model} gives no probabilities, which a board needs: give another model"
+        )
+    metric = load_metric(args, note)
+    store = Store(
+        folder=Path(scores),
+        stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),
+        size=metric.context_size,
+        language=metric.language,
+        signature=lambda kind: metric.signature(context=kind, context_size=metric.context_size),
+        bar=lambda name, total: output.bar(args, total=total, label=name),
+    )
+    uses = limits.uses(config)
+    settings = Settings(
+        title=args.title,
+        worst=args.worst,
+        context_size=metric.context_size,
+        uses=uses,
+        seed=args.seed,
+        decision=flags.default_decision(args, config),
+    )
+    site = Site(Path(args.output), settings)
+    for testset in testsets:
+        corpus = wmt.read_testset(testset, None, note)
+        kind = context if corpus.references else RESPECTIVE if context == COMMON else context
+        named = BoardSet(testset.id, testset.name, testset.year, testset.lp, kind, reference_of(corpus, kind))
+        stored = store.get(named, corpus)
+        if stored.reused:
+            note(f"{testset.id}: scores are those of {scores}")
+        with output.bar(args, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
+            site.add(stored.scored, corpus, advance=bar.update)
+    held_out = [board.testset.id for board in site.boards if board.testset.id not in uses]
+    size = site.finish(people, human.agree(site.boards, people, held_out=held_out, seed=args.seed))
+    systems = sum(len(board.systems) for board in site.boards)
+    sets = f"{len(site.boards)} test set{'s' if len(site.boards) > 1 else ''}"
+    print(f"{systems} systems of {sets}, {size.files} files, {size.bytes / 1e6:.1f} MB")
+    print(Path(args.output) / INDEX)
+    return 0

@@ -6,9 +6,17 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
-from pronmetric.cli import by as by_flag
-from pronmetric.cli import comparison_text, context_flag, flag_checks, load, numbers, options, output, tie
-from pronmetric.cli import corpus as corpora
+from pronmetric.cli import comparison_text, flags, output
+from pronmetric.cli.parser import whole_from_one
+from pronmetric.cli.run import (
+    add_references,
+    announce_context,
+    choose_context,
+    load_config,
+    load_metric,
+    read_corpus,
+    stream_scores,
+)
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
 from pronmetric.results import FEW, comparisons
@@ -37,7 +45,7 @@ EPILOG = f"""context:
               both contexts, and the two scores are averaged; the default without a reference
   respective  the previous sentences of the output itself
   none        no context
-{context_flag.SIZE_HELP}
+{flags.CONTEXT_SIZE_HELP}
 Without --docids, all lines of a file belong to one document, and segments take the place of documents.
 Segments are numbered from 0, as in COMET. Error messages number lines from 1: segment 0 is line 1.
 
@@ -48,11 +56,11 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    made = options.parser("compare", DESCRIPTION, EPILOG, jsonl=False)
-    by_flag.add(made)
+    made = flags.scoring_parser("compare", DESCRIPTION, EPILOG, jsonl=False)
+    flags.add_by(made)
     made.add_argument(
         "--tie",
-        type=tie.parse_value,
+        type=flags.parse_tie,
         default=TIE_THRESHOLD,
         metavar="auto|X",
         help="tie threshold: segments whose scores differ by at most X are ties. auto: the threshold in the "
@@ -69,28 +77,28 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    flag_checks.check_flags(made, args)
-    flag_checks.check_targets(args)
+    flags.check_flags(made, args)
+    flags.check_targets(args)
     if args.translations is not None:
         _need_two(args.translations, "name them after -t")
-    threshold = tie.threshold(
+    threshold = flags.tie_threshold(
         args.tie, args.model, by=args.by, allow_network=args.allow_network, storage=args.model_storage_path
     )
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
-    corpus = corpora.read(args, note)
+    corpus = read_corpus(args, note)
     _need_two(corpus.systems, "give more --systems")
-    config = load.config(args)
-    by = by_flag.choose(args, config)
-    kind = context_flag.choose(args, config, COMMON if corpus.references else CROSSED, note)
-    context_flag.announce(kind, corpus, args, note, size=config["context_size"])
+    config = load_config(args)
+    by = flags.choose_decision(args, config)
+    kind = choose_context(args, config, COMMON if corpus.references else CROSSED, note)
+    announce_context(kind, corpus, args, note, size=config["context_size"])
     _compare(args, corpus, kind, by, threshold, note)
     return 0
 
 
 def _splits(text: str) -> int:
     """The value of --num_splits."""
-    if numbers.positive(text) < FEWEST:
+    if whole_from_one(text) < FEWEST:
         raise argparse.ArgumentTypeError(f"expected a whole number from {FEWEST}, got {text!r}")
     return int(text)
 
@@ -103,11 +111,11 @@ def _need_two(systems: Sequence[str], cure: str) -> None:
 def _compare(
     args: argparse.Namespace, corpus: Corpus, kind: str, by: str, threshold: float, note: output.Notes
 ) -> None:
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
     counts = Counts()
     signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = context_flag.add_references(signature, kind, corpus, args)
-    signature = tie.add_threshold(signature.plus(by=by), threshold)
+    signature = add_references(signature, kind, corpus, args)
+    signature = flags.add_tie(signature.plus(by=by), threshold)
     if args.num_splits is not None:
         signature = signature.plus(resamples=args.num_splits)
     references = corpus.averaged_references(kind)
@@ -117,7 +125,7 @@ def _compare(
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
         output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
     ):
-        stream = partial(load.stream, metric, args=args, counts=counts, advance=bar.update)
+        stream = partial(stream_scores, metric, args=args, counts=counts, advance=bar.update)
         scored = score_pairs(corpus, kind, size=metric.context_size, stream=stream)
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Iterable, Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 
 DESCRIPTION = """Print a shell script that completes the verbs and flags of pronmetric, and file names after flags that
 take one."""

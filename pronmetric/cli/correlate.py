@@ -6,12 +6,20 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pronmetric.cli import output, segment_figures, system_figures, written
+from pronmetric.cli import output
 from pronmetric.cli.correlate_flags import AVERAGE, parser
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.segment_correlation import ACC_EQ
-from pronmetric.lab.human import esa, human_scores, metric_scores, segment_level, system_level, wmt_scores
+from pronmetric.lab.human import (
+    correlation_tables,
+    esa,
+    human_scores,
+    metric_scores,
+    segment_level,
+    system_level,
+    wmt_scores,
+)
 from pronmetric.lab.human.system_level import STATISTICS
 from pronmetric.output import targets
 
@@ -70,15 +78,15 @@ def _one(args: argparse.Namespace, people: system_level.HumanScores, left_out: M
         segments=segments,
         seed=args.seed,
     )
-    written.write(args, metric)
-    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(system_figures.format_one(found, args.human))
+    _write_scores(args, metric)
+    output.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
+    print(correlation_tables.format_one(found, args.human))
     return 0
 
 
 def _several(args: argparse.Namespace, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
     """Several metrics, on the systems with scores of all of them and human scores."""
-    _refuse_several(args, (("--resample segments", args.resample == "segments"), *written.flags(args)))
+    _refuse_several(args, (("--resample segments", args.resample == "segments"), *_written_flags(args)))
     found = system_level.correlate_several(
         args.scores,
         people,
@@ -88,8 +96,8 @@ def _several(args: argparse.Namespace, people: system_level.HumanScores, left_ou
         by=args.by,
         seed=args.seed,
     )
-    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(system_figures.format_several(found))
+    output.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
+    print(correlation_tables.format_several(found))
     return 0
 
 
@@ -102,11 +110,11 @@ def _segments(args: argparse.Namespace, human: human_scores.HumanScores) -> int:
         raise InputError(
             f"has scores of {human.unit}, but --resample is of figures of systems: leave it out", file=args.human
         )
-    _refuse_several(args, written.flags(args))
-    figure = _choose_statistic(args, tuple(segment_figures.LABELS), default=ACC_EQ)
+    _refuse_several(args, _written_flags(args))
+    figure = _choose_statistic(args, tuple(correlation_tables.SEGMENT_LABELS), default=ACC_EQ)
     files = segment_level.read_metrics(args.scores, human, by=args.by)
     for file in files:
-        for flag, given in written.flags(args):
+        for flag, given in _written_flags(args):
             if given and file.result is None:
                 raise InputError(
                     f"is not a result, which {flag} needs: give the output of score --to_json", file=file.path
@@ -121,15 +129,15 @@ def _segments(args: argparse.Namespace, human: human_scores.HumanScores) -> int:
     )
     for file in files:
         if file.result is not None:
-            written.write(args, file.result)
-    written.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
-    print(segment_figures.format_all(found))
+            _write_scores(args, file.result)
+    output.write_json(args.to_json, _content(found.content(args.human, seed=args.seed), left_out))
+    print(correlation_tables.format_segments(found))
     return 0
 
 
-def _refuse_several(args: argparse.Namespace, flags: Iterable[tuple[str, bool]]) -> None:
+def _refuse_several(args: argparse.Namespace, given_flags: Iterable[tuple[str, bool]]) -> None:
     """Refuse flags that take one metric with several."""
-    for flag, given in flags:
+    for flag, given in given_flags:
         if given and len(args.scores) > 1:
             raise InputError(f"is one of {len(args.scores)} SCORES, but {flag} takes one", file=args.scores[0])
 
@@ -145,3 +153,21 @@ def _choose_statistic(args: argparse.Namespace, figures: Sequence[str], *, defau
     if args.test not in figures:
         raise InputError(f"with these scores --test takes {', '.join(figures)}, got {args.test}", file=args.human)
     return str(args.test)
+
+
+def _written_flags(args: argparse.Namespace) -> tuple[tuple[str, bool], ...]:
+    """The flags that write one metric's scores, and whether they were used."""
+    return ("--to_sys_score", args.to_sys_score is not None), ("--to_seg_score", args.to_seg_score is not None)
+
+
+def _write_scores(args: argparse.Namespace, metric: metric_scores.Metric) -> None:
+    """Write the metric's scores as files of mt-metrics-eval, if requested."""
+    if args.to_sys_score is not None:
+        _write_lines(args.to_sys_score, wmt_scores.system_score_lines(metric.systems))
+    if args.to_seg_score is not None and metric.result is not None:
+        _write_lines(args.to_seg_score, wmt_scores.segment_score_lines(metric.segments()))
+
+
+def _write_lines(path: str, lines: Iterable[str]) -> None:
+    with targets.AtomicFile(path) as file:
+        file.writelines(lines)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from pronmetric.cli import numbers, options, segment_figures
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags
+from pronmetric.cli.parser import verb_parser, whole_from_zero
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.segment_correlation import AVERAGES, ITEM
+from pronmetric.lab.human import correlation_tables
 from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, SEGMENTS, SYSTEMS
 from pronmetric.lab.human.system_level import STATISTICS
 
@@ -73,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
         choices=(SYSTEMS, SEGMENTS, DOCUMENTS, DOMAINS),
         help="level of the correlation: that of HUMAN (default), or systems, the means over HUMAN's scores of each",
     )
-    options.both(
+    flags.both(
         parser,
         "human-score",
         choices=("z", "raw"),
@@ -95,9 +96,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--test",
         metavar="FIGURE",
-        choices=tuple(dict.fromkeys((*STATISTICS, *segment_figures.LABELS))),
+        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.SEGMENT_LABELS))),
         help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
-        f"segments: {', '.join(segment_figures.LABELS)} (default)",
+        f"segments: {', '.join(correlation_tables.SEGMENT_LABELS)} (default)",
     )
     parser.add_argument(
         "--resample",
@@ -105,13 +106,11 @@ def parser() -> argparse.ArgumentParser:
         default="systems",
         help="unit of the bootstrap intervals; segments needs JSON (default: %(default)s)",
     )
-    options.both(parser, "keep-references", action="store_true", help="include human translations as systems")
-    options.both(parser, "to-json", metavar="FILE", help="write all figures and the systems' scores as JSON")
-    options.both(parser, "to-sys-score", metavar="FILE", help="write SCORES as a .sys.score file")
-    options.both(
-        parser, "to-seg-score", metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON"
-    )
+    flags.both(parser, "keep-references", action="store_true", help="include human translations as systems")
+    flags.both(parser, "to-json", metavar="FILE", help="write all figures and the systems' scores as JSON")
+    flags.both(parser, "to-sys-score", metavar="FILE", help="write SCORES as a .sys.score file")
+    flags.both(parser, "to-seg-score", metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON")
     parser.add_argument(
-        "--seed", type=numbers.count, default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)"
+        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)"
     )
     return parser

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import also, by, flag_checks, numbers, options, stray, target_language, tie
+from pronmetric.cli import also, flags
+from pronmetric.cli.parser import any_number, parse_flags
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.lab.human.prepared_pairs import SPLITS
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
@@ -62,7 +63,7 @@ examples:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The flags of a command; combinations without a meaning are usage errors (exit code 2)."""
     made = parser()
-    args = stray.parse(
+    args = parse_flags(
         made, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
     )
     _check_flags(made, args)
@@ -82,13 +83,13 @@ def parser() -> argparse.ArgumentParser:
     texts = made.add_argument_group("pairs")
     texts.add_argument("pairs", nargs="?", metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below")
     texts.add_argument("--split", choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
-    options.add_dataset(texts)
+    flags.add_dataset(texts)
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
     judging = made.add_argument_group("evaluation")
-    by.add(judging)
+    flags.add_by(judging)
     judging.add_argument(
         "--tie",
-        type=tie.parse_value,
+        type=flags.parse_tie,
         metavar="auto|X",
         help="also compare A, B and tie as three classes: scores that differ by no more than X are a tie; auto is the "
         "tie threshold in the checkpoint's config",
@@ -101,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     judging.add_argument("--scores", metavar="FILE", help="evaluate these scores; no model is loaded")
     judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
     also.add(judging)
-    options.both(
+    flags.both(
         judging,
         "language-model",
         metavar="FOLDER",
@@ -109,16 +110,16 @@ def parser() -> argparse.ArgumentParser:
     )
     judging.add_argument(
         "--threshold",
-        type=numbers.finite,
+        type=any_number,
         metavar="X",
         help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
     )
-    options.add_model(made)
+    flags.add_model(made)
     files = made.add_argument_group("output")
-    options.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
-    options.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
-    options.add_notes(files)
-    target_language.add_strict(files)
+    flags.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
+    flags.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
+    flags.add_notes(files)
+    flags.add_strict(files)
     return made
 
 
@@ -126,7 +127,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
     """Flags that do not go together: a usage error, exit code 2."""
     if (args.pairs is None) == (args.dataset is None):
         made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
-    flag_checks.check_dataset(made, args)
+    flags.check_dataset(made, args)
     if args.dataset is not None and args.split is not None:
         made.error("--split needs a prepared folder; leave it out with -d")
     if args.scores is None:
@@ -140,7 +141,7 @@ def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> Non
         "--batch_size": args.batch_size,
         "--allow_network": args.allow_network or None,
         "--save_scores": args.save_scores,
-        "--tie auto": args.tie if args.tie == tie.AUTO else None,
+        "--tie auto": args.tie if args.tie == flags.AUTO else None,
     }
     if args.language_model is not None:  # which reads these too
         of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))

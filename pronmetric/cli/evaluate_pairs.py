@@ -8,15 +8,30 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pronmetric.cli import by as by_flag
-from pronmetric.cli import context_flag, load, output, pair_figures, pair_json, target_language, tie
-from pronmetric.cli.pair_json import Scores
+from pronmetric.cli import flags, output
+from pronmetric.cli.run import (
+    check_texts,
+    choose_context,
+    load_config,
+    load_language,
+    load_metric,
+    note_english_figures,
+)
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_sets, prepared_pairs, seen_pairs
+from pronmetric.lab.human import (
+    judged_pairs,
+    pair_accuracy,
+    pair_json,
+    pair_sets,
+    pair_tables,
+    prepared_pairs,
+    seen_pairs,
+)
 from pronmetric.lab.human import pair_baselines as pair_scores
 from pronmetric.lab.human import pair_evaluation as evaluation
 from pronmetric.lab.human.judged_pairs import PairScores
 from pronmetric.lab.human.pair_evaluation import Settings
+from pronmetric.lab.human.pair_json import Scores
 from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.output import targets
 from pronmetric.results import FEW
@@ -30,14 +45,16 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     """Evaluate scores of pairs of texts."""
     if args.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
-    config = None if args.scores is not None else load.config(args)
-    load.note_english_figures(config, note)
+    config = None if args.scores is not None else load_config(args)
+    note_english_figures(config, note)
     threshold = (
-        None if args.tie is None else tie.threshold(args.tie, args.model, by=args.by, allow_network=args.allow_network)
+        None
+        if args.tie is None
+        else flags.tie_threshold(args.tie, args.model, by=args.by, allow_network=args.allow_network)
     )
     seen = _read_seen(args, config, note)
     pairs = _read_pairs(args, config, note)
-    context = args.context or COMMON if config is None else context_flag.choose(args, config, COMMON, note)
+    context = args.context or COMMON if config is None else choose_context(args, config, COMMON, note)
     settings = Settings(
         seed=args.seed,
         tie_threshold=threshold,
@@ -59,13 +76,13 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         pair_json.write(args.to_json, pairs, scores, results, settings, against=args.against)
     for number, (name, part) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
-        sections = pair_figures.format_results(
+        sections = pair_tables.format_results(
             title, part, results[name], settings, scored_by=scores.scored_by, against=args.against
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_figures.UNITS[unit]}")
+            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
     _note_signatures(scores, settings, note)
 
 
@@ -143,12 +160,12 @@ def _score(
     note: output.Notes,
 ) -> Scores:
     """The model's numbers that decide (--by)."""
-    by = by_flag.choose(args, config)
+    by = flags.choose_decision(args, config)
     size = config["context_size"] if args.dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=args.seed))
     named = {args.dataset or args.pairs: (text.text for text in texts)}
-    target_language.check(named, load.language(args), note, strict=args.strict)
-    metric = load.metric(args, note)
+    check_texts(named, load_language(args), note, strict=args.strict)
+    metric = load_metric(args, note)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
 
@@ -159,7 +176,7 @@ def _score(
 
         by_id = dict(zip((pair.id for pair in pairs), both_scores(), strict=True))
     signature = metric.signature(context=context, context_size=size, seed=args.seed).plus(by=by)
-    return Scores(by_id, None, context, str(tie.add_threshold(signature, threshold)), counts)
+    return Scores(by_id, None, context, str(flags.add_tie(signature, threshold)), counts)
 
 
 def _note_signatures(scores: Scores, settings: Settings, note: output.Notes) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.cli import context_flag, load, output, target_language
-from pronmetric.cli.tables import percent, plain, table
+from pronmetric.cli import output
+from pronmetric.cli.run import check_texts, choose_context, load_config, load_language, load_metric
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD, Detection
 from pronmetric.lab.human import labelled_pronouns as labelled
@@ -18,11 +18,13 @@ from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
 from pronmetric.lab.human.pair_sets import read_first_line
 from pronmetric.lab.human.pronoun_detection import DetectionFigures
 from pronmetric.output import targets
+from pronmetric.report.text import percent, table
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts, SegmentScore
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, RESPECTIVE
+from pronmetric.text.strict_json import plain
 
 
 class Scores(NamedTuple):
@@ -83,15 +85,15 @@ def _refuse_pair_flags(args: argparse.Namespace) -> None:
 
 def _score(pronouns: Sequence[LabelledPronoun], args: argparse.Namespace, note: output.Notes) -> Scores:
     """The model's score of each pronoun; None where the finder finds none."""
-    config = load.config(args)
+    config = load_config(args)
     if not checkpoint_config.has_probabilities(config) and args.threshold is None:
         raise PronmetricError(
             "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
         )
-    context = context_flag.choose(args, config, COMMON, note)
+    context = choose_context(args, config, COMMON, note)
     texts = labelled.texts(pronouns, context, seed=args.seed)
-    target_language.check({args.pairs: (text.text for text in texts)}, load.language(args), note, strict=args.strict)
-    metric = load.metric(args, note)
+    check_texts({args.pairs: (text.text for text in texts)}, load_language(args), note, strict=args.strict)
+    metric = load_metric(args, note)
     counts = Counts()
     with output.bar(args, total=len(texts)) as bar:
         stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)

@@ -9,9 +9,8 @@ from pathlib import Path
 from pronmetric import __version__
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.low_bit import BITS
-from pronmetric.cli import output
-from pronmetric.cli.options import both
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import verb_parser
 from pronmetric.data import arrow
 from pronmetric.output import targets
 from pronmetric.signature import Signature
@@ -44,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "-o", "--output", required=True, metavar="FILE|DIR", help="the ONNX file, or the checkpoint's folder"
     )
-    both(made, "allow-network", action="store_true", help="download MODEL from the Hugging Face hub")
+    flags.both(made, "allow-network", action="store_true", help="download MODEL from the Hugging Face hub")
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return made
 

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from pronmetric.cli import numbers, options, output, stray, target_language
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one, whole_from_zero
+from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import mqm
 from pronmetric.lab.human.judged_pairs import to_line
@@ -55,13 +56,13 @@ def main(argv: Sequence[str]) -> int:
         if left_out[kind]:
             note(f"{args.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
     distinct = dict.fromkeys(one.text for one in judgements)
-    target_language.check({args.file: distinct}, languages.ENGLISH, note, strict=args.strict)
+    check_texts({args.file: distinct}, languages.ENGLISH, note, strict=args.strict)
     reference = None if args.reference == "none" else args.reference
     try:
         context = mqm.contexts(judgements, reference=reference)
     except PronmetricError as error:
         raise type(error)(f"{args.file}: {error}") from None
-    figures = _figures(judgements, args.longest)
+    figures = mqm.counts(judgements, longest=args.longest)
     lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
     content: dict[str, object] = {"file": args.file, **figures, "rows_left_out": dict(+left_out)}
     with targets.AtomicFiles() as files:
@@ -75,15 +76,6 @@ def main(argv: Sequence[str]) -> int:
             files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines))
     return 0
-
-
-def _figures(judgements: Sequence[Judgement], longest: int) -> dict[str, int]:
-    return {
-        "texts": len({(one.system, one.doc, one.seg) for one in judgements}),
-        "raters": len({one.rater for one in judgements}),
-        "errors": sum(len(one.errors) for one in judgements),
-        "pronoun_errors": sum(len(one.pronoun_errors(longest=longest)) for one in judgements),
-    }
 
 
 def _write_pairs(
@@ -141,18 +133,18 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--longest",
-        type=numbers.positive,
+        type=whole_from_one,
         default=mqm.LONGEST,
         metavar="N",
         help="maximum number of words of an error span (default: %(default)s)",
     )
-    options.both(parser, "to-json", metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
+    flags.both(parser, "to-json", metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     pairs = parser.add_argument_group("pairs")
-    options.both(
+    flags.both(
         pairs,
         "other-words",
-        type=numbers.count,
+        type=whole_from_zero,
         metavar="N",
         help="only pairs that differ in a pronoun and in at most N other words",
     )
@@ -162,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     made = parser()
-    args = stray.parse(made, argv, cure="give one annotation file; the output files follow --pairs and --pronouns")
+    args = parse_flags(made, argv, cure="give one annotation file; the output files follow --pairs and --pronouns")
     if args.pairs is None and args.pronouns is None and args.to_json is None:
         made.error("nothing to write: give --pairs, --pronouns or --to_json")
     if args.pairs is None and (args.all or args.other_words is not None):

@@ -1,16 +1,18 @@
-"""What verbs write to the terminal: notes and progress on stderr, UTF-8 on stdout."""
+"""What verbs write: notes and progress on stderr, UTF-8 on stdout, figures as JSON."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.output.progress import progress
+from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
     from pronmetric.scoring.score import Counts
@@ -128,3 +130,10 @@ def open_stdout() -> None:
     """Write UTF-8 whatever the locale; bytes of file names that are not UTF-8 pass unchanged."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def write_json(path: str | None, content: Mapping[str, Any]) -> None:
+    """Write all figures, if requested."""
+    if path is not None:
+        with targets.AtomicFile(path) as file:
+            file.write(strict_json.dump(content, indent=1) + "\n")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pronmetric.cli import hydra_app
+from pronmetric.cli.hydra import hydra_parser, run_verb
 from pronmetric.output import targets
 from pronmetric.training.settings import Pretrain
 
@@ -20,12 +20,12 @@ resumes a stopped run from last.ckpt."""
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    return hydra_app.parser("pretrain", DESCRIPTION)
+    return hydra_parser("pretrain", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("pretrain", argv, _job, settings=Pretrain, description=DESCRIPTION)
+    return run_verb("pretrain", argv, _job, settings=Pretrain, description=DESCRIPTION)
 
 
 def _job(settings: Pretrain) -> None:

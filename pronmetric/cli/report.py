@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import tee
 
-from pronmetric.cli import load, output
+from pronmetric.cli import output
 from pronmetric.cli.report_flags import parse
 from pronmetric.cli.report_flags import parser as parser
+from pronmetric.cli.run import language_of_result, load_language, load_metric
 from pronmetric.errors import InputError
 from pronmetric.output import targets
 from pronmetric.report import plots, tables, views
@@ -48,7 +49,7 @@ def _content(args: argparse.Namespace, result: Result, note: output.Notes) -> Co
 
     for line in result.notes:
         note(line)
-    language, links = load.language_of_result(args, result.signature), None
+    language, links = language_of_result(args, result.signature), None
     if everything or "confusion" in args.show:
         from pronmetric.report.links import link_pronouns
 
@@ -59,7 +60,7 @@ def _content(args: argparse.Namespace, result: Result, note: output.Notes) -> Co
     listed = found[: args.limit]
     found_views: dict[int, tuple[ModelView, ...]] = {}
     with_model = everything and not args.no_model and views.outputs(result, listed)
-    if with_model and (own := load.language(args)) != language:
+    if with_model and (own := load_language(args)) != language:
         record(
             f"the result is in {language.code} and --model scores {own.code}: attention and alternative pronouns are "
             "not shown"
@@ -83,7 +84,7 @@ def _views(
     args: argparse.Namespace, result: Result, listed: Sequence[int], note: output.Notes, record: Note
 ) -> dict[int, tuple[ModelView, ...]]:
     """Attention and alternative pronouns of the listed segments."""
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
     record(views.describe_model(str(metric.signature()), result.signature))
     texts = views.texts(result, listed)
     if not metric.probability:

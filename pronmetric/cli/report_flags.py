@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import numbers, options, stray
-from pronmetric.cli.suffixes import format_of
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags
+from pronmetric.cli.parser import format_of, parse_flags, verb_parser, whole_from_one
 from pronmetric.report import plots, tables
 from pronmetric.scoring.alternatives import THRESHOLD
 
@@ -63,26 +62,26 @@ def parser() -> argparse.ArgumentParser:
         help="columns of one table (--show NAME), in this order: e.g. system score errors_per_100_pronouns; a wrong "
         "name lists all (default: all; latex: those that fit a page)",
     )
-    parser.add_argument("--limit", type=numbers.positive, metavar="N", help="show at most N segments (default: all)")
+    parser.add_argument("--limit", type=whole_from_one, metavar="N", help="show at most N segments (default: all)")
     parser.add_argument("--title", metavar="TEXT", help="title of the web page (default: the system names)")
     parser.add_argument(
         "--no-model", "--no_model", action="store_true", help="do not show attention and alternative pronouns"
     )
-    options.both(
+    flags.both(
         parser,
         "all-alternatives",
         action="store_true",
         help=f"show alternatives of every pronoun (default: of those with a probability below {THRESHOLD:g}); slow",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
-    options.add_model(parser, seed=False)
+    flags.add_model(parser, seed=False)
     return parser
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
     made = parser()
-    args = stray.parse(made, argv, cure="give one result file, and the output file with -o FILE")
+    args = parse_flags(made, argv, cure="give one result file, and the output file with -o FILE")
     args.format = format_of(made, args.output, args.format, SUFFIXES, default="html")
     if args.output is None and args.format in ("html", "png", "svg"):
         made.error(f"-o FILE is needed with --format {args.format}; tables (--format md, latex, tsv) go to stdout")

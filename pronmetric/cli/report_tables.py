@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.suffixes import format_of
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import format_of, verb_parser
 from pronmetric.output import targets
 from pronmetric.report import page, paper, tables
 

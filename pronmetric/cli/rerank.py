@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from pronmetric.cli import context_flag, load, output
+from pronmetric.cli import output
 from pronmetric.cli.rerank_flags import parse
 from pronmetric.cli.rerank_flags import parser as parser
+from pronmetric.cli.run import choose_context, context_scope, load_config, load_metric, note_boundaries, previous_lines
 from pronmetric.output import targets
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
@@ -67,8 +68,8 @@ def _rerank(
     candidates: Candidates, given: Given, weighting: Weighting, args: argparse.Namespace, note: output.Notes
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
-    config = load.config(args)
-    kind = context_flag.choose(args, config, COMMON if args.references else RESPECTIVE, note)
+    config = load_config(args)
+    kind = choose_context(args, config, COMMON if args.references else RESPECTIVE, note)
     size = config["context_size"]
     reference = None if args.references is None else line_parallel(args.references, len(candidates))
     docs = None
@@ -80,11 +81,11 @@ def _rerank(
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
     sources = None if args.sources is None else _sources(line_parallel(args.sources, len(candidates)), docs)
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
 
-    said = _CONTEXTS[kind].format(context_flag.previous_lines(size))
-    note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_flag.where(docs is not None)}"))
-    context_flag.note_boundaries(kind, docs is not None, note)
+    said = _CONTEXTS[kind].format(previous_lines(size))
+    note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
+    note_boundaries(kind, docs is not None, note)
     counts = Counts()
     with output.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
         stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)

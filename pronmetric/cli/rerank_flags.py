@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import context_flag, flag_checks, numbers, options, stray
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags
+from pronmetric.cli.parser import number_from_zero, number_up_to_one, parse_flags, verb_parser, whole_from_one
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 
 DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
@@ -31,7 +31,7 @@ context of each candidate:
   respective  the previously chosen lines; the default without a reference
   common      the previous sentences of the reference; the default with -r
   none        no context
-{context_flag.SIZE_HELP}
+{flags.CONTEXT_SIZE_HELP}
 
 --mbr uses no model. The pronoun score of a candidate is its mean agreement with the other candidates (minimum Bayes
 risk, all equally likely): the F1 of their pronoun forms, 1 if neither has a pronoun. It follows the majority of the
@@ -51,39 +51,39 @@ def parser() -> argparse.ArgumentParser:
     texts.add_argument("--nbest", metavar="FILE", help="one file with the candidates of all lines")
     texts.add_argument(
         "--size",
-        type=numbers.positive,
+        type=whole_from_one,
         metavar="N",
         help="candidates of each line in --nbest",
     )
     texts.add_argument("-r", "--references", metavar="FILE", help="reference translation, used as context")
     texts.add_argument("-s", "--sources", metavar="FILE", help="source; counts with --source-lang")
-    options.add_source_lang(texts)
+    flags.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="one document id on each line; context never crosses documents")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
     score = made.add_argument_group("score")
     score.add_argument("--mbr", action="store_true", help="agreement with the other candidates, without a model")
     score.add_argument("--scores", nargs="+", metavar="FILE", help="another score of each candidate")
-    score.add_argument("--weight", type=numbers.share, metavar="W", help="weight of the pronoun score, from 0 to 1")
+    score.add_argument("--weight", type=number_up_to_one, metavar="W", help="weight of the pronoun score, from 0 to 1")
     score.add_argument(
         "--margin",
-        type=numbers.from_zero,
+        type=number_from_zero,
         default=0.0,
         metavar="X",
         help="choose another candidate only if it is better than the first by more than X (default: 0)",
     )
-    options.add_model(made, seed=False)
+    flags.add_model(made, seed=False)
     output = made.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write the chosen lines to FILE (default: stdout)")
-    options.both(output, "to-json", metavar="FILE", help="write all candidates with their scores")
-    options.add_notes(output)
+    flags.both(output, "to-json", metavar="FILE", help="write all candidates with their scores")
+    flags.add_notes(output)
     return made
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
     made = parser()
-    args = stray.parse(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
-    flag_checks.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
+    args = parse_flags(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
+    flags.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
     if args.size is not None and args.nbest is None:
         made.error("--size goes with --nbest")
     if (args.scores is None) != (args.weight is None):
@@ -99,7 +99,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     }
     if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
         made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
-    flag_checks.check_source_lang(made, args)
+    flags.check_source_lang(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common needs a reference: give -r")
     return args

@@ -7,9 +7,19 @@ from collections.abc import Sequence
 from functools import partial
 
 from pronmetric.cli import also as also_flag
-from pronmetric.cli import by, context_flag, flag_checks, load, options, output, score_records
-from pronmetric.cli import corpus as corpora
+from pronmetric.cli import flags, output, score_records
+from pronmetric.cli.run import (
+    add_references,
+    announce_context,
+    choose_context,
+    load_config,
+    load_language,
+    load_metric,
+    read_corpus,
+    stream_scores,
+)
 from pronmetric.cli.score_text import format_score, note_system
+from pronmetric.lab.baselines import tables as baseline_tables
 from pronmetric.output.display import visible
 from pronmetric.results import comparisons, scores
 from pronmetric.results.write import FORMAT, Writer, counts_entry
@@ -32,7 +42,7 @@ EPILOG = f"""context:
   respective  the previous sentences of the output itself; the default without a reference
   none        no context
   given       the context of each record; the default with --jsonl
-{context_flag.SIZE_HELP}
+{flags.CONTEXT_SIZE_HELP}
 Without --docids, all lines of a file belong to one document.
 Segments are numbered from 0, as in COMET. Error messages number lines from 1: segment 0 is line 1.
 
@@ -57,7 +67,7 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    made = options.parser("score", DESCRIPTION, EPILOG, jsonl=True)
+    made = flags.scoring_parser("score", DESCRIPTION, EPILOG, jsonl=True)
     also_flag.add(made)
     return made
 
@@ -66,10 +76,10 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    flag_checks.check_flags(made, args)
+    flags.check_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
-    flag_checks.check_targets(args)
+    flags.check_targets(args)
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     (_score_corpus if args.jsonl is None else score_records.run)(args, note)
@@ -77,26 +87,26 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
-    corpus = corpora.read(args, note)
-    config = load.config(args)
-    also_flag.check_language(args.also or (), load.language(args))
-    kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
-    context_flag.announce(kind, corpus, args, note, size=config["context_size"])
+    corpus = read_corpus(args, note)
+    config = load_config(args)
+    also_flag.check_language(args.also or (), load_language(args))
+    kind = choose_context(args, config, COMMON if corpus.references else RESPECTIVE, note)
+    announce_context(kind, corpus, args, note, size=config["context_size"])
     also = None if args.also is None else also_flag.scorer(args, corpus)
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
 
     references, counts = corpus.averaged_references(kind), Counts()
     tallies = [SystemTally(name, references) for name in corpus.systems]
     signature = metric.signature(context=kind, context_size=metric.context_size)
-    signature = context_flag.add_references(signature, kind, corpus, args)
+    signature = add_references(signature, kind, corpus, args)
     columns = scores.columns(references, args.also or ())
-    decision = comparisons.decision_entry(by.choose_default(args, config), TIE_THRESHOLD)
+    decision = comparisons.decision_entry(flags.default_decision(args, config), TIE_THRESHOLD)
     say = output.Lines(args.to_json, args.to_tsv)
     with (
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as writer,
         output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
     ):
-        stream = partial(load.stream, metric, args=args, counts=counts, advance=bar.update)
+        stream = partial(stream_scores, metric, args=args, counts=counts, advance=bar.update)
         rows = score_rows(corpus, kind, size=metric.context_size, stream=stream)
         if metric.source is None:
             rows = count_by_reference(rows, metric.language)
@@ -127,7 +137,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
     if also is not None:
-        say(f"\n{also_flag.system_table(also, [result.score for result in results])}")
+        say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")

@@ -7,7 +7,16 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from pronmetric.cli import context_flag, load, output, score_text, target_language
+from pronmetric.cli import output, score_text
+from pronmetric.cli.run import (
+    CHECKED_LINES,
+    check_texts,
+    choose_context,
+    load_config,
+    load_language,
+    load_metric,
+    stream_scores,
+)
 from pronmetric.output.display import visible
 from pronmetric.results import scores
 from pronmetric.results.write import Writer, counts_entry, segment_entry, system
@@ -21,14 +30,14 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     """Score the records of --jsonl, and print one JSON object for each."""
     name = args.jsonl
     records, total = record_files.read(name, with_source=args.source_lang is not None)
-    ahead = target_language.LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
+    ahead = CHECKED_LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
     first = list(islice(records, ahead))
     texts_read = {name: [record.text.text for record in first]}
-    target_language.check(texts_read, load.language(args), note, strict=args.strict)
+    check_texts(texts_read, load_language(args), note, strict=args.strict)
     records = chain(first, records)
-    kind = context_flag.choose(args, load.config(args), GIVEN, note)
+    kind = choose_context(args, load_config(args), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
 
     counts, tally, waiting = Counts(), Tally(), deque[record_files.Record]()
     signature = metric.signature(context=kind)
@@ -43,7 +52,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
         Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=scores.RECORD_COLUMNS) as writer,
         output.bar(args, total=total, unit="records") as bar,
     ):
-        for segment in load.stream(metric, texts(), args, counts=counts, advance=bar.update):
+        for segment in stream_scores(metric, texts(), args, counts=counts, advance=bar.update):
             record = waiting.popleft()
             tally.add(segment, record.doc)
             if not args.only_system:

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pronmetric.cli import context_flag, flag_checks, load, output
-from pronmetric.cli import corpus as corpora
+from pronmetric.cli import flags, output
+from pronmetric.cli.run import choose_context, load_config, load_metric, note_boundaries, read_corpus
 from pronmetric.cli.suggest_flags import parse
 from pronmetric.cli.suggest_flags import parser as parser
 from pronmetric.results import write
@@ -23,23 +23,23 @@ from pronmetric.text.corpus import Corpus
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parse(argv)
-    flag_checks.check_targets(args)
+    flags.check_targets(args)
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     output.open_stdout()
     if args.jsonl is not None:
         records, total = records_file.read(args.jsonl, with_source=args.source_lang is not None)
-        kind = context_flag.choose(args, load.config(args), GIVEN, note)
+        kind = choose_context(args, load_config(args), GIVEN, note)
         size = None
         said = "none" if kind == NONE else "that of each record"
     else:
-        corpus = corpora.read(args, note)
-        config = load.config(args)
+        corpus = read_corpus(args, note)
+        config = load_config(args)
         size = config["context_size"]
-        kind = context_flag.choose(args, config, COMMON if corpus.references else RESPECTIVE, note)
+        kind = choose_context(args, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = _lines(corpus, kind, size), corpus.segments
-        context_flag.note_boundaries(kind, corpus.documents, note)
+        note_boundaries(kind, corpus.documents, note)
         said = kind
-    metric = load.metric(args, note)
+    metric = load_metric(args, note)
 
     counts, ids, found = Counts(), deque[tuple[Any, str]](), Tally()
 
@@ -50,8 +50,9 @@ def main(argv: Sequence[str]) -> int:
 
     threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
     with output.bar(args, total=total, label="suggest") as bar:
-        flags = {"batch_size": args.batch_size, "counts": counts, "advance": bar.update}
-        each = metric.alternatives(texts(), below=threshold, **flags)
+        each = metric.alternatives(
+            texts(), below=threshold, batch_size=args.batch_size, counts=counts, advance=bar.update
+        )
         note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from pronmetric.cli import context_flag, flag_checks, numbers, options, stray, target_language
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags
+from pronmetric.cli.parser import number_up_to_one, parse_flags, verb_parser, whole_from_one
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
@@ -41,7 +41,7 @@ context of -t:
   none        no context
   given       the context of each record; the default with --jsonl
 """
-    + context_flag.SIZE_HELP
+    + flags.CONTEXT_SIZE_HELP
     + """
 
 examples:
@@ -59,40 +59,40 @@ def parser() -> argparse.ArgumentParser:
     texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
     texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
     texts.add_argument("-s", "--sources", metavar="FILE", help="with -t: source; counts with --source-lang")
-    options.add_source_lang(texts)
+    flags.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
     listed = made.add_argument_group("selection")
     listed.add_argument(
         "--threshold",
-        type=numbers.share,
+        type=number_up_to_one,
         metavar="X",
         help=f"list pronouns with a probability below X (default: {THRESHOLD:g})",
     )
     listed.add_argument("--all", action="store_true", help="list all pronouns")
     listed.add_argument(
         "--top",
-        type=numbers.positive,
+        type=whole_from_one,
         default=TOP,
         metavar="N",
         help="better forms of each pronoun (default: %(default)s)",
     )
-    options.add_model(made, seed=False)
-    options.add_notes(made)
-    target_language.add_strict(made)
+    flags.add_model(made, seed=False)
+    flags.add_notes(made)
+    flags.add_strict(made)
     return made
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed flags; flags that cannot be combined are a usage error (exit code 2)."""
     made = parser()
-    args = stray.parse(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
-    flag_checks.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
+    args = parse_flags(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
+    flags.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
     of_lines = (args.references, args.docids, args.sources)
     if args.jsonl is not None and any(value is not None for value in of_lines):
         made.error("-r, -s and --docids go with -t, not with --jsonl")
-    flag_checks.check_source_lang(made, args)
-    flag_checks.check_given(made, args)
+    flags.check_source_lang(made, args)
+    flags.check_given(made, args)
     if args.context == COMMON and args.references is None:
         made.error("--context common needs a reference: give -r")
     if args.all and args.threshold is not None:

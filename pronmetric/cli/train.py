@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pronmetric.cli import hydra_app
-from pronmetric.cli.development_figures import development_table
+from pronmetric.cli.hydra import given_overrides, hydra_parser, named_below, run_verb
 from pronmetric.data import arrow
 from pronmetric.errors import PronmetricError
 from pronmetric.output import targets
+from pronmetric.training.development_table import development_table
 from pronmetric.training.settings import Table, Train
 
 DESCRIPTION = """Train the metric on the output of `pronmetric prepare` (data.dir=DIR).
@@ -26,12 +26,12 @@ table4/size belong to this sweep."""
 
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
-    return hydra_app.parser("train", DESCRIPTION)
+    return hydra_parser("train", DESCRIPTION)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    return hydra_app.run("train", argv, _job, settings=Train, description=DESCRIPTION, before=_before)
+    return run_verb("train", argv, _job, settings=Train, description=DESCRIPTION, before=_before)
 
 
 def _before(settings: Train, jobs: Sequence[Mapping[str, str]]) -> None:
@@ -80,8 +80,8 @@ def _job(settings: Train) -> None:
     from pronmetric.training.datamodule import COREFERENCE
     from pronmetric.training.run import train
 
-    overrides = hydra_app.given()
-    named = hydra_app.named_below("objective.source_share")
+    overrides = given_overrides()
+    named = named_below("objective.source_share")
     asked = any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides)
     if asked and settings.objective.kind == "detection" and settings.objective.antecedent:
         named |= {COREFERENCE}

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli.parser import verb_parser
 from pronmetric.output import targets
 
 DESCRIPTION = """Learn a source table: how the words of a source language support or contradict English pronouns.

@@ -5,28 +5,35 @@ from collections.abc import Callable
 
 import pytest
 
-from pronmetric.cli import numbers
+from pronmetric.cli.parser import (
+    any_number,
+    number_above_zero,
+    number_from_zero,
+    number_up_to_one,
+    whole_from_one,
+    whole_from_zero,
+)
 
 Type = Callable[[str], float]
 
 FITTING = [
-    (numbers.count, "0", 0),
-    (numbers.count, "12", 12),
-    (numbers.positive, "1", 1),
-    (numbers.finite, "-2.5", -2.5),
-    (numbers.from_zero, "0", 0.0),
-    (numbers.from_zero, "1e-3", 0.001),
-    (numbers.above_zero, "0.5", 0.5),
-    (numbers.share, "0", 0.0),
-    (numbers.share, "1", 1.0),
+    (whole_from_zero, "0", 0),
+    (whole_from_zero, "12", 12),
+    (whole_from_one, "1", 1),
+    (any_number, "-2.5", -2.5),
+    (number_from_zero, "0", 0.0),
+    (number_from_zero, "1e-3", 0.001),
+    (number_above_zero, "0.5", 0.5),
+    (number_up_to_one, "0", 0.0),
+    (number_up_to_one, "1", 1.0),
 ]
 OTHERS = [
-    (numbers.count, ("-1", "1.5", "", "x", "²", "٣"), "a whole number from 0"),
-    (numbers.positive, ("0",), "a whole number from 1"),
-    (numbers.finite, ("nan", "inf", "-inf", "x", ""), "a number"),
-    (numbers.from_zero, ("-0.1", "nan", "inf", "x"), "a number from 0"),
-    (numbers.above_zero, ("0", "-1", "nan", "inf", "x"), "a number above 0"),
-    (numbers.share, ("-0.1", "1.1", "nan", "x"), "a number from 0 to 1"),
+    (whole_from_zero, ("-1", "1.5", "", "x", "²", "٣"), "a whole number from 0"),
+    (whole_from_one, ("0",), "a whole number from 1"),
+    (any_number, ("nan", "inf", "-inf", "x", ""), "a number"),
+    (number_from_zero, ("-0.1", "nan", "inf", "x"), "a number from 0"),
+    (number_above_zero, ("0", "-1", "nan", "inf", "x"), "a number above 0"),
+    (number_up_to_one, ("-0.1", "1.1", "nan", "x"), "a number from 0 to 1"),
 ]
 
 
@@ -45,4 +52,4 @@ def test_what_does_not_is_refused_by_name(kind: Type, text: str, expected: str) 
 
 def test_other_values_of_a_flag_are_named() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected auto or a number from 0, got 'much'"):
-        numbers.from_zero("much", other="auto or ")
+        number_from_zero("much", other="auto or ")

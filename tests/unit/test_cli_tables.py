@@ -6,7 +6,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from pronmetric.cli.tables import table
+from pronmetric.report.text import table
 
 LONG = "a system with a very long name " * 20
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pronmetric.cli.development_figures import development_table
 from pronmetric.cli.train import _shipped
+from pronmetric.training.development_table import development_table
 
 
 def test_the_figures_stand_beside_those_of_the_shipped_checkpoint() -> None:

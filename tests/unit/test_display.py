@@ -6,9 +6,9 @@ import pytest
 
 from pronmetric.cli import main as cli
 from pronmetric.cli.output import Notes
-from pronmetric.cli.tables import table
 from pronmetric.errors import InputError
 from pronmetric.output.display import visible
+from pronmetric.report.text import table
 
 EVIL = "a\tb\nc\x1b[31m\u202e\x9b\x7f.txt"
 SHOWN = "a\\tb\\nc\\x1b[31m\\u202e\\x9b\\x7f.txt"

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import pytest
 from pydantic import Field
 
-from pronmetric.cli import hydra_app
+from pronmetric.cli.hydra import run_verb
 from pronmetric.errors import PronmetricError
 from pronmetric.settings import Record, Settings
 
@@ -57,7 +57,7 @@ def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "work").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path / "path"))
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setattr(hydra_app, "MODULE", "scratch_conf")
+    monkeypatch.setattr("pronmetric.cli.hydra.MODULE", "scratch_conf")
     monkeypatch.setattr(sys, "argv", ["pronmetric", "work", "as", "typed"])
     yield
     sys.modules.pop("scratch_conf", None)
@@ -83,7 +83,7 @@ class Job:
 
 def run(*argv: str) -> Job:
     job = Job()
-    assert hydra_app.run("work", argv, job, settings=Work, description="Work.") == 0
+    assert run_verb("work", argv, job, settings=Work, description="Work.") == 0
     return job
 
 
@@ -180,7 +180,7 @@ def test_a_fault_of_the_system_names_the_output() -> None:
 def test_a_wrong_override_is_one_line_with_the_cure(argv: list[str], said: str) -> None:
     job = Job()
     with pytest.raises(PronmetricError) as error:
-        hydra_app.run("work", argv, job, settings=Work, description="Work.")
+        run_verb("work", argv, job, settings=Work, description="Work.")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert not job.configs and list(Path.cwd().iterdir()) == []
@@ -209,10 +209,7 @@ def test_a_config_may_name_what_is_swept_and_the_folders(tmp_path: Path) -> None
 
     def start(*argv: str) -> Job:
         job = Job()
-        assert (
-            hydra_app.run("work", argv, job, settings=Work, description="W.", before=lambda *each: told.append(each))
-            == 0
-        )
+        assert run_verb("work", argv, job, settings=Work, description="W.", before=lambda *each: told.append(each)) == 0
         return job
 
     job = start("-m", "out=o", "encoder=swept", "optim.lr=2,3")

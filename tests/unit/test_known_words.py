@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pronmetric.cli import target_language
 from pronmetric.cli.output import Notes
+from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns.known_words import ENOUGH, KnownWords, doubt
 from pronmetric.pronouns.languages import ENGLISH, language
@@ -67,7 +67,7 @@ def test_a_note_or_an_error() -> None:
             notes.append(message)
 
     named = {"a.txt": ENGLISH_LINES, "b.txt": GERMAN}
-    target_language.check(named, ENGLISH, Kept(quiet=False), strict=False)
+    check_texts(named, ENGLISH, Kept(quiet=False), strict=False)
     assert len(notes) == 1 and notes[0].startswith("b.txt: do the texts look like en? ")
     with pytest.raises(PronmetricError, match=r"^b\.txt: do the texts .*give texts in en, or leave out --strict$"):
-        target_language.check(named, ENGLISH, Kept(quiet=False), strict=True)
+        check_texts(named, ENGLISH, Kept(quiet=False), strict=True)

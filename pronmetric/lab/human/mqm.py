@@ -308,6 +308,16 @@ def _unquoted(target: str) -> str:
     return target
 
 
+def counts(judgements: Sequence[Judgement], *, longest: int = LONGEST) -> dict[str, int]:
+    """The numbers of texts, raters, errors, and pronoun errors of at most `longest` words."""
+    return {
+        "texts": len({(one.system, one.doc, one.seg) for one in judgements}),
+        "raters": len({one.rater for one in judgements}),
+        "errors": sum(len(one.errors) for one in judgements),
+        "pronoun_errors": sum(len(one.pronoun_errors(longest=longest)) for one in judgements),
+    }
+
+
 def contexts(
     judgements: Iterable[Judgement], *, reference: str | None = REFERENCE
 ) -> dict[tuple[str, int], tuple[str, ...]]:

@@ -1,16 +1,32 @@
-"""The figures of a study as tables of text."""
+"""A study's sample and its figures as tables of text."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from pronmetric.cli import agreement_figures
-from pronmetric.cli.agreement_figures import five, percent
 from pronmetric.eval.agreement import Agreement
+from pronmetric.lab.human.agreement_tables import five, format_coefficients, percent
 from pronmetric.lab.study.findings import Annotator, Cell, Findings
+from pronmetric.lab.study.folder import Study
+from pronmetric.report.text import table
 
 
-def text(found: Findings) -> str:
+def format_sample(study: Study) -> str:
+    """The items of each source language, and the tasks of each annotator."""
+    items = Counter(item.language for item in study.items.values())
+    pairs = {code: {i.pronouns for i in study.items.values() if i.language == code} for code in items}
+    docs = {code: {i.doc for i in study.items.values() if i.language == code} for code in items}
+    drawn = [(code, items[code], len(pairs[code]), len(docs[code])) for code in sorted(items)]
+    tasks = [
+        (name, study.design.group_of(k) + 1, len(own), sum(task.repeated for task in own))
+        for k, (name, own) in enumerate(study.assignments.items())
+    ]
+    first = table(("source language", "items", "pronoun pairs", "documents"), drawn)
+    return f"study {study.id}\n{first}\n\n{table(('annotator', 'group', 'tasks', 'repeated'), tasks)}"
+
+
+def format_findings(found: Findings) -> str:
     """All figures."""
     tasks = sum(one.tasks for one in found.annotators.values())
     answered = sum(one.answered for one in found.annotators.values())
@@ -20,7 +36,7 @@ def text(found: Findings) -> str:
     )
     between = "no item has two answers"
     if found.agreement is not None:
-        between = agreement_figures.figures(found.agreement, "gwet", found.by_document)
+        between = format_coefficients(found.agreement, "gwet", found.by_document)
     won = ", ".join(f"{name or 'no answer'} {found.won[name]}" for name in (*found.categories, "") if name in found.won)
     parts = [
         head,
@@ -35,7 +51,7 @@ def text(found: Findings) -> str:
 
 def _cells(name: str, rows: Sequence[tuple[str, Cell]], found: Findings) -> str:
     header = (name, "items", *found.categories, "prefer reference", "95 % interval", "AC1", "95 % interval")
-    return agreement_figures.table(
+    return table(
         header,
         [
             (label, cell.items, *(cell.counts.get(n, 0) for n in found.categories), *_preference(cell), *_ac1(cell.ac1))
@@ -66,7 +82,7 @@ def _annotators(found: Findings) -> str:
         *("annotator", "tasks", "answered", "prefer reference", "first version"),
         *("repeated", "same answer", "AC1", "95 % interval", "seconds"),
     )
-    return agreement_figures.table(header, [(name, *_annotator(one)) for name, one in found.annotators.items()])
+    return table(header, [(name, *_annotator(one)) for name, one in found.annotators.items()])
 
 
 def _annotator(one: Annotator) -> tuple[object, ...]:

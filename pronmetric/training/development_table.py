@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pronmetric.cli.tables import table
 from pronmetric.eval.decision import PREFERENCE
+from pronmetric.report.text import table
 
 SETS = {
     "noisy": "a reference is better than itself with a wrong pronoun",

@@ -1,11 +1,10 @@
-"""The JSON file that `pronmetric evaluate --to_json` writes for pairs of texts."""
+"""The figures of metrics on pairs of texts, and the scores of each pair, as a JSON file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pronmetric.cli.tables import plain
 from pronmetric.lab.human.judged_pairs import PairScores
 from pronmetric.lab.human.pair_accuracy import human_answer
 from pronmetric.lab.human.pair_evaluation import Results, Settings
@@ -15,6 +14,7 @@ from pronmetric.output import targets
 from pronmetric.results.write import counts_entry
 from pronmetric.scoring.score import Counts
 from pronmetric.text import strict_json
+from pronmetric.text.strict_json import plain
 
 ONLY = "pairs"
 """The name of the single part of a file."""

@@ -1,28 +1,15 @@
-"""Formats of figures: tables of text, shares in percent with their intervals, dataclasses for JSON."""
+"""Figures as text: tables, and shares in percent with their intervals."""
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from pronmetric.eval.accuracy import Accuracy, Estimate
 from pronmetric.output.display import visible
 
 _UNLIMITED = 1_000_000  # characters a line
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses, tuples and mappings as values for JSON."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value
 
 
 def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:

@@ -1,16 +1,16 @@
-"""The tables that `pronmetric evaluate` prints for pairs of texts."""
+"""The accuracy of metrics on pairs of texts, as tables of text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pronmetric.cli import also
-from pronmetric.cli.tables import percent, table
 from pronmetric.eval.accuracy import Accuracy
+from pronmetric.lab.baselines.tables import OURS
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.pair_accuracy import DOC, PAIR, Figures, MetricComparison
 from pronmetric.lab.human.pair_evaluation import Results, Settings
 from pronmetric.lab.human.simple_baselines import BaselineComparison
+from pronmetric.report.text import percent, table
 
 UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
@@ -32,9 +32,9 @@ def format_results(
         sections.append(format_comparison(results.against, scored_by or "model", against or ""))
     if settings.baselines is not None:
         left_out = settings.baselines.count_left_out(pairs)
-        sections.append(also.pair_table(results.baselines, metric=scored_by or also.OURS, left_out=left_out))
+        sections.append(format_reference_based(results.baselines, metric=scored_by or OURS, left_out=left_out))
     if results.language_model:
-        compared = also.comparison_table(results.language_model, metric=scored_by or also.OURS)
+        compared = _difference_table(results.language_model, metric=scored_by or OURS)
         sections.append(f"{LANGUAGE_MODEL}\n{compared}")
     if results.simple:
         sections.append(format_baselines(results.simple))
@@ -133,3 +133,24 @@ def format_baselines(comparisons: Mapping[str, BaselineComparison]) -> str:
     ]
     header = ["simple baseline", "pairs", "decided", "its accuracy", "metric's accuracy", "metric - baseline"]
     return table(header, rows)
+
+
+def format_reference_based(
+    comparisons: Mapping[str, MetricComparison], *, metric: str, left_out: Mapping[str, int]
+) -> str:
+    """The accuracy of each baseline on the same pairs, and the difference between the metric and it."""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    title = "pairs with an independent reference" + (f"; left out: {reasons}" if reasons else "")
+    return f"{title}\n{_difference_table(comparisons, metric=metric)}" if comparisons else f"{title}; no pairs are left"
+
+
+def _difference_table(comparisons: Mapping[str, MetricComparison], *, metric: str) -> str:
+    """The accuracy of the metric and of each other score on the same pairs, and the differences."""
+    own = next(iter(comparisons.values())).first
+    rows: list[list[object]] = [[metric, *_cells(own), "-"]]
+    rows += [[name, *_cells(c.second), percent(c.difference, signed=True)] for name, c in comparisons.items()]
+    return table(["", "pairs", "accuracy", "equal", "null", "metric - baseline"], rows)
+
+
+def _cells(found: Accuracy) -> list[object]:
+    return [found.pairs, percent(found), found.equal, found.null]

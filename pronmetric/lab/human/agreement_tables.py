@@ -1,38 +1,33 @@
-"""Agreement as tables of text."""
+"""The agreement of raters, and of a metric with them, as tables of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pronmetric.cli import tables
 from pronmetric.eval.agreement import Agreement
 from pronmetric.eval.kappa import Coefficient
 from pronmetric.eval.ratings import Agreements, Variant
 from pronmetric.lab.human.rater_agreement import PairAgreement, Part
 from pronmetric.lab.human.votes import TieFigures
+from pronmetric.report.text import table
 
 _HEADER = ("", "estimate", "se", "95 % interval", "by document", "observed", "chance", "items")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns as wide as their content, without trailing blanks."""
-    return "\n".join(line.rstrip() for line in tables.table(header, rows).split("\n"))
-
-
-def tie_text(name: str, found: TieFigures, variant: Variant) -> list[str]:
+def _tie_lines(name: str, found: TieFigures, variant: Variant) -> list[str]:
     """With ties and without, as lines of text."""
     parts = (
         (f"{name}, ties as a category", found.with_ties, found.interval),
         (f"{name}, without ties", found.without_ties, found.interval_without_ties),
     )
-    return [
-        line
-        for head, agreed, interval in parts
-        for line in ("", head, "nothing was answered twice" if agreed is None else figures(agreed, variant, interval))
-    ]
+    lines = []
+    for head, agreed, interval in parts:
+        text = "nothing was answered twice" if agreed is None else format_coefficients(agreed, variant, interval)
+        lines += ["", head, text]
+    return lines
 
 
-def figures(found: Agreements, variant: Variant, by_document: tuple[float, float] | None = None) -> str:
+def format_coefficients(found: Agreements, variant: Variant, by_document: tuple[float, float] | None = None) -> str:
     """The coefficients as a table; columns that would be empty are left out."""
     ac1 = found.ac1
     label = "Gwet's AC1" if variant == "gwet" else "AC1, published variant"
@@ -78,18 +73,18 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def pairs_text(found: PairAgreement, variant: Variant, *, tie: float) -> str:
+def format_pairs(found: PairAgreement, variant: Variant, *, tie: float) -> str:
     """All figures of judged pairs; `tie` is the tie threshold of the metric."""
     text = [
         f"{found.pairs} pairs, {len(found.raters)} raters" + (f": {', '.join(found.raters)}" if found.raters else "")
     ]
     if found.between is not None:
-        text += tie_text("between the raters", found.between, variant)
+        text += _tie_lines("between the raters", found.between, variant)
     if found.metric is not None:
         unscored = f", {found.unscored} pairs without a score" if found.unscored else ""
         text += ["", f"the metric, ties within {tie:g}{unscored}"]
         for rater, one in found.metric.items():
-            text += tie_text(f"the metric against {rater}", one, variant)
+            text += _tie_lines(f"the metric against {rater}", one, variant)
     head = (f"preferring {found.preferred}", "pairs", "with ties", "without ties", "ties", "AC1", "AC1 without ties")
     rows = [row for name, part in found.parts.items() for row in _preference_rows(name, part)]
     return "\n".join([*text, "", table(head, rows)])
