@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         made,
         "language-model",
         required=True,
-        metavar="FOLDER",
+        metavar="DIR",
         help="a causal language model of Hugging Face, or a folder with one GGUF file (extra lm)",
     )
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write")

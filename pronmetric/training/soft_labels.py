@@ -190,13 +190,14 @@ def read(folder: str | Path, *, passages: Any) -> Any:
 
 
 def about(folder: str | Path) -> dict[str, Any]:
-    """What a checkpoint records of the soft labels: the language model and the number of slots.
+    """What a checkpoint records of its soft labels: the language model, the number of slots, the seed.
 
     Raises:
         InputError: it is no folder of soft labels.
     """
     manifest = _manifest(folder)
-    return {"model": manifest["config"]["model"], "slots": manifest["splits"][arrow.SOFT_SPLIT]["rows"]}
+    config, rows = manifest["config"], manifest["splits"][arrow.SOFT_SPLIT]["rows"]
+    return {"model": config["model"], "slots": rows, "seed": config["seed"]}
 
 
 def fingerprint(passages: Any) -> str:
