@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from pronmetric.checkpoint import locate
 from pronmetric.cli import numbers, options, output
 from pronmetric.cli.verb_parser import verb_parser
 from pronmetric.data import arrow
@@ -61,13 +62,13 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     args = parser().parse_args(argv)
     targets.check([], read=[args.data, args.language_model], folders=[args.output])
+    locate.refuse_taken(Path(args.output))
     arrow.read_manifest(args.data)
 
     from pronmetric.lab.seq2seq.language_model import LanguageModel
     from pronmetric.training import soft_labels
     from pronmetric.training.form_probability import FormReader, default_precision
 
-    soft_labels.refuse_taken(Path(args.output))
     precision = args.precision or default_precision(args.gpus)
     model = LanguageModel(args.language_model, precision=precision, gpus=args.gpus).model
     reader = FormReader(model.model, model.tokenizer, positions=model.positions, folder=args.language_model)

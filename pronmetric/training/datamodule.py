@@ -624,14 +624,15 @@ class PronounData(pl.LightningDataModule):
         objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
         soft = _where(self._pairs, lambda kind: kind == SOFT, "kind")
         soft_share = objective.soft.share if objective.kind == "detection" and soft.any() else 0.0
+        fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
         tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
         share, ties = objective.system_share, objective.fidelity.ties
         kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
-            *_shares(kinds, 1 - objective.fidelity.share - soft_share),
-            *_shares([(tie, ties), (~natural & ~tie & ~soft, 1 - ties)], objective.fidelity.share),
+            *_shares(kinds, 1 - fidelity_share - soft_share),
+            *_shares([(tie, ties), (~natural & ~tie & ~soft, 1 - ties)], fidelity_share),
             *_shares([(soft, 1.0)], soft_share),
         ]
         weights = np.zeros(len(pieces))

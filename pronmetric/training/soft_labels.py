@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pronmetric
+from pronmetric.checkpoint import locate
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import replace
@@ -120,7 +121,7 @@ def label(
 
     Args:
         folder: the prepared data.
-        out: the folder to write, which must not exist.
+        out: the folder to write, absent or empty.
         reader: the language model, whose name and weights the manifest records.
         precision: in which it computes, for the manifest.
         slots: number of slots; fewer if the passages have no more.
@@ -128,10 +129,10 @@ def label(
         advance: called with the number of slots finished since the last call.
 
     Raises:
-        InputError: `out` is there already, or OUT.partial is that of another run; the folder has no passages.
+        InputError: `out` exists, or OUT.partial is that of another run; the folder has no passages.
     """
     out, told = Path(out), advance or (lambda _: None)
-    refuse_taken(out)
+    locate.refuse_taken(out)
     plan = Plan.of(folder, seed=seed)
     settings = {
         "version": pronmetric.__version__,
@@ -161,16 +162,6 @@ def label(
     if left == slots:
         raise InputError("no passage to train on has a slot that two forms fit", file=folder)
     return _finish(out, partial, settings, paths, slots=slots - left)
-
-
-def refuse_taken(out: Path) -> None:
-    """Refuse to write over a folder or a file.
-
-    Raises:
-        InputError: there is one.
-    """
-    if out.is_symlink() or out.exists():
-        raise InputError("is there already: give another folder to write, or delete it", file=out)
 
 
 def read(folder: str | Path, *, passages: Any) -> Any:

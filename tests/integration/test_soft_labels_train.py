@@ -63,7 +63,7 @@ def test_more_slots_than_there_are(given: list[str], tmp_path: Path, capsys: pyt
     rows = len(arrow.read_pairs(out, arrow.SOFT_SPLIT))
     assert f"the passages have no more slots: {rows} of 50000" in said and f"data.soft={out}" in said
     assert main([*given, "-o", str(out)]) == 1
-    assert "is there already: give another folder" in capsys.readouterr().err
+    assert "already exists; give another folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (Terminated(15), 143)])

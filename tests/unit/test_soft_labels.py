@@ -175,7 +175,7 @@ def test_a_stopped_run_may_end_with_fewer_slots(
     again = Reader(model)
     assert run(prepared, tmp_path / "out", again, slots=20)["splits"]["soft_train"]["rows"] == 20
     assert again.slots == [] and len(rows(tmp_path / "out")) == 20
-    with pytest.raises(InputError, match="out: is there already: give another folder to write, or delete it"):
+    with pytest.raises(InputError, match="out: already exists; give another folder"):
         run(prepared, tmp_path / "out", Reader(model))
 
 

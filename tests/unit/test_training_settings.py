@@ -36,6 +36,7 @@ NEEDS = {
     "experiment=antecedents": ["init=c"],
     "experiment=distil": ["teacher=t"],
     "experiment=preference": ["init=c"],
+    "experiment=soft": ["data.soft=s"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
     "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
