@@ -116,10 +116,11 @@ def test_a_few_slots_are_learned(
         item
         for number, row in enumerate(rows)
         for item in soft_pairs.pair(
-            row, np.random.default_rng(number), context="none", plain=0.0, temperature=8.0, language=ENGLISH
+            row, np.random.default_rng(number), context="none", plain=0.0, temperature=2.0, language=ENGLISH
         )
     ]
     batch = Labeller(loaded.collator).batch(items, pairs=True, name="train")
+    assert batch.soft is not None and batch.odds is not None
     torch.manual_seed(0)
     pair_head = PairHead(loaded.model.encoder.width, heads=4, dropout=0.0)
     scorer = PronounScorer(loaded.model.encoder, loaded.model.head, word_state="mean", pair_head=pair_head).eval()
@@ -133,6 +134,19 @@ def test_a_few_slots_are_learned(
         length=Length(200, 200.0),
         seed=1,
     )
+    known = ~batch.soft.isnan()
+
+    @torch.no_grad()
+    def errors() -> list[float]:
+        """The mean distance of each head from the labels."""
+        out = scorer(batch.batch)
+        assert out.preferences is not None
+        y = pair_head.segment(out.preferences, batch.batch.pronoun_mask)
+        given = (y[batch.better] - y[batch.worse]).sigmoid()
+        both = (out.scores.sigmoid()[known] - batch.soft[known], given - batch.odds)
+        return [each.abs().mean().item() for each in both]
+
+    assert min(errors()) > 0.2
     optimizer = torch.optim.AdamW(module.parameters(), lr=3e-3)
     for _ in range(200):
         parts = module.losses(scorer(batch.batch), batch)
@@ -140,12 +154,4 @@ def test_a_few_slots_are_learned(
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert batch.soft is not None and batch.odds is not None
-    with torch.no_grad():
-        out = scorer(batch.batch)
-        assert out.preferences is not None
-        y = pair_head.segment(out.preferences, batch.batch.pronoun_mask)
-    known = ~batch.soft.isnan()
-    assert (out.scores.sigmoid()[known] - batch.soft[known]).abs().mean() < 0.1
-    assert ((y[batch.better] - y[batch.worse]).sigmoid() - batch.odds).abs().mean() < 0.1
-    assert batch.odds.max() - batch.odds.min() > 0.3
+    assert max(errors()) < 0.1
