@@ -253,15 +253,18 @@ def tiny_causal(
     made: dict[str, Path] = {}
     tokenizer = copy.deepcopy(tiny_tokenizer)
     tokenizer.bos_token = tokenizer.cls_token
-    shared = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    shared: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     shared |= {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": None}
-    wide = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+    wide: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    }
     wide |= {"intermediate_size": 64, "max_position_embeddings": 128}
     kinds: dict[str, Callable[[], Any]] = {
         "llama": lambda: t.LlamaForCausalLM(t.LlamaConfig(**wide, **shared)),
-        "gpt2": lambda: t.GPT2LMHeadModel(
-            t.GPT2Config(n_positions=128, n_embd=32, n_layer=2, n_head=4, **shared)  # type: ignore[arg-type]
-        ),
+        "gpt2": lambda: t.GPT2LMHeadModel(t.GPT2Config(n_positions=128, n_embd=32, n_layer=2, n_head=4, **shared)),
     }
 
     def make(kind: str = "llama") -> Path:

@@ -32,7 +32,7 @@ from pronmetric.text.sentences import cut_text, starts
 from pronmetric.training.form_probability import FormReader
 from pronmetric.training.prepared import Prepared
 
-RIGHT_WORDS = 40
+RIGHT_WORDS = 25
 PASSAGES = "passages_train"
 PARTIAL = ".partial"
 _PART = 64  # passages whose slots are written together
