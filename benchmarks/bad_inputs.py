@@ -70,6 +70,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("data.dir=data init=model out=new", "model/config.yaml"),
     ],
     "pretrain": [Call("data.english=english out=new", "english/a.txt")],
+    "soft-labels": [Call("data --language-model model -o new", "data/manifest.json")],
     "average": [Call("model model --data data -o new", "model/config.yaml")],
     "train-source": [Call("--source-lang xx --parallel a b -o new", "a b")],
     "align": [

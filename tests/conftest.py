@@ -243,6 +243,47 @@ def tiny_encoder(
 
 
 @pytest.fixture(scope="session")
+def tiny_causal(
+    tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: PreTrainedTokenizerFast
+) -> Callable[..., Path]:
+    """Makes (once) the folder of a causal language model with random weights: "llama" or "gpt2", 128 positions."""
+    import torch
+    import transformers as t
+
+    made: dict[str, Path] = {}
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    tokenizer.bos_token = tokenizer.cls_token
+    shared: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    shared |= {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": None}
+    wide: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    }
+    wide |= {"intermediate_size": 64, "max_position_embeddings": 128}
+    kinds: dict[str, Callable[[], Any]] = {
+        "llama": lambda: t.LlamaForCausalLM(t.LlamaConfig(**wide, **shared)),
+        "gpt2": lambda: t.GPT2LMHeadModel(t.GPT2Config(n_positions=128, n_embd=32, n_layer=2, n_head=4, **shared)),
+    }
+
+    def make(kind: str = "llama") -> Path:
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp("causal") / f"tiny-{kind}"
+            with torch.random.fork_rng():
+                torch.manual_seed(4)
+                model = kinds[kind]()
+                for parameter in model.parameters():
+                    if parameter.dim() > 1:
+                        parameter.data.normal_(std=0.3)  # far from uniform, so that a wrong position shows
+            model.save_pretrained(made[kind])
+            tokenizer.save_pretrained(made[kind])
+        return made[kind]
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def tiny_checkpoint(
     tmp_path_factory: pytest.TempPathFactory,
     tiny_tokenizer: PreTrainedTokenizerFast,
@@ -469,6 +510,17 @@ def tiny_prepared(make_prepared: Callable[..., Path], sample_pairs: list[Pair], 
         development=[pair for pair in sample_pairs if pair.seg > cut],
         passages=[" ".join(lines[i : i + 3]) for i in range(0, cut, 3)],
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_soft(tmp_path_factory: pytest.TempPathFactory, tiny_prepared: Path, tiny_causal: Callable[..., Path]) -> Path:
+    """Soft labels of 30 slots of `tiny_prepared` by a language model with random weights."""
+    from pronmetric.cli.main import main
+
+    out = tmp_path_factory.mktemp("soft") / "labels"
+    given = ["--language-model", str(tiny_causal()), "--precision", "32", "--gpus", "0", "--slots", "30", "--quiet"]
+    assert main(["soft-labels", str(tiny_prepared), *given, "-o", str(out)]) == 0
+    return out
 
 
 @pytest.fixture(scope="session")

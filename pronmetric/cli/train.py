@@ -69,7 +69,7 @@ def _job(settings: Train) -> None:
     found = {key: str(locate.locate(name, allow_network=False).folder) for key, name in given.items() if name}
     settings = settings.model_copy(update=found)
     out = Path(settings.out)
-    read = [settings.data.dir, settings.init, settings.teacher]
+    read = [settings.data.dir, settings.data.soft, settings.init, settings.teacher]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]
     targets.check([], read=read, folders=[out, out / "checkpoint"])
     if settings.table is not None:

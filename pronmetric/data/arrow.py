@@ -3,7 +3,8 @@
 A prepared folder is a `DatasetDict`: the pair splits `train`, `development`, `test`, `development_study`, the passage
 splits `passages_train`, `passages_development`, where coreference was given also the passages with annotated
 antecedents `coreference_train`, `coreference_development`, for English the pairs in which only the context decides
-`fidelity_train`, `fidelity_development`; with `manifest.json` and `confusion.json`.
+`fidelity_train`, `fidelity_development`; with `manifest.json` and `confusion.json`. A folder of soft labels
+(`pronmetric soft-labels`) has the split `soft_train` and a manifest.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.errors import InputError
-from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage
+from pronmetric.schema import SCHEMA_VERSION, Mismatch, Pair, Passage, SlotForm
 from pronmetric.text import strict_json
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ MANIFEST = "manifest.json"
 PASSAGE_SPLITS = ("passages_train", "passages_development")
 COREFERENCE_SPLITS = ("coreference_train", "coreference_development")
 FIDELITY_SPLITS = ("fidelity_train", "fidelity_development")
+SOFT_SPLIT = "soft_train"
 _ROWS_AT_ONCE = 1000
 _RELEASED_AFTER = 20  # times that many rows
 _VERSION = f"{SCHEMA_VERSION}.0.0"
@@ -89,10 +91,18 @@ def coreference_features() -> datasets.Features:
     return Features({**passage_features(), "antecedents": [{"word": word, "antecedent": [word]}]})
 
 
+def soft_features() -> datasets.Features:
+    """The columns of a Pair with the forms of a slot."""
+    from datasets import Features, Value
+
+    form = {"form": Value("string"), "log_probability": Value("float64")}
+    return Features({**pair_features(), "slot_forms": [form]})
+
+
 def to_row(record: Pair | Passage) -> dict[str, Any]:
     """A record as plain lists and dictionaries for Arrow."""
     row = {name: getattr(record, name) for name in type(record).__slots__}
-    for name in ("mismatches", "antecedents"):
+    for name in ("mismatches", "antecedents", "slot_forms"):
         if name in row:
             row[name] = [dataclasses.asdict(each) for each in row[name]]
     return row
@@ -104,6 +114,7 @@ def to_pair(row: Mapping[str, Any]) -> Pair:
     values["context"] = tuple(row["context"])
     values["system_context"] = tuple(row["system_context"])
     values["mismatches"] = tuple(Mismatch(**mismatch) for mismatch in row["mismatches"])
+    values["slot_forms"] = tuple(SlotForm(**form) for form in row.get("slot_forms") or ())
     return Pair(**values)
 
 
@@ -189,6 +200,8 @@ def write(
 def _features(split: str) -> datasets.Features:
     if split in COREFERENCE_SPLITS:
         return coreference_features()
+    if split == SOFT_SPLIT:
+        return soft_features()
     return passage_features() if split in PASSAGE_SPLITS else pair_features()
 
 
@@ -268,7 +281,7 @@ def read_pairs(folder: str | os.PathLike[str], split: str, *, kinds: tuple[str, 
     `kinds` keeps the pairs that have a mismatch of one of these kinds ("pronoun", "word", "nothing").
     Raises InputError for a missing folder or split, or another schema version.
     """
-    rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS))
+    rows = _read(folder, split, (*PAIR_SPLITS, *FIDELITY_SPLITS, SOFT_SPLIT))
     return rows if kinds is None else rows.select(list(_with_kind(rows, kinds)))
 
 

@@ -39,7 +39,7 @@ def for_inference(scorer: PronounScorer, dtype: torch.dtype) -> PronounScorer:
     encoder: Any = scorer.encoder
     ready: Any = None
     if next(scorer.parameters()).device.type == "cpu":
-        dtype = torch.bfloat16 if dtype != torch.float32 and _cpu_has_bf16() else torch.float32
+        dtype = torch.bfloat16 if dtype != torch.float32 and cpu_has_bf16() else torch.float32
         with torch.no_grad():
             ready = packed.pack(encoder, dtype)
     if ready is None and dtype != torch.float32:
@@ -51,7 +51,7 @@ def for_inference(scorer: PronounScorer, dtype: torch.dtype) -> PronounScorer:
     return made.train(scorer.training)
 
 
-def _cpu_has_bf16() -> bool:
+def cpu_has_bf16() -> bool:
     """Whether this CPU computes products in bf16 in hardware."""
     known = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return torch.backends.mkldnn.is_available() and known is not None and known()

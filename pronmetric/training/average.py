@@ -180,6 +180,7 @@ def _record(part: Checkpoint, share: float) -> dict[str, Any]:
         "seconds",
         "init",
         "teacher",
+        "soft_labels",
         "coreference",
         "figures",
         "average",

@@ -22,8 +22,8 @@ from pronmetric.data.collate import Batch, Collator, Encoded, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
-from pronmetric.schema import FIDELITY, TIE
-from pronmetric.training import examples, logit_adjustment
+from pronmetric.schema import FIDELITY, SOFT, TIE
+from pronmetric.training import examples, logit_adjustment, soft_labels, soft_pairs
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.gender_swap import swap_frequency
@@ -51,6 +51,8 @@ class Labelled:
     `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
     name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
     adjustment: added to the logits in the detection loss; None: none. lesson: what a teacher reads; None: no teacher.
+    soft: a language model's probability that each pronoun is right; odds: that the better text of each pair is better;
+    both NaN where it has no label, None if it has none at all.
     """
 
     batch: Batch
@@ -65,10 +67,18 @@ class Labelled:
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
     adjustment: Float[Tensor, "batch pronouns"] | None = None
     lesson: Lesson | None = None
+    soft: Float[Tensor, "batch pronouns"] | None = None
+    odds: Float[Tensor, " pairs"] | None = None
+
+    @property
+    def judged(self) -> Bool[Tensor, " pairs"]:
+        """The pairs that are known to have a better text, or to be ties; the others have soft labels."""
+        return self.better >= 0 if self.odds is None else self.odds.isnan()
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system", "antecedent", "adjustment")
+        tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system")
+        tensors += ("antecedent", "adjustment", "soft", "odds")
         moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
         lesson = None if self.lesson is None else self.lesson.to(device)
         return replace(self, batch=self.batch.to(device), lesson=lesson, **moved)
@@ -142,7 +152,7 @@ class Labeller:
         batch = self.collator.pad(rows)
         shape = tuple(batch.pronoun_mask.shape)
         right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
-        added = np.zeros(shape, dtype=np.float32)
+        added, soft = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
         for r, row in enumerate(rows):
             item = items[row.example]
             odds = logit_adjustment.adjustment(item, self.odds or {})
@@ -150,8 +160,10 @@ class Labeller:
                 right[r, slot] = item.right[k]
                 labelled[r, slot] = item.labelled
                 added[r, slot] = odds[k] if odds else 0.0
+                soft[r, slot] = item.soft[k] if item.soft else np.nan
         better, worse, pair = _pairs(rows) if pairs else ([], [], [])
         kinds = [items[2 * number].kind for number in pair]
+        is_soft = any(item.soft for item in items)
         return Labelled(
             batch=batch,
             right=torch.from_numpy(right),
@@ -165,6 +177,8 @@ class Labeller:
             antecedent=_antecedents(rows, items, batch),
             adjustment=torch.from_numpy(added) if self.odds is not None else None,
             lesson=None if self.teacher is None else make_lesson(self.teacher, rows, taught, slots=shape[1]),
+            soft=torch.from_numpy(soft) if is_soft else None,
+            odds=torch.tensor([items[2 * number].odds for number in pair]) if is_soft else None,
         )
 
 
@@ -244,6 +258,9 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                 items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
             else:
                 row, context = self.pairs[index], self.settings.context.name
+                if row["kind"] == SOFT:
+                    items += self._soft_pair(row, rng)
+                    continue
                 items += examples.pair(
                     row,
                     rng,
@@ -255,6 +272,19 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
                     language=self.labeller.language,
                 )
         return items
+
+    def _soft_pair(self, row: Mapping[str, Any], rng: np.random.Generator) -> tuple[LabelledExample, LabelledExample]:
+        """The two texts of a row of soft labels."""
+        objective = self.settings.objective
+        assert objective.kind == "detection"
+        return soft_pairs.pair(
+            row,
+            rng,
+            context=self.settings.context.name,
+            plain=objective.corruption.plain,
+            temperature=objective.soft.temperature,
+            language=self.labeller.language,
+        )
 
 
 class StepSampler(Sampler[AnyStep]):
@@ -386,9 +416,10 @@ class PronounData(pl.LightningDataModule):
         """Open the prepared folder."""
         if self._sets is not None:
             return
-        pairs, fidelity = self._read_pairs(), self._read_fidelity()
-        self._natural = len(pairs)
-        self._pairs = pairs if fidelity is None else concatenate([pairs, fidelity])
+        pairs, fidelity, soft = self._read_pairs(), self._read_fidelity(), self._read_soft()
+        self._natural, self._has_fidelity = len(pairs), fidelity is not None
+        more = [rows for rows in (fidelity, soft) if rows is not None]
+        self._pairs = concatenate([pairs, *more]) if more else pairs
         self._passages, self._known = self._read_passages()
         self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
         self._refuse_nothing_to_train_on()
@@ -440,6 +471,13 @@ class PronounData(pl.LightningDataModule):
         rows = arrow.read_pairs(self.folder, train)
         kinds = [kind for kind, share in ((FIDELITY, 1 - wanted.ties), (TIE, wanted.ties)) if share]
         return rows.select(np.flatnonzero(_where(rows, lambda kind: kind in kinds, "kind")))
+
+    def _read_soft(self) -> Any | None:
+        """The rows of soft labels; None where they are not trained on."""
+        settings = self.settings
+        if settings.data.soft is None or settings.objective.kind != "detection" or not settings.objective.soft.share:
+            return None
+        return soft_labels.read(settings.data.soft, passages=arrow.read_passages(self.folder, soft_labels.PASSAGES))
 
     def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
         """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
@@ -581,17 +619,21 @@ class PronounData(pl.LightningDataModule):
         """Weights under which each kind of pair has its share of the pieces; None for uniform weights.
 
         `fidelity.share` of all are those in which only the context decides, `fidelity.ties` of these are ties;
-        `system_share` of the others are system outputs.
+        `soft.share` of all have soft labels; `system_share` of the others are system outputs.
         """
         objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        soft = _where(self._pairs, lambda kind: kind == SOFT, "kind")
+        soft_share = objective.soft.share if objective.kind == "detection" and soft.any() else 0.0
+        fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
         tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
         share, ties = objective.system_share, objective.fidelity.ties
         kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
         groups = [
-            *_shares(kinds, 1 - objective.fidelity.share),
-            *_shares([(tie, ties), (~natural & ~tie, 1 - ties)], objective.fidelity.share),
+            *_shares(kinds, 1 - fidelity_share - soft_share),
+            *_shares([(tie, ties), (~natural & ~tie & ~soft, 1 - ties)], fidelity_share),
+            *_shares([(soft, 1.0)], soft_share),
         ]
         weights = np.zeros(len(pieces))
         for mask, part in groups:
@@ -665,7 +707,7 @@ class PronounData(pl.LightningDataModule):
             ("study_form", self._sample("development_study", None), self.context),
             ("noisy_none", noisy, "none"),
         ]
-        if self._natural < len(self._pairs):
+        if self._has_fidelity:
             sets.append((FIDELITY, self._sample(arrow.FIDELITY_SPLITS[1], FIDELITY), self.context))
         return [each for each in sets if len(each[1])]
 

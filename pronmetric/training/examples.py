@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ class LabelledExample(NamedTuple):
     slots: slot and form of each third-person pronoun with a first-grade form of its slot (`slots.grades`), None
         for others; empty without logit adjustment.
     kind: of a pair's texts (see `pronmetric.schema.Pair`).
+    soft: a language model's probability that each pronoun is right, NaN where it has none; empty without soft labels.
+    odds: of a pair's texts, its probability that the first is better; NaN without soft labels.
     """
 
     example: Example
@@ -37,6 +40,8 @@ class LabelledExample(NamedTuple):
     antecedents: tuple[tuple[int, ...], ...] = ()
     slots: tuple[tuple[str, str] | None, ...] = ()
     kind: str = ""
+    soft: tuple[float, ...] = ()
+    odds: float = nan
 
 
 def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:
@@ -51,6 +56,7 @@ def of_forms(item: LabelledExample, forms: Collection[str], language: Language =
         right=tuple(item.right[i] for i in keep),
         antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
         slots=tuple(item.slots[i] for i in keep) if item.slots else (),
+        soft=tuple(item.soft[i] for i in keep) if item.soft else (),
     )
 
 

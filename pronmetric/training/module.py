@@ -113,9 +113,7 @@ class ScorerModule(pl.LightningModule):
                 for name, part in parts.items():  # means, each over its number of pronouns or pairs
                     parts[name] = part * (own[name] / max(1, whole[name]) / len(batches))
                     found[name].append(parts[name].detach())
-                loss = sum(
-                    (getattr(self.objective, name) * part for name, part in parts.items()), start=parts["detection"] * 0
-                )
+                loss = sum((self._weight(name) * part for name, part in parts.items()), start=parts["detection"] * 0)
                 refuse_not_finite(loss, step=self.global_step + 1)
                 left -= 1
                 if left:
@@ -127,16 +125,27 @@ class ScorerModule(pl.LightningModule):
         self.log("train/loss", total.detach(), prog_bar=True, batch_size=rows, sync_dist=True)
         return total
 
+    def _weight(self, name: str) -> float:
+        """The weight of a loss in the objective."""
+        if name.startswith("slot_"):
+            assert self.objective.kind == "detection"
+            return self.objective.soft.weight
+        return float(getattr(self.objective, name))
+
     def counts(self, item: Labelled) -> Counter[str]:
         """The number of pronouns or pairs that each of `losses` is the mean of."""
         real = item.batch.pronoun_mask
         scored = real.any(1)[item.better] & real.any(1)[item.worse]
-        chosen = scored if self.scorer.pair_head is None else scored & ~item.system
+        judged = scored & item.judged
+        chosen = judged if self.scorer.pair_head is None else judged & ~item.system
+        soft = 0 if item.soft is None else (~item.soft.isnan() & real).sum()
         found = {
             "detection": (item.labelled & real).sum() * self.scorer.probability,
             "antecedent": 0 if item.antecedent is None else item.antecedent.any(-1).sum(),
             "pair": chosen.sum(),
-            "preference": scored.sum(),
+            "preference": judged.sum(),
+            "slot_detection": soft,
+            "slot_preference": (scored & ~item.judged).sum(),
             "soft_detection": real.sum(),
             "soft_preference": scored.sum(),
         }
@@ -153,13 +162,18 @@ class ScorerModule(pl.LightningModule):
         pair_head = self.scorer.pair_head
         if len(item.better):
             # system outputs, which differ in more than pronouns, are left to the pair head
-            chosen = item.better >= 0 if pair_head is None else ~item.system
+            chosen = item.judged if pair_head is None else item.judged & ~item.system
             logit = self.loss.kind == "logistic" and self.scorer.probability  # the logit of the score
             segment = out.segment.logit(eps=1e-4) if logit else out.segment
             parts["pair"] = self._pair_loss(segment, item, chosen)
         if pair_head is not None and out.preferences is not None:  # 0 without pairs, so that DDP finds its gradient
             y = pair_head.segment(out.preferences, item.batch.pronoun_mask)
-            parts["preference"] = self._pair_loss(y, item, item.better >= 0)
+            parts["preference"] = self._pair_loss(y, item, item.judged)
+            if item.odds is not None:
+                parts["slot_preference"] = losses.soft_logistic(y[item.better], y[item.worse], item.odds)
+        if item.soft is not None:
+            known = ~item.soft.isnan() & item.batch.pronoun_mask
+            parts["slot_detection"] = losses.detection(out.scores, item.soft, known)
         if self.teacher is not None and item.lesson is not None:
             parts |= self._soft_losses(out, item, self.teacher.answer(item.lesson))
         return parts

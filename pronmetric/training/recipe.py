@@ -42,7 +42,17 @@ _MANIFEST = {  # keys of `prepare` by those of the manifest's config
     "fidelity.ties": "fidelity.ties",
     "seed": "seed",
 }
-_PATHS = ("init", "teacher", "encoder.name", "encoder.options", "encoder.weights", "encoder.vectors", "encoder_cache")
+_SOFT = "data.soft"
+_PATHS = (
+    "init",
+    "teacher",
+    _SOFT,
+    "encoder.name",
+    "encoder.options",
+    "encoder.weights",
+    "encoder.vectors",
+    "encoder_cache",
+)
 
 
 def recorded(overrides: Sequence[str]) -> list[str]:
@@ -61,7 +71,8 @@ def commands(training: Mapping[str, Any], manifest: Mapping[str, Any]) -> tuple[
     training: of a checkpoint's config; a part of an average whose command is not recorded is a comment. manifest: of
     the prepared data.
     """
-    return _prepare(manifest), *_make(training, "AVERAGE" if "average" in training else "RUN")[0]
+    made = _make(training, "AVERAGE" if "average" in training else "RUN")[0]
+    return _prepare(manifest), *dict.fromkeys(_label(training)), *made
 
 
 def _prepare(manifest: Mapping[str, Any]) -> str:
@@ -79,6 +90,19 @@ def _prepare(manifest: Mapping[str, Any]) -> str:
         if name in found and found[name] != usual[key] and (found[name] is not None or name != "seed"):
             words.append(f"{key}={_hydra(found[name])}")
     return _line("pronmetric prepare", *words, f"out={PREPARED}")
+
+
+def _label(training: Mapping[str, Any]) -> Iterator[str]:
+    """The lines that make the soft labels of a checkpoint's runs."""
+    for part in training.get("average", ()):
+        yield from _label(part)
+    given = dict(word.partition("=")[::2] for word in training.get("overrides", ()))
+    if "soft_labels" in training and _SOFT in given:
+        soft = training["soft_labels"]
+        words = ["--language-model", soft["model"]["name"], "--slots", str(soft["slots"])]
+        words += ["--seed", str(soft["seed"])] if soft["seed"] != 1 else []
+        words += ["--precision", soft["model"]["precision"]]
+        yield _line("pronmetric soft-labels", PREPARED, *words, "-o", given[_SOFT])
 
 
 def default(name: str) -> dict[str, Any]:

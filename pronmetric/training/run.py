@@ -33,7 +33,7 @@ from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
+from pronmetric.training import card, decision, encoders, recipe, soft_labels, target_language, tie_threshold
 from pronmetric.training import teacher as teachers
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
 from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
@@ -117,6 +117,10 @@ def train(
     out, folder = Path(settings.out), Path(settings.data.dir)
     kept = settings.results()
     kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
+    soft = settings.data.soft
+    taught = None if soft is None else soft_labels.about(soft)
+    if soft is not None:
+        kept["data"]["soft"] = files.hash_file(Path(soft) / arrow.MANIFEST)
     if settings.teacher is not None:
         kept["teacher"] = files.hash_weights(Path(settings.teacher))
     manifest = arrow.read_manifest(folder)
@@ -173,6 +177,7 @@ def train(
         **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
         **_training_record(settings, model, first, best, annotated=data.annotated),
         **({} if teacher is None else {"teacher": teacher.hash}),
+        **({} if taught is None else {"soft_labels": taught}),
         **({"mix": mix} if mix else {}),
         "figures": best.figures,
         "calibration": None if calibration is None else calibration.to_record(),

@@ -25,6 +25,7 @@ from pronmetric.settings import (
 Context = Literal["none", "respective", "common"]
 MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
 SOFT = {"soft_detection", "soft_preference", "temperature"}  # keys of the objective that a teacher needs
+SOFT_LABELS = ("soft.share", "soft.weight", "soft.temperature")  # those that soft labels of a language model need
 
 
 class HuggingFace(Record):
@@ -112,6 +113,14 @@ class Fidelity(Record):
     ties: Share
 
 
+class Soft(Record):
+    """Pairs with the soft labels of a language model."""
+
+    share: Fraction
+    weight: Weight
+    temperature: Positive
+
+
 class Corruption(Record):
     """Corruption of passages."""
 
@@ -148,6 +157,7 @@ class Detection(Record):
     pair_share: Fraction
     system_share: Annotated[float, Field(gt=0, lt=1)] | None
     fidelity: Fidelity
+    soft: Soft
     source_share: dict[str, Annotated[float, Field(gt=0, le=1)]] | None
     source_turns: dict[str, Count] | None
     form_weight: dict[str, Positive] | None
@@ -250,6 +260,7 @@ class Data(Record):
     kinds: Annotated[list[Literal["system", "noisy", "tie"]], Field(min_length=1)] | None
     testsets: Annotated[list[Text], Field(min_length=1)] | None
     agreeing: bool
+    soft: Text | None
 
 
 class In(Record):
@@ -363,6 +374,15 @@ class Train(Settings):
                     raise InputError(f"optim.frozen_head=true: add {cure}")
         if self.teacher is not None and self.objective.kind != "detection":
             raise InputError("teacher= gives labels to passages and pairs: expected objective=detection")
+        if self.data.soft is not None:
+            if self.objective.kind != "detection":
+                raise InputError("data.soft= gives labels to pronouns and pairs: expected objective=detection")
+            both = self.objective.fidelity.share + self.objective.soft.share
+            if both >= 1:
+                raise InputError(
+                    f"objective.fidelity.share and objective.soft.share: expected a sum below 1, which leaves a share "
+                    f"for the other pairs, got {both:g}"
+                )
         if self.encoder.kind == "elmo" and self.init is None:
             for key in ("options", "weights"):
                 if getattr(self.encoder, key) is None:
@@ -393,16 +413,23 @@ class Train(Settings):
                 "soft_preference",
                 "system_share",
                 *fidelity,
+                *SOFT_LABELS,
                 "corruption.fresh",
                 "corruption.tie",
             )
-            for key in (*(f"objective.{name}" for name in pairs), "loss"):
+            for key in (*(f"objective.{name}" for name in pairs), "data.soft", "loss"):
                 yield key, "with objective.pair_share=0, which trains on passages alone: leave it out"
         if not self.objective.fidelity.share:
             yield "objective.fidelity.ties", "with objective.fidelity.share=0: leave it out"
         elif self.context.name == "none":
             for key in ("objective.fidelity.share", "objective.fidelity.ties"):
                 yield key, "with context=none, as only the context decides these pairs: leave it out"
+        if self.data.soft is None:
+            for key in SOFT_LABELS:
+                yield f"objective.{key}", "without soft labels: leave it out, or add data.soft=FOLDER"
+        elif self.objective.kind == "detection" and not self.objective.soft.share:
+            for key in ("objective.soft.weight", "objective.soft.temperature", "data.soft"):
+                yield key, "with objective.soft.share=0: leave it out"
         if self.pair_head is None:
             for key in ("objective.preference", "objective.soft_preference"):
                 yield key, "without a pair head: leave it out, or add head=two"
@@ -418,12 +445,18 @@ class Train(Settings):
     def results(self) -> dict[str, Any]:
         """The settings that affect the training, as plain values, without paths (but `init`) and machine settings.
 
-        Without a teacher also without what only a teacher uses.
+        Without a teacher or soft labels also without what only these use.
         """
         left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
+        data, objective = {"dir", "choose", "calibrate"}, set[str]()
         if self.teacher is None:
-            left_out |= {"teacher": True, "objective": SOFT}
-        found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir", "choose", "calibrate"}})
+            left_out["teacher"] = True
+            objective |= SOFT
+        if self.data.soft is None:
+            data |= {"soft"}
+            objective |= {"soft"}
+        left_out |= {"objective": objective, "data": data, "trainer": MACHINE}
+        found = self.model_dump(exclude=left_out)
         return {**found, "context": self.context.name}
 
 

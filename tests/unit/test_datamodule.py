@@ -53,6 +53,7 @@ PLACE = {  # the group of each setting
     **dict.fromkeys(("pieces", "development", "agreeing", "batch", "kinds", "testsets"), "data."),
     **dict.fromkeys(("pair_share", "system_share", "source_share", "source_turns", "form_weight"), "objective."),
     "fidelity": "objective.",
+    "soft": "data.",
     **dict.fromkeys(("antecedent", "corruption"), "objective."),
     "seed": "",
     "epochs": "trainer.max_",
@@ -316,6 +317,29 @@ def test_pairs_in_which_only_the_context_decides_make_up_their_share(
         data = make(folder, pair_share=1.0, fidelity={"share": 0.9, "ties": ties})
         data.setup()
         assert {row["kind"] for row in data._pairs if row["testset"] == fidelity.SOURCE} == {kind}
+
+
+def test_soft_labels_make_up_their_share(
+    make: Make, make_prepared: Callable[..., Path], tiny_prepared: Path, tiny_soft: Path
+) -> None:
+    data = make(pair_share=0.5, epochs=20, soft=tiny_soft)
+    steps = [step for step in data.steps() if step.kind == "pairs"]
+    pieces: Counter[str] = Counter()
+    for row, times in Counter(row for step in steps for row in step.rows).items():
+        pieces[data._pairs[row]["kind"]] += times * data._pair_lengths[row]
+    assert pieces["soft"] / pieces.total() == pytest.approx(0.3, abs=0.05)  # conf/objective/detection.yaml
+    assert "fidelity" not in {loader.dataset.name for loader in data.val_dataloader()}  # type: ignore[attr-defined]
+    taught = [item for item in batches(data, most=40) if item.soft is not None]
+    assert taught
+    for item in taught:
+        assert item.soft is not None and item.odds is not None
+        known = ~item.soft.isnan()
+        assert ((item.soft[known] > 0) & (item.soft[known] < 1)).all() and (known.sum(1) <= 1).all()
+        assert not (known & item.labelled).any() and torch.equal(item.odds.isnan(), item.judged)
+        assert known[item.better[~item.judged]].any(1).all() and known[item.worse[~item.judged]].any(1).all()
+        moved = item.to("cpu")
+        assert moved.soft is not None and torch.equal(moved.soft.isnan(), item.soft.isnan())
+    assert all(item.soft is None and item.judged.all() for item in batches(make(pair_share=0.5), most=10))
 
 
 def test_pairs_in_which_only_the_context_decides_may_be_absent(make: Make, caplog: pytest.LogCaptureFixture) -> None:

@@ -44,7 +44,7 @@ def test_in_bf16_they_are_near(
     """Packed or under autocast, also inside the autocast of a training."""
     if not can_pack:
         monkeypatch.setattr(packed, "pack", lambda *_: None)
-        monkeypatch.setattr(inference, "_cpu_has_bf16", lambda: True)
+        monkeypatch.setattr(inference, "cpu_has_bf16", lambda: True)
     exact = logits(loaded.model, batch)
     found = logits(for_inference(loaded.model, torch.bfloat16), batch)
     assert found.dtype == torch.float32
@@ -54,7 +54,7 @@ def test_in_bf16_they_are_near(
 
 
 def test_a_cpu_without_bf16_computes_in_fp32(loaded: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "_cpu_has_bf16", lambda: False)
+    monkeypatch.setattr(inference, "cpu_has_bf16", lambda: False)
     asked: list[torch.dtype] = []
     monkeypatch.setattr(packed, "pack", lambda _, dtype: asked.append(dtype))
     assert for_inference(loaded.model, torch.bfloat16) is loaded.model and asked == [torch.float32]

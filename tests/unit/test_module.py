@@ -233,6 +233,36 @@ def test_a_teacher_gives_soft_labels_to_all_pronouns_and_pairs(make: Make, item:
     assert (whole["soft_detection"], whole["soft_preference"]) == (5, 1)
 
 
+def test_a_language_model_gives_soft_labels_to_a_slot_and_a_pair(make: Make, item: Labelled) -> None:
+    """The first pronoun of each of two texts, and their pair; the hard pair losses leave the pair out."""
+    module = with_pair_head(make())
+    own = [[1.0, 3.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
+    found = output(SCORES, SEGMENTS)._replace(preferences=tensor(own))
+    soft = tensor([[0.8, NAN], [0.4, NAN], [NAN, NAN], [NAN, NAN]])
+    taught = replace(item, soft=soft, odds=tensor([0.7, NAN]), labelled=torch.zeros_like(item.labelled))
+    parts = module.losses(found, taught)
+
+    def cost(logit: float, right: float) -> float:
+        return right * math.log1p(math.exp(-logit)) + (1 - right) * math.log1p(math.exp(logit))
+
+    assert parts["slot_detection"].item() == pytest.approx((cost(1.0, 0.8) + cost(3.0, 0.4)) / 2)
+    assert parts["slot_preference"].item() == pytest.approx(cost(2.0 - 0.5, 0.7))
+    assert parts["detection"] == parts["pair"] == parts["preference"] == 0
+    whole = module.counts(taught)
+    assert (whole["slot_detection"], whole["slot_preference"], whole["preference"], whole["pair"]) == (2, 1, 0, 0)
+    assert not {"slot_detection", "slot_preference"} & module.losses(found, item).keys()
+    assert module.counts(item)["preference"] == 1
+
+
+def test_the_losses_of_soft_labels_share_one_weight(make: Make) -> None:
+    module = make()
+    assert module.objective.kind == "detection"
+    soft = module.objective.soft.model_copy(update={"weight": 0.3})
+    module.objective = module.objective.model_copy(update={"soft": soft})
+    assert [module._weight(f"slot_{name}") for name in ("detection", "preference")] == [0.3, 0.3]
+    assert module._weight("antecedent") == module.objective.antecedent
+
+
 @pytest.mark.parametrize("name", ["detection", "preference"])
 def test_the_gradients_of_both_losses_reach_the_encoder(make: Make, item: Labelled, name: str) -> None:
     module = with_pair_head(make())

@@ -36,6 +36,7 @@ NEEDS = {
     "experiment=antecedents": ["init=c"],
     "experiment=distil": ["teacher=t"],
     "experiment=preference": ["init=c"],
+    "experiment=soft": ["data.soft=s"],
     **{f"table4/size={size}": ["experiment=table4"] for size in ("full", "sample")},
     **{f"table4/setup={setup}": ["experiment=table4"] for setup in ("glove", "minilm", "sgd", "tuned")},
     "table4/setup=elmo": ["experiment=table4", "table.elmo=e"],
@@ -172,6 +173,19 @@ NOT_READ = [
     ("train", ["head=logit", "objective.preference=0.5"], "objective.preference is not read without a pair head"),
     ("train", ["head=logit", "teacher=t", "objective.soft_preference=2"], "soft_preference is not read without a pair"),
     ("train", ["objective.temperature=2"], "objective.temperature is not read without a teacher: leave it out, or add"),
+    (
+        "train",
+        ["objective.soft.share=0.2"],
+        "objective.soft.share is not read without soft labels: leave it out, or add",
+    ),
+    ("train", ["data.soft=s", "objective.soft.share=0"], "data.soft is not read with objective.soft.share=0"),
+    ("train", ["data.soft=s", "objective.pair_share=0"], "data.soft is not read with objective.pair_share=0"),
+    ("train", ["data.soft=s", "objective.fidelity.share=0.7"], "soft.share: expected a sum below 1"),
+    (
+        "train",
+        ["data.soft=s", "objective=pairs"],
+        "data.soft= gives labels to pronouns and pairs: expected objective=d",
+    ),
     ("train", ["objective=pairs", "teacher=t"], "teacher= gives labels to passages and pairs: expected objective=det"),
     ("train", ["objective.pair_share=0", "objective.preference=0.5"], "is not read with objective.pair_share=0"),
     ("train", ["objective.pair_share=0", "objective.corruption.fresh=0.1"], "fresh is not read with objective.pair_sh"),
@@ -260,6 +274,7 @@ def test_the_presets_are_those_that_a_user_chooses_each_with_one_line() -> None:
         "paper",
         "paper_wmt13",
         "preference",
+        "soft",
         "table4",
     ]
     for path in files:
@@ -273,6 +288,9 @@ def test_the_settings_of_results_leave_out_paths_and_the_machine() -> None:
     found = [Train.read(config("train", *each)).results() for each in (one, other)]
     assert found[0] == found[1] != Train.read(config("train", *other, "seed=2")).results()
     assert found[0]["context"] == "common" and "workers" not in found[0]["trainer"]
+    assert "soft" not in {*found[0]["objective"], *found[0]["data"]}  # an older run can be resumed
+    taught = Train.read(config("train", "data.soft=s", "objective.soft.share=0.2")).results()
+    assert taught["objective"]["soft"] == {"share": 0.2, "weight": 1.0, "temperature": 1.0}
 
 
 def test_the_settings_of_results_have_a_teachers_own_only_with_a_teacher() -> None:

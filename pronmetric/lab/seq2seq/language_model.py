@@ -22,9 +22,9 @@ class LanguageModel:
     """
 
     def __init__(self, folder: str | Path, *, precision: str = "32", gpus: int | None = None) -> None:
-        self._model = TranslationModel(folder, ModelSettings(precision=precision, gpus=gpus, prompt="{source}"))
+        self.model = TranslationModel(folder, ModelSettings(precision=precision, gpus=gpus, prompt="{source}"))
         self._folder = folder
-        if not self._model.is_causal:
+        if not self.model.is_causal:
             raise InputError("expected a causal language model, got an encoder-decoder", file=folder)
 
     def read(self, texts: Sequence[Text], *, advance: Callable[[int], object] | None = None) -> list[LogProbability]:
@@ -38,15 +38,15 @@ class LanguageModel:
         """
         pairs = [(context, f" {text}" if context else text) for context, text, _ in texts]
         distinct = list(dict.fromkeys(pairs))
-        if (found := self._model.find_too_long(distinct)) is not None:
+        if (found := self.model.find_too_long(distinct)) is not None:
             number, pieces = found
             raise InputError(
                 f"{distinct[number][1].strip()[:40]!r} has {pieces} pieces with its context, more than the model's "
-                f"{self._model.positions} positions: give --context none, or leave the text out",
+                f"{self.model.positions} positions: give --context none, or leave the text out",
                 file=self._folder,
             )
         if advance is not None:
             advance(len(pairs) - len(distinct))
-        read = self._model.read(distinct, batch_size=BATCH_SIZE, advance=advance)
+        read = self.model.read(distinct, batch_size=BATCH_SIZE, advance=advance)
         known = dict(zip(distinct, read, strict=True))
         return [known[pair] for pair in pairs]
