@@ -25,7 +25,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import join
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labelled
+from pronmetric.training.batches import Labelled
 from pronmetric.training.examples import LabelledExample
 
 PIECES = 8192  # of a batch, padding included

@@ -22,7 +22,7 @@ from pronmetric.nn import loss as losses
 from pronmetric.nn.head import HeadOutput, mean
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.datamodule import Labelled
+from pronmetric.training.batches import Labelled
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 from pronmetric.training.teacher import Answer, Teacher
 

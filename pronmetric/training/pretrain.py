@@ -28,6 +28,7 @@ from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training import vocabulary as words_of
+from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import (
     NOT_FINITE_CURE,
@@ -37,7 +38,6 @@ from pronmetric.training.module import (
     refuse_not_finite,
     warm_up_and_decay,
 )
-from pronmetric.training.run import Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.settings import Adam, Pretrain
 
 RECORD = "pretrain.json"

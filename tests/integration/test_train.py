@@ -35,8 +35,8 @@ from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
+from pronmetric.training import fit as training_fit
 from pronmetric.training import module as training_module
-from pronmetric.training import run as training_run
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.module import ScorerModule
 
@@ -667,7 +667,7 @@ def not_begun(
     """The module and the data of that run as this process makes them, before the first step."""
     made: list[tuple[ScorerModule, PronounData]] = []
     stub = SimpleNamespace(fit=lambda module, data, **_: made.append((module, data)), is_global_zero=False)
-    monkeypatch.setattr(training_run, "make_trainer", lambda *_, **__: stub)
+    monkeypatch.setattr(training_fit, "make_trainer", lambda *_, **__: stub)
     assert train(tmp_path / "out", *two_processes) == 0
     return made[0]
 

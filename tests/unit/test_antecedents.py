@@ -23,7 +23,7 @@ from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.words import words
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labelled, Labeller
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.name_swap import Names

@@ -1,0 +1,547 @@
+"""The Lightning data module: batches from a prepared folder, each a pure function of seed, epoch and step."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from pronmetric.data import arrow
+from pronmetric.data.collate import Collator, Example
+from pronmetric.errors import InputError
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.languages import Language
+from pronmetric.schema import FIDELITY, TIE
+from pronmetric.training import examples, logit_adjustment
+from pronmetric.training.batches import Labelled, Labeller
+from pronmetric.training.batching import Plan, Step, plan_epoch
+from pronmetric.training.examples import LabelledExample
+from pronmetric.training.gender_swap import swap_frequency
+from pronmetric.training.mixing import Passages
+from pronmetric.training.name_swap import Names, common_words
+from pronmetric.training.prepared import Prepared
+from pronmetric.training.settings import Corruption, Train
+
+LOG = logging.getLogger(__name__)
+AnyStep = TypeVar("AnyStep")
+COREFERENCE = "coreference"  # the source of passages with annotated antecedents
+COUNTED = 10_000  # passages whose pronouns are counted by slot
+PART = 500  # steps that are planned together
+RELEASED_AFTER = 16  # steps, whose pages of the prepared folder are then given back
+READ = 50_000  # passages whose words are counted, to tell names from words
+
+
+class TrainingSteps(Dataset[tuple[Labelled, ...]]):
+    """A dataset of batches by step; corruption is drawn again in each epoch.
+
+    On a CPU a batch is divided into micro-batches of at most `data.micro_batch` pieces, which bounds the memory of a
+    step; else it is one micro-batch.
+    """
+
+    def __init__(
+        self, passages: Any, pairs: Any, labeller: Labeller, corrupter: examples.Corrupter, *, settings: Train
+    ) -> None:
+        self.passages, self.pairs, self.labeller, self.corrupter = passages, pairs, labeller, corrupter
+        self.settings = settings
+        self.micro_batch = settings.data.micro_batch if settings.trainer.accelerator == "cpu" else None
+        self._read = 0
+
+    def __getitem__(self, step: Step) -> tuple[Labelled, ...]:
+        """The micro-batches of one planned step."""
+        self._read += 1
+        if self._read % RELEASED_AFTER == 0:
+            arrow.release(self.passages, self.pairs)
+        items, pairs = self.items(step), step.kind == "pairs"
+        if self.micro_batch is None:
+            return (self.labeller.batch(items, pairs=pairs, name="train"),)
+        return self.labeller.micro_batches(items, pairs=pairs, name="train", pieces=self.micro_batch)
+
+    def items(self, step: Step) -> list[LabelledExample]:
+        """The examples of one planned step."""
+        corruption, table = self.settings.objective.corruption, self.corrupter.table
+        items: list[LabelledExample] = []
+        for index, turn in zip(step.rows, step.turns, strict=True):
+            rng = np.random.default_rng([self.settings.seed, turn, index, len(step.kind)])
+            if step.kind == "passages":
+                assert isinstance(corruption, Corruption)
+                items.append(examples.passage(self.passages[index], rng, self.corrupter, corruption))
+            else:
+                row, context = self.pairs[index], self.settings.context.name
+                items += examples.pair(
+                    row,
+                    rng,
+                    context=context,
+                    plain=corruption.plain,
+                    fresh=corruption.fresh,
+                    table=table,
+                    tie=corruption.tie,
+                    language=self.labeller.language,
+                )
+        return items
+
+
+class StepSampler(Sampler[AnyStep]):
+    """The steps from `first` on for this `rank` of `world` processes; the length counts all its steps."""
+
+    def __init__(self, steps: Sequence[AnyStep], *, first: int, rank: int, world: int) -> None:
+        self.steps = steps[rank : len(steps) - len(steps) % world : world]
+        self.first = first
+
+    def __iter__(self) -> Iterator[AnyStep]:
+        """The remaining steps."""
+        return iter(self.steps[self.first :])
+
+    def __len__(self) -> int:
+        """The number of steps of this rank, including finished ones."""
+        return len(self.steps)
+
+
+def step_loader(
+    batches: Dataset[Any],
+    steps: Sequence[Any],
+    *,
+    trainer: pl.Trainer,
+    first: int,
+    accumulated: int,
+    workers: int,
+) -> DataLoader[Any]:
+    """The optimizer steps of this process from `first` on, each a tuple of `accumulated` batches.
+
+    With `world_size` processes, one optimizer step takes the next world_size x accumulated of `steps` in order, whoever
+    computes them.
+    """
+    sampler = StepSampler(steps, first=first * accumulated, rank=trainer.global_rank, world=trainer.world_size)
+    return DataLoader(
+        batches, batch_size=accumulated, sampler=sampler, drop_last=True, collate_fn=tuple, num_workers=workers
+    )
+
+
+class DevelopmentPairs(Dataset[Labelled]):
+    """Fixed batches of development pairs, by name of a set in a context."""
+
+    def __init__(self, rows: Any, labeller: Labeller, *, name: str, context: str, pieces: int) -> None:
+        self.rows, self.labeller, self.name, self.context = rows, labeller, name, context
+        lengths = _pair_lengths(rows, context, labeller.language)
+        steps = plan_epoch(
+            passages=[],
+            pairs=lengths,
+            pair_share=1.0,
+            pieces=pieces,
+            max_pieces=labeller.collator.max_pieces,
+            seed=0,
+            epoch=0,
+        )
+        self.steps = [step.rows for step in steps]
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        return len(self.steps)
+
+    def __getitem__(self, index: int) -> Labelled:
+        """One batch; the texts are unchanged."""
+        rng = np.random.default_rng(0)
+        items: list[LabelledExample] = []
+        for row in self.steps[index]:
+            items += examples.pair(
+                self.rows[row],
+                rng,
+                context=self.context,
+                plain=0.0,
+                fresh=0.0,
+                table=None,
+                language=self.labeller.language,
+            )
+        return self.labeller.batch(items, pairs=True, name=self.name)
+
+
+class PronounData(pl.LightningDataModule):
+    """Training and development batches from a folder that `pronmetric prepare` wrote.
+
+    For Lightning the whole run is one epoch, so that a run is resumed in the same way at any step: `first` is the
+    number of finished steps.
+
+    Args:
+        settings: of the run.
+        collator: of the encoder.
+        prepared: the settings of the preparation: language and inventory.
+        required_sources: names in `objective.source_share` that the passages must have; the share of another source
+            without passages is ignored with a warning. `COREFERENCE` also requires passages with annotated antecedents.
+        teacher: the collator of the run's teacher, if it has one.
+
+    Raises:
+        InputError: in `setup`, if there is nothing to train on or to validate with, or a required source is missing.
+    """
+
+    def __init__(
+        self,
+        settings: Train,
+        collator: Collator,
+        *,
+        prepared: Prepared,
+        required_sources: Collection[str] = (),
+        teacher: Collator | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.folder = Path(settings.data.dir)
+        self.collator = collator
+        self.labeller = Labeller(collator, forms=prepared.forms, language=prepared.language)
+        self.teacher = teacher
+        self.required_sources = frozenset(required_sources)
+        self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
+        self.first = 0
+        self._sets: TrainingSteps | None = None
+        self._steps: Plan | None = None
+        self._development: list[tuple[str, Any, str]] = []
+
+    @property
+    def context(self) -> str:
+        """The context of pairs: "none", "respective" or "common"."""
+        return self.settings.context.name
+
+    @property
+    def pair_share(self) -> float:
+        """The share of pairs in the pieces."""
+        objective = self.settings.objective
+        return objective.pair_share if objective.kind == "detection" else 1.0
+
+    def setup(self, stage: str | None = None) -> None:
+        """Open the prepared folder."""
+        if self._sets is not None:
+            return
+        pairs, fidelity = self._read_pairs(), self._read_fidelity()
+        self._natural = len(pairs)
+        self._pairs = pairs if fidelity is None else concatenate([pairs, fidelity])
+        self._passages, self._known = self._read_passages()
+        self._pair_lengths = _pair_lengths(self._pairs, self.context, self.labeller.language)
+        self._refuse_nothing_to_train_on()
+        self._check_sources(set(self._known.sources))
+        self._development = self._development_sets()
+        if not self._development:
+            raise InputError("no development pairs: prepare with a test set for them", file=self.folder)
+        self._weights = self._known.mixed(self._source_share())
+        self._pair_weights = self._weights_by_kind()
+        self._sets = self._training_steps()
+        objective = self.settings.objective
+        if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
+            self._sets.labeller = self._training_labeller(self._odds())
+
+    def _read_pairs(self) -> Any:
+        """The pairs with a pronoun against a pronoun that the settings choose."""
+        pairs, data = arrow.read_pairs(self.folder, "train", kinds=("pronoun",)), self.settings.data
+        chosen = np.ones(len(pairs), dtype=bool)
+        if data.agreeing:
+            chosen &= _where(pairs, bool, "agrees")
+        if data.kinds is not None:
+            kinds = frozenset(data.kinds)
+            chosen &= _where(pairs, lambda kind: kind in kinds, "kind")
+        if data.testsets is not None:
+            chosen &= self._of_testsets(pairs, data.testsets)
+        return pairs if chosen.all() else pairs.select(np.flatnonzero(chosen))
+
+    def _read_fidelity(self) -> Any | None:
+        """The pairs in which only the context decides, ties included; None where they are not trained on."""
+        wanted = self.settings.objective.fidelity
+        if not wanted.share or not self.pair_share:
+            return None
+        if self.context == "none":
+            LOG.warning("objective.fidelity.share: with context=none nothing decides these pairs, they are left out")
+            return None
+        train, _ = arrow.FIDELITY_SPLITS
+        if train not in arrow.read_manifest(self.folder)["splits"]:
+            if FIDELITY in self.required_sources:
+                raise InputError(
+                    "no pairs in which only the context decides: prepare with fidelity.passages above 0, or set "
+                    "objective.fidelity.share=0",
+                    file=self.folder,
+                )
+            LOG.warning(
+                "objective.fidelity.share: no pairs in which only the context decides (prepare with fidelity.passages "
+                "above 0), the preset's share is left out"
+            )
+            return None
+        rows = arrow.read_pairs(self.folder, train)
+        kinds = [kind for kind, share in ((FIDELITY, 1 - wanted.ties), (TIE, wanted.ties)) if share]
+        return rows.select(np.flatnonzero(_where(rows, lambda kind: kind in kinds, "kind")))
+
+    def _of_testsets(self, pairs: Any, wanted: Sequence[str]) -> np.ndarray:
+        """Which pairs are of these test sets, each NAME or NAME.LP; one without a pair is refused."""
+        columns = "testset", "lp"
+        parts = arrow.read_columns(pairs, *columns)
+        known = sorted({each for part in parts for each in zip(*(part[name] for name in columns), strict=True)})
+        both = [f"{name}.{lp}" for name, lp in known]
+        for name in wanted:
+            if name not in both and all(name != testset for testset, _ in known):
+                raise InputError(
+                    f"data.testsets: no pair to train on is of {name}, expected some of {', '.join(both)}",
+                    file=self.folder,
+                )
+        return _where(pairs, lambda name, lp: name in wanted or f"{name}.{lp}" in wanted, *columns)
+
+    def _read_passages(self) -> tuple[Any, Passages]:
+        """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
+        objective = self.settings.objective
+        passages = arrow.read_passages(self.folder, "passages_train")
+        if objective.kind == "detection" and objective.antecedent:
+            if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
+                more = arrow.read_passages(self.folder, "coreference_train")
+                self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
+                passages = concatenate([passages, more])
+            elif COREFERENCE in self.required_sources:
+                raise InputError(
+                    "no passages with annotated antecedents: prepare with data.coreference, or set "
+                    "objective.antecedent=0",
+                    file=self.folder,
+                )
+            else:
+                LOG.warning(
+                    "objective.antecedent: no passages with annotated antecedents (prepare with data.coreference), the "
+                    "preset's loss is left out"
+                )
+        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
+        known = Passages.of(passages, by_form, self.labeller.language.writing)
+        filled = np.flatnonzero(known.weights)
+        return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
+
+    def _check_sources(self, known: set[str]) -> None:
+        """Refuse a required source that no passage has; warn of others."""
+        absent = sorted(self._source_share().keys() - known)
+        for source in absent:
+            if source in self.required_sources:
+                raise InputError(
+                    f"objective.source_share.{source}: no passage to train on is of this source, "
+                    f"expected one of {', '.join(sorted(known)) or 'none'}; "
+                    f"~objective.source_share.{source} leaves the share out",
+                    file=self.folder,
+                )
+        if absent:
+            LOG.warning(
+                "objective.source_share: no passage to train on is of the source %s, the preset's share is left out",
+                ", ".join(absent),
+            )
+
+    def _source_share(self) -> Mapping[str, float]:
+        objective = self.settings.objective
+        return (objective.source_share or {}) if objective.kind == "detection" else {}
+
+    def _limits(self) -> np.ndarray | None:
+        objective = self.settings.objective
+        return self._known.limits((objective.source_turns or {}) if objective.kind == "detection" else {})
+
+    def _refuse_nothing_to_train_on(self) -> None:
+        if not len(self._passages) and self.pair_share < 1:
+            raise InputError(
+                "no passages to train on: add objective=pairs, or prepare with data.english", file=self.folder
+            )
+        if not len(self._pairs) and self.pair_share > 0:
+            raise InputError(
+                "no pairs to train on: set objective.pair_share=0, or prepare with more test sets", file=self.folder
+            )
+
+    def _training_steps(self) -> TrainingSteps:
+        """The training set; for passages, with the statistics and names for their corruption."""
+        objective, language = self.settings.objective, self.labeller.language
+        table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
+        frequency, names = None, None
+        if objective.kind == "detection":
+            corruption = objective.corruption
+            frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
+            if corruption.name_swap or corruption.gender_swap:
+                names = Names.from_faker(common=common_words(self._texts(READ)))
+        corrupter = examples.Corrupter(table, frequency, names, language)
+        labeller = self._training_labeller()
+        return TrainingSteps(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
+
+    def _training_labeller(self, odds: Mapping[tuple[str, str], float] | None = None) -> Labeller:
+        """The labeller of training batches, with lessons for the teacher if there is one."""
+        forms, language = self.labeller.forms, self.labeller.language
+        return Labeller(self.collator, odds, forms=forms, language=language, teacher=self.teacher)
+
+    def steps(self) -> Plan:
+        """The planned steps of the whole run, epoch after epoch, over all processes."""
+        self.setup()
+        if self._steps is None:
+            self._steps = Plan.join(map(self._epoch, range(self.settings.trainer.max_epochs)))
+        return self._steps
+
+    def mix(self, steps: int) -> dict[str, dict[str, float]]:
+        """What the first steps draw of each source of passages (see `Passages.drawn`); nothing where there are none."""
+        return self._known.drawn(self.steps()[:steps]) if self.pair_share < 1 else {}
+
+    def passages(self, batches: int) -> Iterator[Labelled]:
+        """The first batches of passages of the run."""
+        steps = (step for step in self.steps() if step.kind == "passages")
+        assert self._sets is not None
+        yield from chain.from_iterable(self._sets[step] for step in islice(steps, batches))
+
+    def texts(self) -> Iterator[Example]:
+        """Every text of the pairs of training and development, unchanged, each in its context."""
+        self.setup()
+        development = ((rows, context) for _, rows, context in self._development)
+        for rows, context in ((self._pairs, self.context), *development):
+            yield from examples.texts(rows, context=context, language=self.labeller.language)
+
+    def _epoch(self, number: int) -> Plan:
+        """The steps of an epoch, in parts of about `PART` steps, so that a run of less than an epoch is as even."""
+        share = self.pair_share
+        pieces = self._known.lengths.sum() / (1 - share) if share < 1 else self._pair_lengths.sum()
+        return plan_epoch(
+            passages=self._known.lengths,
+            pairs=self._pair_lengths,
+            pair_share=self.pair_share,
+            pieces=self.settings.data.pieces,
+            max_pieces=self.collator.max_pieces,
+            seed=self.settings.seed,
+            epoch=number,
+            parts=max(1, round(float(pieces) / (PART * self.settings.data.pieces))),
+            passage_weights=self._weights,
+            pair_weights=self._pair_weights,
+            passage_turns=self._limits(),
+            batch=self.settings.data.batch,
+        )
+
+    def _weights_by_kind(self) -> np.ndarray | None:
+        """Weights under which each kind of pair has its share of the pieces; None for uniform weights.
+
+        `fidelity.share` of all are those in which only the context decides, `fidelity.ties` of these are ties;
+        `system_share` of the others are system outputs.
+        """
+        objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
+        natural = np.arange(len(pieces)) < self._natural
+        system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")
+        tie = ~natural & _where(self._pairs, lambda kind: kind == TIE, "kind")
+        share, ties = objective.system_share, objective.fidelity.ties
+        kinds = [(natural, 1.0)] if share is None else [(system, share), (natural & ~system, 1 - share)]
+        groups = [
+            *_shares(kinds, 1 - objective.fidelity.share),
+            *_shares([(tie, ties), (~natural & ~tie, 1 - ties)], objective.fidelity.share),
+        ]
+        weights = np.zeros(len(pieces))
+        for mask, part in groups:
+            weights[mask] = part / pieces[mask].sum()
+        return weights if len(groups) > 1 else None
+
+    def _frequency(self, gender_swap: float) -> dict[str, dict[str, float]]:
+        """The frequency of each form in each slot, in about `COUNTED` passages drawn by their weights."""
+        found: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        weights = self._weights / self._weights.min(initial=np.inf)
+        every = len(weights) // COUNTED + 1
+        language = self.labeller.language
+        for text, weight in zip(self._texts(COUNTED), weights[::every].tolist(), strict=True):
+            words = language.words(text)
+            for occurrence in language.find(text, words):
+                for place in language.places(words, occurrence.word):
+                    found[place][occurrence.form] += weight
+        return swap_frequency(found, gender_swap)
+
+    def _texts(self, most: int) -> Iterator[str]:
+        """The texts of every n-th passage, so that they are fewer than about `most`."""
+        some = self._passages.select(range(0, len(self._passages), len(self._passages) // most + 1))
+        for part in arrow.read_columns(some, "text"):
+            yield from part["text"]
+
+    def _odds(self) -> dict[tuple[str, str], float]:
+        """The logit adjustment by slot and form, from the first `COUNTED` passages of the run."""
+        assert self._sets is not None
+        steps = (step for step in self.steps() if step.kind == "passages")
+        items = chain.from_iterable(map(self._sets.items, steps))
+        return logit_adjustment.log_odds(islice(items, COUNTED))
+
+    def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
+        """The remaining steps, each a tuple of `trainer.accumulate` batches in micro-batches."""
+        trainer, steps = self.trainer, self.steps()
+        assert trainer is not None and self._sets is not None
+        world, accumulated = trainer.world_size, self.settings.trainer.accumulate
+        left = len(steps) % (world * accumulated)
+        if left and trainer.global_rank == 0 and trainer.max_steps == len(steps) // (world * accumulated):
+            LOG.warning(
+                "left out: %d of %d batches, so that %s as many each",
+                left,
+                len(steps),
+                f"{world} processes take" if accumulated == 1 else "all steps take",
+            )
+        return step_loader(
+            self._sets,
+            steps[: trainer.max_steps * world * accumulated],
+            trainer=trainer,
+            first=self.first,
+            accumulated=accumulated,
+            workers=self.settings.trainer.workers,
+        )
+
+    def val_dataloader(self) -> list[DataLoader[Labelled]]:
+        """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
+        return [
+            DataLoader(
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.data.pieces),
+                batch_size=None,
+            )
+            for name, rows, context in self._development
+        ]
+
+    def _development_sets(self) -> list[tuple[str, Any, str]]:
+        """Name, rows and context of each development set that has any."""
+        noisy = self._sample("development", "noisy")
+        sets = [
+            ("noisy", noisy, self.context),
+            ("system", self._sample("development", "system"), self.context),
+            ("study_form", self._sample("development_study", None), self.context),
+            ("noisy_none", noisy, "none"),
+        ]
+        if self._natural < len(self._pairs):
+            sets.append((FIDELITY, self._sample(arrow.FIDELITY_SPLITS[1], FIDELITY), self.context))
+        return [each for each in sets if len(each[1])]
+
+    def _sample(self, split: str, kind: str | None) -> Any:
+        rows = arrow.read_pairs(self.folder, split, kinds=("pronoun",))
+        if kind is not None:
+            rows = rows.select(np.flatnonzero(_where(rows, lambda found: found == kind, "kind")))
+        most = self.settings.data.development
+        if most and len(rows) > most:
+            chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
+            rows = rows.select(np.sort(chosen))
+        return rows
+
+
+def _pair_lengths(rows: Any, context: str, language: Language) -> np.ndarray:
+    """Estimated pieces of each pair, both texts together (pairs,)."""
+    letters_per_piece = language.writing.letters_per_piece
+    lengths = np.zeros(len(rows), dtype=np.int32)
+    at = 0
+    for part in arrow.read_columns(rows, "better", "worse", "context"):
+        for better, worse, before in zip(part["better"], part["worse"], part["context"], strict=True):
+            letters = len(better) + len(worse)
+            if context != "none":
+                letters += 2 * sum(map(len, before))
+            lengths[at] = int(letters / letters_per_piece) + 6
+            at += 1
+    return lengths
+
+
+def _shares(kinds: Sequence[tuple[np.ndarray, float]], total: float) -> list[tuple[np.ndarray, float]]:
+    """The kinds of which there are any rows, with their shares scaled to sum to `total`."""
+    there = [(mask, share) for mask, share in kinds if mask.any()]
+    return [(mask, total * share / sum(share for _, share in there)) for mask, share in there]
+
+
+def concatenate(parts: Sequence[Any]) -> Any:
+    """Memory-mapped splits, one after the other."""
+    from datasets import concatenate_datasets
+
+    return concatenate_datasets(parts)
+
+
+def _where(rows: Any, fits: Callable[..., bool], *columns: str) -> np.ndarray:
+    """Which rows have values in some columns that fit (rows,), a part of the rows in memory at a time."""
+    parts = (
+        np.array([fits(*values) for values in zip(*(part[name] for name in columns), strict=True)], dtype=bool)
+        for part in arrow.read_columns(rows, *columns)
+    )
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])

@@ -1,0 +1,334 @@
+"""A training run from start to exported checkpoint; a run that was stopped is resumed from its folder."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+import pronmetric
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.checkpoint import files
+from pronmetric.data import arrow
+from pronmetric.data.collate import Collator
+from pronmetric.errors import InputError
+from pronmetric.eval.decision import SCORE
+from pronmetric.nn.head import PairHead
+from pronmetric.nn.scorer import PronounScorer, make_head
+from pronmetric.pronouns.corrupt import ConfusionTable
+from pronmetric.pronouns.languages import Language
+from pronmetric.training import card, decision, encoders, recipe, target_language, tie_threshold
+from pronmetric.training import teacher as teachers
+from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
+from pronmetric.training.datamodule import PronounData
+from pronmetric.training.decision import Choice
+from pronmetric.training.encoder_cache import cached_encoder, fill
+from pronmetric.training.encoders import Start
+from pronmetric.training.fit import (
+    EXPORT,
+    PRECISION,
+    Fitted,
+    Goal,
+    batches_of_step,
+    fit,
+    prepare_process,
+    refuse_other,
+    run_length,
+)
+from pronmetric.training.module import DTYPES, ScorerModule
+from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.prepared import Prepared
+from pronmetric.training.settings import Train, Trainer
+from pronmetric.training.teacher import Teacher
+
+DTYPE = {name: DTYPES.get(lightning, torch.float32) for name, lightning in PRECISION.items()}  # of inference
+FIRST_BATCHES = 20  # batches of passages for calibration before further training of a calibrated checkpoint
+LOG = logging.getLogger(__name__)
+ACCURACY = Goal("development/accuracy", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The exported checkpoint: its folder, weight hash and development figures; its calibration, if any."""
+
+    folder: Path
+    hash: str
+    figures: dict[str, float]
+    calibration: Fit | None
+
+
+def train(
+    settings: Train,
+    *,
+    required_sources: Collection[str] = (),
+    overrides: Sequence[str] | None = None,
+    note: Callable[[str], None] = LOG.info,
+) -> Result | None:
+    """Train, and export the weights with the best development pair accuracy to `out`/checkpoint.
+
+    A killed run is resumed from `out`/last.ckpt and reaches the same weights. On several devices only the first process
+    exports; the others return None.
+
+    Args:
+        settings: of the run; `init` and `teacher`, if any, are folders.
+        required_sources: names in `objective.source_share` that the data must have, and "coreference" and "fidelity" if
+            it must have these; others may be absent.
+        overrides: of the command line, which the checkpoint's config and its card record; None: not known.
+        note: takes a line on each source of passages, if `trainer.progress` is true.
+
+    Raises:
+        PronmetricError: a setting, the prepared folder or the teacher is wrong, or `out` holds a run of other settings.
+    """
+    out, folder = Path(settings.out), Path(settings.data.dir)
+    kept = settings.results()
+    kept["data"]["dir"] = files.hash_file(folder / arrow.MANIFEST)
+    if settings.teacher is not None:
+        kept["teacher"] = files.hash_weights(Path(settings.teacher))
+    manifest = arrow.read_manifest(folder)
+    rate, prepared = natural_rate(manifest), Prepared.of(manifest)
+    target_language.check(settings, prepared.language)
+    refuse_other(out, kept, results=(EXPORT,))
+    with prepare_process(settings.trainer, seed=settings.seed):
+        model = _initial_model(settings)
+        collator = _collator(settings, model.start, prepared.language)
+        if settings.optim.frozen_head:
+            _refuse_other_scores(model, _scoring_config(settings, model.start, collator, prepared), settings)
+        teacher = _teacher(settings, prepared)
+        data = PronounData(
+            settings,
+            collator,
+            prepared=prepared,
+            required_sources=required_sources,
+            teacher=None if teacher is None else teacher.collator,
+        )
+        if settings.encoder_cache is not None:
+            _cache_states(model.scorer, data, Path(settings.encoder_cache), settings.trainer)
+        kept_head = settings.optim.frozen_head
+        first = None
+        if model.calibration is not None and not kept_head and teacher is None:  # a teacher's labels are calibrated
+            passages = data.passages(FIRST_BATCHES)
+            first = to_training(model.scorer, passages, dtype=DTYPE[settings.trainer.precision])
+        length = run_length(len(data.steps()), settings.trainer)
+        mix = data.mix(length.steps * batches_of_step(settings.trainer))
+        if settings.trainer.progress:
+            for source, found in mix.items():
+                note(
+                    f"passages of {source}: {found['pieces']:,} pieces ({100 * found['share']:.0f} %), "
+                    f"each seen at most {found['turns']:,} times"
+                )
+        module = ScorerModule(
+            model.scorer,
+            loss=settings.loss,
+            objective=settings.objective,
+            optim=settings.optim,
+            length=length,
+            seed=settings.seed,
+            teacher=teacher,
+        )
+        best = fit(module, data, out, trainer=settings.trainer, goal=ACCURACY, settings=kept, length=length)
+        if best is None:
+            return None
+        calibration, choice = _calibrate(model.scorer.to(best.device), data, rate=rate)
+        if kept_head:
+            calibration = model.calibration
+        model.scorer.encoder = model.start.encoder
+    record = {
+        "version": pronmetric.__version__,
+        "data": {"manifest": kept["data"]["dir"], "splits": manifest["splits"]},
+        **({} if overrides is None else {"overrides": recipe.recorded(overrides)}),
+        **_training_record(settings, model, first, best, annotated=data.annotated),
+        **({} if teacher is None else {"teacher": teacher.hash}),
+        **({"mix": mix} if mix else {}),
+        "figures": best.figures,
+        "calibration": None if calibration is None else calibration.to_record(),
+    }
+    config = {**_scoring_config(settings, model.start, collator, prepared), "training": record}
+    tie = None if choice is None else choice.ties.get(SCORE)
+    table = ConfusionTable.load(folder / "confusion.json", forms=prepared.language.forms)
+    config = tie_threshold.add_to_config(config, tie, table)
+    config = decision.add_to_config(config, choice)
+    digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
+    card.write(out / EXPORT, data=folder)
+    return Result(out / EXPORT, digest, best.figures, calibration)
+
+
+def _teacher(settings: Train, prepared: Prepared) -> Teacher | None:
+    """The teacher of the run, if it has one, checked against the student."""
+    if settings.teacher is None:
+        return None
+    found = teachers.load(settings.teacher, forms=prepared.forms, language=prepared.language)
+    objective = settings.objective
+    assert objective.kind == "detection"
+    wanted = settings.pair_head is not None and objective.pair_share > 0 and objective.soft_preference > 0
+    if wanted and not found.has_preferences:
+        raise InputError(
+            "teacher: expected a checkpoint with a pair head, whose preferences are learned; "
+            "objective.soft_preference=0 learns its probabilities alone",
+            file=settings.teacher,
+        )
+    return found
+
+
+def _collator(settings: Train, start: Start, language: Language) -> Collator:
+    max_pieces = min(settings.encoder.max_pieces, start.encoder.max_pieces)
+    return Collator(start.pieces, max_pieces=max_pieces, separator=settings.separator, split=language.words)
+
+
+def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tuple[Fit | None, Choice | None]:
+    """Calibrate a head with probabilities on development references, unless it is frozen; choose what decides.
+
+    Both in the precision of the training, on the scorer's device.
+    """
+    settings, folder, context = data.settings, data.folder, data.settings.context.name
+    dtype, progress = DTYPE[settings.trainer.precision], settings.trainer.progress
+    calibration = None
+    if scorer.probability and not settings.optim.frozen_head:
+        calibration = on_references(
+            scorer,
+            data.collator,
+            folder,
+            context=context,
+            forms=data.labeller.forms,
+            language=data.labeller.language,
+            rate=rate,
+            seed=settings.seed,
+            most=settings.data.calibrate,
+            dtype=dtype,
+            progress=progress,
+        )
+    pairs = PairScorer(scorer, data.labeller, dtype=dtype)
+    choice = decision.choose(pairs, folder, context=context, most=settings.data.choose, progress=progress)
+    return calibration, choice
+
+
+def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:
+    """The keys of a checkpoint's config that scoring reads."""
+    pair, record = _pair_head(settings), prepared.language.to_record()
+    return {
+        "format": files.FORMAT,
+        "encoder": start.encoder.config | start.pieces.config,
+        "head": {"dropout": 0.0, "slots": 0, **settings.head.model_dump(exclude={"pair"})},  # the keys of all kinds
+        "word_state": settings.word_state,
+        "segment": checkpoint_config.SEGMENT[settings.head.kind],
+        "max_pieces": collator.max_pieces,
+        "separator": settings.separator,
+        "context": settings.context.name,
+        "context_size": prepared.context_size,
+        "pronouns": list(prepared.forms),
+        **({} if record is None else {checkpoint_config.LANGUAGE: record}),
+        **({} if pair is None else {checkpoint_config.PAIR_HEAD: pair}),
+    }
+
+
+def _training_record(
+    settings: Train, model: _InitialModel, first: Fit | None, best: Fitted, *, annotated: Mapping[str, int]
+) -> dict[str, Any]:
+    """The record of the run in the checkpoint's config: seeds, steps, time, and initial weights."""
+    record: dict[str, Any] = {
+        "seed": settings.seed,
+        "head_seed": settings.head_seed if model.new_head else None,
+        "steps": best.steps,
+        "best_step": best.best_step,
+        "seconds": best.seconds,
+        "init": None if settings.init is None else files.hash_weights(Path(settings.init)),
+    }
+    if first is not None:
+        record["init_calibration"] = first.to_record()
+    if model.start.origin:
+        record["encoder"] = model.start.origin
+    if annotated:
+        assert settings.objective.kind == "detection"
+        record["coreference"] = {**annotated, "weight": settings.objective.antecedent}
+    return record
+
+
+class _InitialModel(NamedTuple):
+    """The initial model of a run.
+
+    start: its encoder and its origin. new_head: whether one of its heads is newly initialised. config: of the
+    checkpoint whose head it has, if any.
+    """
+
+    scorer: PronounScorer
+    start: Start
+    new_head: bool
+    config: Mapping[str, Any] | None
+
+    @property
+    def calibration(self) -> Fit | None:
+        """The calibration of that head, None if it has none."""
+        return recorded(self.config or {})
+
+
+def _initial_model(settings: Train) -> _InitialModel:
+    """The initial model.
+
+    With `init`: that checkpoint's encoder, and its heads if they are of the same kind. A head of another kind, and a
+    pair head that the checkpoint lacks, are newly initialised.
+    """
+    head, pair, init = settings.head.model_dump(), _pair_head(settings), settings.init
+    loaded = None if init is None else files.load(init)
+    if loaded is None:
+        start = encoders.make(settings.encoder, data=Path(settings.data.dir))
+    else:
+        start = encoders.of_checkpoint(loaded, settings.encoder)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(settings.head_seed)
+        made = make_head(
+            head["kind"], start.encoder.width, dropout=head.get("dropout", 0.0), slots=head.get("slots", 0)
+        )
+        pair_head = None if pair is None else PairHead(start.encoder.width, **pair)
+    new_head, config = True, None
+    if loaded is not None and _same_head(loaded.config, head):
+        made.load_state_dict(loaded.model.head.state_dict())
+        new_head, config = False, loaded.config
+    elif loaded is not None:
+        LOG.warning("init=%s has another head than this run: its encoder is used, with a new head", init)
+    if pair_head is not None:
+        before = None if loaded is None else loaded.model.pair_head
+        if before is not None and before.heads == pair_head.heads:
+            pair_head.load_state_dict(before.state_dict())
+        else:
+            new_head = True
+            if loaded is not None:
+                LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
+    scorer = PronounScorer(start.encoder, made, word_state=settings.word_state, pair_head=pair_head).train()
+    return _InitialModel(scorer, start, new_head, config)
+
+
+def _refuse_other_scores(model: _InitialModel, config: Mapping[str, Any], settings: Train) -> None:
+    """Refuse a run with a frozen head whose settings would change the scores of `init`."""
+    if model.config is None:
+        raise InputError(f"optim.frozen_head=true: init={settings.init} has no head=logit that could be kept")
+    for key in files.KEYS:
+        mine, theirs = config.get(key), model.config.get(key)
+        if key not in ("encoder", "head") and mine != theirs:
+            raise InputError(
+                f"optim.frozen_head=true: expected {key}={theirs!r}, as in init={settings.init}, whose scores are "
+                f"kept, got {mine!r}"
+            )
+
+
+def _pair_head(settings: Train) -> dict[str, Any] | None:
+    """Heads and dropout of the pair head; None without one."""
+    pair = settings.pair_head
+    return None if pair is None else {**pair.model_dump(), "dropout": settings.head.model_dump()["dropout"]}
+
+
+def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer: Trainer) -> None:
+    """Compute the encoder's states of all texts, and make the scorer read them from the cache."""
+    encoder, states = cached_encoder(scorer.encoder, root)
+    if trainer.accelerator != "cpu" and torch.cuda.is_available():
+        encoder.encoder.to("cuda")
+    fill(states, encoder.encoder, data.collator, data.texts(), progress=trainer.progress)
+    scorer.encoder = encoder
+
+
+def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
+    """Whether the head in a checkpoint's config has weights of the kind that `head` describes."""
+    kinds = config["head"]["kind"], head["kind"]
+    return kinds[0] == kinds[1] and (kinds[0] != "paper" or config["head"]["slots"] == head["slots"])
