@@ -209,8 +209,7 @@ class PronounData(pl.LightningDataModule):
     @property
     def pair_share(self) -> float:
         """The share of pairs in the pieces."""
-        objective = self.settings.objective
-        return objective.pair_share if objective.kind == "detection" else 1.0
+        return self.settings.objective.pair_share
 
     def setup(self, stage: str | None = None) -> None:
         """Open the prepared folder."""
@@ -229,8 +228,7 @@ class PronounData(pl.LightningDataModule):
         self._weights = self._known.mixed(self._source_share())
         self._pair_weights = self._weights_by_kind()
         self._sets = self._training_steps()
-        objective = self.settings.objective
-        if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
+        if self.pair_share < 1 and self.settings.objective.corruption.adjusted:
             self._sets.labeller = self._training_labeller(self._odds())
 
     def _read_pairs(self) -> Any:
@@ -289,7 +287,7 @@ class PronounData(pl.LightningDataModule):
         """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
         objective = self.settings.objective
         passages = arrow.read_passages(self.folder, "passages_train")
-        if objective.kind == "detection" and objective.antecedent:
+        if objective.antecedent:
             if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
                 more = arrow.read_passages(self.folder, "coreference_train")
                 self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
@@ -305,8 +303,7 @@ class PronounData(pl.LightningDataModule):
                     "objective.antecedent: no passages with annotated antecedents (prepare with data.coreference), the "
                     "preset's loss is left out"
                 )
-        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
-        known = Passages.of(passages, by_form, self.labeller.language.writing)
+        known = Passages.of(passages, objective.form_weight or {}, self.labeller.language.writing)
         filled = np.flatnonzero(known.weights)
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
@@ -328,12 +325,10 @@ class PronounData(pl.LightningDataModule):
             )
 
     def _source_share(self) -> Mapping[str, float]:
-        objective = self.settings.objective
-        return (objective.source_share or {}) if objective.kind == "detection" else {}
+        return self.settings.objective.source_share or {}
 
     def _limits(self) -> np.ndarray | None:
-        objective = self.settings.objective
-        return self._known.limits((objective.source_turns or {}) if objective.kind == "detection" else {})
+        return self._known.limits(self.settings.objective.source_turns or {})
 
     def _refuse_nothing_to_train_on(self) -> None:
         if not len(self._passages) and self.pair_share < 1:
@@ -347,14 +342,11 @@ class PronounData(pl.LightningDataModule):
 
     def _training_steps(self) -> TrainingSteps:
         """The training set; for passages, with the statistics and names for their corruption."""
-        objective, language = self.settings.objective, self.labeller.language
+        corruption, language = self.settings.objective.corruption, self.labeller.language
         table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
-        frequency, names = None, None
-        if objective.kind == "detection":
-            corruption = objective.corruption
-            frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
-            if corruption.name_swap or corruption.gender_swap:
-                names = Names.from_faker(common=common_words(self._texts(READ)))
+        frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
+        swaps = corruption.name_swap or corruption.gender_swap
+        names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
         labeller = self._training_labeller()
         return TrainingSteps(self._passages, self._pairs, labeller, corrupter, settings=self.settings)

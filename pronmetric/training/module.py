@@ -166,7 +166,6 @@ class ScorerModule(pl.LightningModule):
 
     def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
         """The losses to a teacher's answer: on all pronouns and all pairs, whether or not they have labels."""
-        assert self.objective.kind == "detection"
         real, temperature = item.batch.pronoun_mask, self.objective.temperature
         parts = {"soft_detection": losses.detection(out.scores, (answer.logits / temperature).sigmoid(), real)}
         if out.preferences is not None and answer.preferences is not None:

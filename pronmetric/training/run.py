@@ -162,7 +162,6 @@ def _teacher(settings: Train, prepared: Prepared) -> Teacher | None:
         return None
     found = teachers.load(settings.teacher, forms=prepared.forms, language=prepared.language)
     objective = settings.objective
-    assert objective.kind == "detection"
     wanted = settings.pair_head is not None and objective.pair_share > 0 and objective.soft_preference > 0
     if wanted and not found.has_preferences:
         raise InputError(
@@ -241,7 +240,6 @@ def _training_record(
     if model.start.origin:
         record["encoder"] = model.start.origin
     if annotated:
-        assert settings.objective.kind == "detection"
         record["coreference"] = {**annotated, "weight": settings.objective.antecedent}
     return record
 

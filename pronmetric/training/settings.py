@@ -155,16 +155,29 @@ class Detection(Record):
 
 
 class PairCorruption(Record):
-    """Corruption of pairs."""
+    """Corruption of pairs; the shares of what is done to passages alone are 0."""
 
+    balanced: ClassVar = False
+    adjusted: ClassVar = False
+    gender_swap: ClassVar = 0.0
+    name_swap: ClassVar = 0.0
+    emphasis: ClassVar = None
     plain: Share
     fresh: Share
     tie: Share
 
 
 class Pairs(Record):
-    """Group objective: only pairs."""
+    """Group objective: only pairs; without passages, annotated antecedents and teacher."""
 
+    pair_share: ClassVar = 1.0
+    antecedent: ClassVar = 0.0
+    soft_detection: ClassVar = 0.0
+    soft_preference: ClassVar = 0.0
+    temperature: ClassVar = 1.0
+    source_share: ClassVar = None
+    source_turns: ClassVar = None
+    form_weight: ClassVar = None
     kind: Literal["pairs"]
     detection: Weight
     pair: Weight
@@ -346,7 +359,7 @@ class Train(Settings):
             raise InputError(
                 f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
             )
-        shares = (self.objective.source_share or {}) if self.objective.kind == "detection" else {}
+        shares = self.objective.source_share or {}
         if sum(shares.values()) > 1 + 1e-9:
             raise InputError(
                 f"objective.source_share: expected shares that sum to at most 1, got {sum(shares.values()):g}"
@@ -385,7 +398,7 @@ class Train(Settings):
                 yield key, "with optim.frozen_head=true, where the pair head alone is trained: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
-        if self.objective.kind == "detection" and not self.objective.pair_share:
+        if not self.objective.pair_share:
             fidelity = ("fidelity.share", "fidelity.ties")
             pairs = (
                 "pair",
