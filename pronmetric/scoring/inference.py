@@ -41,7 +41,6 @@ from pronmetric.text.words import Word
 INT8 = "int8"
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
 """By name, the type of what is not quantised."""
-PRECISION = "32"
 BATCH_SIZE = {"cpu": 32, "cuda": 1024, "mps": 1024}
 BATCH_PIECES = 32  # pieces per text of `batch_size`
 _WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
@@ -83,7 +82,7 @@ class Inference:
 
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
-        precision: one of `PRECISIONS`; None: `PRECISION`.
+        precision: one of `PRECISIONS`; None: that of `default_precision`.
         gpus: as for `devices`.
         source: the table by which sources of texts affect their scores; None ignores them.
     """
@@ -92,12 +91,12 @@ class Inference:
         self, loaded: Checkpoint, *, precision: str | None, gpus: int | None, source: SourceTable | None
     ) -> None:
         self.source = source
-        self.precision = PRECISION if precision is None else precision
-        if self.precision not in PRECISIONS:
+        if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
-        if self.precision == INT8 and gpus:
+        if precision == INT8 and gpus:
             raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
-        names = devices(0 if self.precision == INT8 else gpus)
+        names = devices(0 if precision == INT8 else gpus)
+        self.precision = default_precision(names[0]) if precision is None else precision
         self.language: Language = loaded.language
         self.forms = frozenset(loaded.config["pronouns"])
         self.collator = loaded.collator
@@ -358,3 +357,10 @@ def devices(gpus: int | None) -> list[str]:
     if wanted > there:
         raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")
     return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]
+
+
+def default_precision(device: str) -> str:
+    """The precision on a device where none is asked for: bf16 on a GPU of CUDA that computes in it, else fp32."""
+    if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
+        return "bf16"
+    return "32"

@@ -130,6 +130,26 @@ def test_devices(
         assert all(torch.device(name).type in module.BATCH_SIZE for name in found)
 
 
+@pytest.mark.parametrize(
+    ("device", "bf16", "found"),
+    [("cpu", True, "32"), ("cuda:0", True, "bf16"), ("cuda:1", False, "32"), ("mps", True, "32")],
+)
+def test_the_precision_where_none_is_asked_for(
+    device: str, bf16: bool, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: bf16 and not including_emulation)
+    assert module.default_precision(device) == found
+
+
+def test_the_signature_names_the_precision_of_the_device(
+    tiny_checkpoint: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "default_precision", lambda device: {"cpu": "bf16"}[device])
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
+    assert metric.signature()["precision"] == metric.precision == "bf16"
+    assert PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, precision="32").precision == "32"
+
+
 def test_each_distinct_text_is_encoded_once(
     metric: PronounMetric, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
