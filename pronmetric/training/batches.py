@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pronmetric.data import transfer
 from pronmetric.data.collate import Batch, Collator, Encoded
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import TIE
@@ -22,6 +23,39 @@ from pronmetric.training.teacher import lesson as make_lesson
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """What the losses of a batch read, found where the batch is made: for a GPU to find it the host would wait.
+
+    pronouns, labelled, antecedent: places in the flattened (batch, pronouns): of all pronouns, of those in the
+    detection loss, and of those with an annotated antecedent. pairs: those both of whose texts have a pronoun.
+    natural: those of them without a system output.
+    """
+
+    pronouns: Int[Tensor, " pronouns"]
+    labelled: Int[Tensor, " labelled"]
+    antecedent: Int[Tensor, " antecedents"]
+    pairs: Int[Tensor, " pairs"]
+    natural: Int[Tensor, " natural"]
+
+    @classmethod
+    def of(cls, item: Labelled) -> Places:
+        """The places of a batch in the memory of the host."""
+        real, none = item.batch.pronoun_mask, torch.zeros(0, dtype=torch.bool)
+        scored = real.any(1)[item.better] & real.any(1)[item.worse]
+        return cls(
+            pronouns=_places(real),
+            labelled=_places(item.labelled & real),
+            antecedent=_places(none if item.antecedent is None else item.antecedent.any(-1)),
+            pairs=_places(scored),
+            natural=_places(scored & ~item.system),
+        )
+
+
+def _places(mask: Bool[Tensor, ...]) -> Int[Tensor, " places"]:
+    return mask.flatten().nonzero().flatten()
+
+
+@dataclass(frozen=True, slots=True)
 class Labelled:
     """A batch with labels.
 
@@ -29,6 +63,7 @@ class Labelled:
     `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
     name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
     adjustment: added to the logits in the detection loss; None: none. lesson: what a teacher reads; None: no teacher.
+    places: of the pronouns and pairs that count; they are found here, and only moved with the batch.
     """
 
     batch: Batch
@@ -43,13 +78,19 @@ class Labelled:
     antecedent: Bool[Tensor, "batch pronouns words"] | None = None
     adjustment: Float[Tensor, "batch pronouns"] | None = None
     lesson: Lesson | None = None
+    places: Places = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the places."""
+        object.__setattr__(self, "places", Places.of(self))
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system", "antecedent", "adjustment")
-        moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
-        lesson = None if self.lesson is None else self.lesson.to(device)
-        return replace(self, batch=self.batch.to(device), lesson=lesson, **moved)
+        return transfer.move(self, device)
+
+    def pin_memory(self) -> Labelled:
+        """The same batch in pinned memory (the data loader calls this)."""
+        return transfer.pin(self)
 
 
 class Labeller:

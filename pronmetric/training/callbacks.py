@@ -18,6 +18,11 @@ from pronmetric.errors import PronmetricError
 from pronmetric.output.progress import progress
 
 
+def may_wait(trainer: pl.Trainer, step: int) -> bool:
+    """Whether the host may wait for the device after this step: on a CPU after each, else after logged ones."""
+    return trainer.strategy.root_device.type == "cpu" or step % trainer.log_every_n_steps == 0
+
+
 class ResumePoint(Checkpoint):
     """Saves the checkpoint to resume from: every few steps and after each validation.
 
@@ -116,7 +121,8 @@ class ProgressBar(Callback):
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """One more step."""
         if self._bar is not None:
-            self._bar.set_postfix_str(self._figures(trainer), refresh=False)
+            if may_wait(trainer, trainer.global_step):
+                self._bar.set_postfix_str(self._figures(trainer), refresh=False)
             self._bar.update(trainer.global_step - self._bar.n)
 
     def on_validation_start(self, *_: Any) -> None:

@@ -23,6 +23,7 @@ from pronmetric.training import examples, logit_adjustment
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.fit import training_device
 from pronmetric.training.gender_swap import swap_frequency
 from pronmetric.training.mixing import Passages
 from pronmetric.training.name_swap import Names, common_words
@@ -111,15 +112,22 @@ def step_loader(
     first: int,
     accumulated: int,
     workers: int,
+    pin: bool,
 ) -> DataLoader[Any]:
     """The optimizer steps of this process from `first` on, each a tuple of `accumulated` batches.
 
     With `world_size` processes, one optimizer step takes the next world_size x accumulated of `steps` in order, whoever
-    computes them.
+    computes them. pin: make them in memory that a GPU reads by itself, while the host goes on.
     """
     sampler = StepSampler(steps, first=first * accumulated, rank=trainer.global_rank, world=trainer.world_size)
     return DataLoader(
-        batches, batch_size=accumulated, sampler=sampler, drop_last=True, collate_fn=tuple, num_workers=workers
+        batches,
+        batch_size=accumulated,
+        sampler=sampler,
+        drop_last=True,
+        collate_fn=tuple,
+        num_workers=workers,
+        pin_memory=pin,
     )
 
 
@@ -197,6 +205,7 @@ class PronounData(pl.LightningDataModule):
         self.required_sources = frozenset(required_sources)
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
+        self._pin = training_device(settings.trainer).type == "cuda"
         self._sets: TrainingSteps | None = None
         self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
@@ -388,11 +397,11 @@ class PronounData(pl.LightningDataModule):
             passages=self._known.lengths,
             pairs=self._pair_lengths,
             pair_share=self.pair_share,
-            pieces=self.settings.data.pieces,
+            pieces=self.settings.pieces,
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
-            parts=max(1, round(float(pieces) / (PART * self.settings.data.pieces))),
+            parts=max(1, round(float(pieces) / (PART * self.settings.pieces))),
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
             passage_turns=self._limits(),
@@ -466,14 +475,16 @@ class PronounData(pl.LightningDataModule):
             first=self.first,
             accumulated=accumulated,
             workers=self.settings.trainer.workers,
+            pin=self._pin,
         )
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
         return [
             DataLoader(
-                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.data.pieces),
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.pieces),
                 batch_size=None,
+                pin_memory=self._pin,
             )
             for name, rows, context in self._development
         ]

@@ -247,6 +247,15 @@ def prepare_process(trainer: Trainer, *, seed: int) -> Iterator[None]:
             del os.environ[name]
 
 
+def training_device(trainer: Trainer) -> torch.device:
+    """The device on which this process trains, known before Lightning's trainer is made."""
+    if trainer.accelerator in ("gpu", "cuda", "auto") and torch.cuda.is_available():
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", "0"))))
+    if trainer.accelerator in ("gpu", "mps", "auto") and torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
 def run_length(batches: int, trainer: Trainer) -> Length:
     """The length of a run with `batches` batches in all epochs."""
     each = batches_of_step(trainer)

@@ -38,6 +38,7 @@ from pronmetric.training.fit import (
     prepare_process,
     refuse_other,
     run_length,
+    training_device,
 )
 from pronmetric.training.module import DTYPES, ScorerModule
 from pronmetric.training.pair_scorer import PairScorer
@@ -111,6 +112,7 @@ def train(
         first = None
         if model.calibration is not None and not kept_head and teacher is None:  # a teacher's labels are calibrated
             passages = data.passages(FIRST_BATCHES)
+            model.scorer.to(training_device(settings.trainer))
             first = to_training(model.scorer, passages, dtype=DTYPE[settings.trainer.precision])
         length = run_length(len(data.steps()), settings.trainer)
         mix = data.mix(length.steps * batches_of_step(settings.trainer))
@@ -124,7 +126,7 @@ def train(
             model.scorer,
             loss=settings.loss,
             objective=settings.objective,
-            optim=settings.optim,
+            optim=settings.scaled_optim(),
             length=length,
             seed=settings.seed,
             teacher=teacher,
@@ -320,8 +322,7 @@ def _pair_head(settings: Train) -> dict[str, Any] | None:
 def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer: Trainer) -> None:
     """Compute the encoder's states of all texts, and make the scorer read them from the cache."""
     encoder, states = cached_encoder(scorer.encoder, root)
-    if trainer.accelerator != "cpu" and torch.cuda.is_available():
-        encoder.encoder.to("cuda")
+    encoder.encoder.to(training_device(trainer))
     fill(states, encoder.encoder, data.collator, data.texts(), progress=trainer.progress)
     scorer.encoder = encoder
 

@@ -192,7 +192,7 @@ def test_padding_changes_nothing(loaded: files.Checkpoint, pieces: Pieces) -> No
     def value(given: Sequence[LabelledExample]) -> float:
         found = batch(pieces, given)
         assert found.antecedent is not None
-        return loss(model(found.batch).weights, found.antecedent).item()
+        return loss(model(found.batch).weights, found.antecedent, found.places.antecedent).item()
 
     model = loaded.model.eval()
     long, short, none = items()
