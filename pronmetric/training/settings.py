@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -234,6 +235,7 @@ class Trainer(Record):
     precision: Annotated[Literal["32", "bf16", "16"], DIGITS]
     threads: Count | None
     workers: CountOrNone
+    scale: Count
     max_epochs: Count
     max_steps: Annotated[int, Field(ge=1)] | Literal[-1]
     accumulate: Count
@@ -242,6 +244,10 @@ class Trainer(Record):
     save_every: Count
     patience: CountOrNone
     progress: bool
+
+    def without_effect(self) -> set[str]:
+        """The keys without effect on the weights: those of the machine, and `scale` where it is 1."""
+        return MACHINE if self.scale > 1 else {*MACHINE, "scale"}
 
     @model_validator(mode="after")
     def _devices_of_a_cpu(self) -> Self:
@@ -396,6 +402,8 @@ class Train(Settings):
         if self.optim.frozen_head:
             for key in (f"objective.{name}" for name in ("detection", "soft_detection", "antecedent", "pair")):
                 yield key, "with optim.frozen_head=true, where the pair head alone is trained: leave it out"
+        if self.data.batch is not None:
+            yield "trainer.scale", "with data.batch=, which fixes the batch: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
         if not self.objective.pair_share:
@@ -424,6 +432,25 @@ class Train(Settings):
                 yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
 
     @property
+    def scale(self) -> int:
+        """How many times `data.pieces` a batch has."""
+        return self.trainer.scale if self.data.batch is None else 1
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of a training batch."""
+        return self.data.pieces * self.scale
+
+    def scaled_optim(self) -> Adamw | Sgd:
+        """The optimizer's settings, with the rates of a batch of `pieces`.
+
+        With `scale` times the pieces the variance of the gradient is 1 / `scale`; the rates of SGD grow in
+        proportion (Goyal et al. 2017), those of AdamW by the square root (Malladi et al. 2022).
+        """
+        factor = self.scale if self.optim.kind == "sgd" else math.sqrt(self.scale)
+        return self.optim.model_copy(update={key: getattr(self.optim, key) * factor for key in ("lr", "head_lr")})
+
+    @property
     def pair_head(self) -> PairHead | None:
         """The head that compares two texts, if there is one."""
         return self.head.pair if self.head.kind == "logit" else None
@@ -436,7 +463,8 @@ class Train(Settings):
         left_out: dict[str, Any] = dict.fromkeys(("out", "table", "half", "encoder_cache"), True)
         if self.teacher is None:
             left_out |= {"teacher": True, "objective": SOFT}
-        found = self.model_dump(exclude={**left_out, "trainer": MACHINE, "data": {"dir", "choose", "calibrate"}})
+        kept = {"trainer": self.trainer.without_effect(), "data": {"dir", "choose", "calibrate"}}
+        found = self.model_dump(exclude={**left_out, **kept})
         return {**found, "context": self.context.name}
 
 
@@ -531,4 +559,13 @@ class Pretrain(Settings):
 
     def results(self) -> dict[str, Any]:
         """The settings that affect the weights, as plain values, without paths and machine settings."""
-        return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": MACHINE})
+        return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": self.trainer.without_effect()})
+
+    @property
+    def words(self) -> int:
+        """Words of a training batch."""
+        return self.data.words * self.trainer.scale
+
+    def scaled_optim(self) -> Adam:
+        """The optimizer's settings, with the rate of a batch of `words` (see `Train.scaled_optim`)."""
+        return self.optim.model_copy(update={"lr": self.optim.lr * math.sqrt(self.trainer.scale)})

@@ -200,6 +200,7 @@ def _trainer(options: Options, *, progress: bool) -> Trainer:
         precision="32",
         threads=None,
         workers=0,
+        scale=1,
         max_epochs=options.epochs,
         max_steps=-1,
         accumulate=1,
