@@ -23,7 +23,7 @@ from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError, Terminated
 from pronmetric.training import recipe
-from pronmetric.training.callbacks import AtomicCheckpointIO, ProgressBar, ResumePoint
+from pronmetric.training.callbacks import LOG_EVERY, AtomicCheckpointIO, ProgressBar, ResumePoint
 from pronmetric.training.module import NOT_FINITE_CURE, Length
 from pronmetric.training.settings import Trainer
 
@@ -192,7 +192,7 @@ def make_trainer(
             use_distributed_sampler=False,
             enable_model_summary=False,
             enable_progress_bar=False,  # ProgressBar shows the whole run
-            log_every_n_steps=10,
+            log_every_n_steps=LOG_EVERY,
             callbacks=callbacks,
             logger=loggers,
             plugins=[AtomicCheckpointIO()],

@@ -128,7 +128,7 @@ class ScorerModule(pl.LightningModule):
         total = earlier.append_to(loss)
         step = self.global_step + 1
         self._unread.append((step, total.detach()))
-        if not may_wait(self.trainer, step):  # numbers are logged, and the loss is read, where the host may wait for it
+        if not may_wait(self.device, step):  # numbers are logged, and the loss is read, where the host may wait for it
             return total
         self._check_losses()
         rows = sum(len(item.batch.ids) for items in batches for item in items)
