@@ -283,7 +283,7 @@ def run(engine: Engine, outputs: corpora.Outputs, folder: Path, sets: Mapping[st
         prediction = metric.predict(records)
         start_up = min(scoring_speed.score([first], line, None, own) for _ in range(2))
         seconds = min(scoring_speed.score(paths, files_folder, None, own) for _ in range(2)) - start_up
-        rows = metric._collator.encode(_examples(outputs))
+        rows = metric.inference.collator.encode(_examples(outputs))
         found = accuracies(metric, sets)
     return {
         "engine": engine.name,

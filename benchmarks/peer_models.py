@@ -13,8 +13,9 @@ from benchmarks.elmo import PUBLISHED
 from pronmetric.checkpoint import files, locate
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.data.pieces import Characters
-from pronmetric.metric import BATCH_SIZE, PronounMetric
+from pronmetric.metric import PronounMetric
 from pronmetric.nn.elmo import Elmo, Shape
+from pronmetric.scoring.inference import BATCH_SIZE
 
 XLM_R_LARGE: Mapping[str, Any] = {
     "vocab_size": 250_002,

@@ -95,7 +95,7 @@ class _Metric:
     def __init__(self, metric: Any) -> None:
         self.metric, self.config = metric, metric.config["encoder"]
         self.forward_seconds = 0.0
-        forward = metric._forward
+        forward = metric.inference.forward
 
         def timed(batches: Sequence[Any]) -> Iterator[Any]:
             start = time.process_time()
@@ -104,7 +104,7 @@ class _Metric:
                 yield out
                 start = time.process_time()
 
-        metric._forward = timed
+        metric.inference.forward = timed
 
     @property
     def parameters(self) -> int:
@@ -126,7 +126,7 @@ class _Metric:
 
         distinct = dict.fromkeys((" ".join(r["context"]), str(r["text"])) for r in records)
         found = [Example(c, t, [(p.start, p.end) for p in self.metric.language.find(t)]) for c, t in distinct]
-        return self.metric._collator.encode([example for example in found if example.spans])
+        return self.metric.inference.collator.encode([example for example in found if example.spans])
 
 
 class _Comet:
@@ -163,7 +163,7 @@ def _metric(contender: Contender, model: str | None) -> _Metric:
 def _comet(contender: Contender, outputs: corpora.Outputs) -> _Comet:
     from benchmarks.peer_models import XLM_R_LARGE, CometSized
     from pronmetric.checkpoint import files, locate
-    from pronmetric.metric import PRECISIONS
+    from pronmetric.scoring.inference import PRECISIONS
 
     comet = CometSized(files.load(locate.locate().folder, trainable=False).collator).eval()
     comet.encoder.to(PRECISIONS[contender.precision])

@@ -59,7 +59,7 @@ def encode(metric: PronounMetric, outputs: corpora.Outputs) -> list[Encoded]:
     """The rows of the distinct (context, text) with a pronoun."""
     distinct = {(str(r["context"][0]), str(r["text"])) for name in outputs.systems for r in outputs.records(name)}
     examples = [Example(c, t, [(p.start, p.end) for p in finder.find(t)]) for c, t in sorted(distinct)]
-    return metric._collator.encode([example for example in examples if example.spans])
+    return metric.inference.collator.encode([example for example in examples if example.spans])
 
 
 def score(paths: list[str], folder: Path, model: str | None, precision: str) -> float:
@@ -78,11 +78,11 @@ def score(paths: list[str], folder: Path, model: str | None, precision: str) -> 
 def forward(metric: PronounMetric, rows: list[Encoded]) -> float:
     """CPU seconds of the model alone, on batches that are ready."""
     from pronmetric.data.collate import cut_batches
-    from pronmetric.metric import _BATCH_PIECES, BATCH_SIZE
+    from pronmetric.scoring.inference import BATCH_PIECES, BATCH_SIZE
 
-    batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * _BATCH_PIECES))
+    batches = list(cut_batches(rows, pieces=BATCH_SIZE["cpu"] * BATCH_PIECES))
     start = time.process_time()
-    for _ in metric._forward(batches):
+    for _ in metric.inference.forward(batches):
         pass
     return time.process_time() - start
 

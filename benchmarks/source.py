@@ -654,11 +654,11 @@ def _time(metric: PronounMetric, table: SourceTable, texts: Sequence[Text]) -> d
     """CPU seconds of scoring without and with the source, after a pass that warms up."""
     seconds = {}
     for name, source in (("first", table), ("without", None), ("with", table)):
-        metric.source = source
+        metric.inference.source = source
         start = time.process_time()
         list(metric.stream(texts))
         seconds[name] = time.process_time() - start
-    metric.source = None
+    metric.inference.source = None
     return {name: seconds[name] for name in ("without", "with")}
 
 

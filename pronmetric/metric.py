@@ -1,97 +1,35 @@
-"""PronounMetric: load a checkpoint, score texts in context, compare systems.
-
-Texts are processed in windows: pronouns are found, each distinct (context, text) with a pronoun is encoded once, rows
-of similar length share a batch, and scores are returned in the order of the input.
-"""
+"""PronounMetric: load a checkpoint, score texts in context, compare systems; `scoring.inference` does the work."""
 
 from __future__ import annotations
 
-import copy
 import operator
-from array import array
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
-from hashlib import blake2b
 from itertools import chain, islice
-from math import fsum, inf
+from math import inf
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
-import numpy as np
-import torch
-from torch import nn
 from tqdm import tqdm
 
 from pronmetric import __version__
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
 from pronmetric.checkpoint.files import Checkpoint
-from pronmetric.data import calibration
-from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
-from pronmetric.nn import packed, quantized
-from pronmetric.nn.encoder import HuggingFaceEncoder
-from pronmetric.nn.head import HeadOutput
-from pronmetric.nn.scorer import PronounScorer
-from pronmetric.pronouns.finder import Occurrence
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
 from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
-from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, Unmatched, tally_segments
+from pronmetric.scoring.inference import Inference, PronounAttention
+from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.source import files as source_files
-from pronmetric.source.evidence import Item as SourceItem
-from pronmetric.source.evidence import Judgement, SourceTable
+from pronmetric.source.evidence import SourceTable
 from pronmetric.text.context import Text, text_of
-from pronmetric.text.lines import check_segment
-from pronmetric.text.words import Word
-
-INT8 = "int8"
-PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16, INT8: torch.float32}
-"""By name, the type of what is not quantised."""
-PRECISION = "32"
-BATCH_SIZE = {"cpu": 32, "cuda": 1024, "mps": 1024}
-_BATCH_PIECES = 32  # pieces per text of `batch_size`
-_WINDOW = 2048  # distinct texts with a pronoun that are sorted by length together
-_ATTENTION_WINDOW = 256  # texts whose attention is in memory together
-_REMEMBERED = 2**17  # distinct texts whose scores are cached
-
 
 Item = TypeVar("Item")
-
-
-class _Known(NamedTuple):
-    """The cached scores of a text: of the segment and of its pronouns."""
-
-    segment: float
-    pronouns: array[float]
-    preference: float | None
-
-
-class PronounAttention(NamedTuple):
-    """A pronoun with its score, as in `stream` without a source, and its attention.
-
-    weights: (words,), in [0, 1], sum 1: one for each word of the context, then of the text; 0 for words beyond the
-    encoder's maximum length. None if the head has no attention.
-    """
-
-    pronoun: PronounScore
-    weights: np.ndarray | None
-
-    @property
-    def start(self) -> int:
-        """The start of the pronoun in the text."""
-        return self.pronoun.start
-
-    @property
-    def end(self) -> int:
-        """Its end."""
-        return self.pronoun.end
 
 
 class PronounMetric:
@@ -102,9 +40,10 @@ class PronounMetric:
     Args:
         loaded: the checkpoint; its model is moved and converted in place.
         place: the checkpoint's name and folder.
-        precision: "32" (also None), "bf16", "16" or "int8". In fp32 a score is the same to 1e-5 whatever the batch,
-            the other texts and the hardware; in bf16 and fp16 it may vary by some thousandths. "int8" is for the CPU:
-            the encoder is quantised here (some seconds), and scores are some thousandths from those in fp32.
+        precision: "32", "bf16", "16" or "int8"; None is bf16 on a GPU of CUDA that computes in it, else "32". In fp32
+            a score is the same to 1e-5 whatever the batch, the other texts and the hardware; in bf16 and fp16 it may
+            vary by some thousandths. "int8" is for the CPU: the encoder is quantised here (some seconds), and scores
+            are some thousandths from those in fp32.
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
             their scores; None ignores them.
@@ -127,34 +66,14 @@ class PronounMetric:
                 f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
                 "source language"
             )
-        self.source: SourceTable | None = None if source_lang is None else source_files.of_language(source_lang)
-        self.precision = PRECISION if precision is None else precision
-        if self.precision not in PRECISIONS:
-            raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
-        if self.precision == INT8 and gpus:
-            raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
+        source = None if source_lang is None else source_files.of_language(source_lang)
+        self.inference = Inference(loaded, precision=precision, gpus=gpus, source=source)
         self._gpus, self._source_lang = gpus, source_lang
-        devices = _devices(0 if self.precision == INT8 else gpus)
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
-        self._forms = frozenset(loaded.config["pronouns"])
-        self._collator = loaded.collator
-        model: Any = loaded.model.eval().requires_grad_(False)
-        dtype = PRECISIONS[self.precision]
-        ready: nn.Module | None = None
-        if self.precision == INT8:
-            ready = quantized.quantize(model.encoder, calibration.rows(self._collator))
-        elif devices == ["cpu"]:
-            ready = packed.pack(model.encoder, dtype)
-        elif isinstance(model.encoder, HuggingFaceEncoder):
-            model.encoder.fuse_attention()
-        # the head stays in fp32: it costs little, and rounding would affect scores
-        model.encoder = model.encoder.to(dtype) if ready is None else ready
-        copies = [model, *(copy.deepcopy(model) for _ in devices[1:])]
-        self._replicas = [replica.to(device) for replica, device in zip(copies, devices, strict=True)]
-        if self.source is not None and not self.probability:
+        if source is not None and not self.probability:
             raise PronmetricError(
                 f"the head {self.config['head']['kind']!r} of {self.name} gives no probabilities, so sources cannot "
                 "count: leave out the source language, or give a checkpoint with head 'logit'"
@@ -206,13 +125,19 @@ class PronounMetric:
             files.copy(self.folder, Path(folder))
 
     @property
-    def _device(self) -> torch.device:
-        return next(self._replicas[0].parameters()).device
+    def precision(self) -> str:
+        """The name of the precision of the encoder."""
+        return self.inference.precision
+
+    @property
+    def source(self) -> SourceTable | None:
+        """The table by which sources affect scores; None if they are ignored."""
+        return self.inference.source
 
     @property
     def probability(self) -> bool:
         """Whether pronoun scores are probabilities; the paper's heads give unbounded scores."""
-        return self._replicas[0].probability
+        return self.inference.probability
 
     @property
     def context_size(self) -> int:
@@ -372,49 +297,14 @@ class PronounMetric:
         Raises:
             InputError: a text above the limit of characters, with its number from 1.
         """
-        batch_size = _checked_batch_size(batch_size) or BATCH_SIZE[self._device.type]
-        counts = Counts() if counts is None else counts
-        known: dict[bytes, _Known] = {}
-        new: dict[bytes, Example] = {}
-        waiting: list[tuple[bytes, tuple[Occurrence, ...], int, SourceItem | None]] = []
-
-        def score() -> Iterator[SegmentScore]:
-            reported = 0
-
-            def tell(share: float) -> None:
-                nonlocal reported
-                done = int(share * len(waiting))
-                if advance is not None and done > reported:
-                    advance(done - reported)
-                reported = done
-
-            encoded = self._encode(list(new.values()), batch_size, counts, tell, length_batching)
-            known.update(zip(new, encoded, strict=True))
-            tell(1.0)
-            judged = self._judge_source([item for *_, item in waiting if item is not None])
-            for key, found, size, item in waiting:
-                segment = self._segment(found, known[key], size) if found else SegmentScore(None, (), words=size)
-                yield segment if item is None else self._with_source(segment, next(judged))
-            new.clear()
-            waiting.clear()
-            for key in list(islice(known, max(0, len(known) - (_REMEMBERED if cache else 0)))):
-                del known[key]
-
-        for number, (context, text, source) in enumerate(texts):
-            check_segment(text, file="text", line=number + 1)
-            words = self.language.words(text)
-            found = tuple(p for p in self.language.find(text, words) if p.form in self._forms)
-            identity = f"{context}\0{text}" if cache else str(number)
-            key = blake2b(identity.encode(), digest_size=16).digest()
-            if not (found and (key in known or key in new)):
-                counts.add_reading(text, context)
-            if found and key not in known and key not in new:
-                new[key] = Example(context, text, [(p.start, p.end) for p in found])
-            item = SourceItem(source, words, found) if self.source is not None and source is not None else None
-            waiting.append((key, found, self.language.writing.count_words(text), item))
-            if len(new) == _WINDOW or len(waiting) == 4 * _WINDOW:
-                yield from score()
-        yield from score()
+        return self.inference.stream(
+            texts,
+            batch_size=_checked_batch_size(batch_size),
+            counts=Counts() if counts is None else counts,
+            advance=advance,
+            length_batching=length_batching,
+            cache=cache,
+        )
 
     def alternatives(
         self,
@@ -463,158 +353,7 @@ class PronounMetric:
         This is the attention of the head, over contextual word states. `advance` is called with the number of texts
         finished since the last call.
         """
-        pieces = (_checked_batch_size(batch_size) or BATCH_SIZE[self._device.type]) * _BATCH_PIECES
-        source = iter(texts)
-        while window := [text[:2] for text in islice(source, _ATTENTION_WINDOW)]:
-            distinct = list(dict.fromkeys(window))
-            looks = dict(zip(distinct, self._looks(distinct, pieces), strict=True))
-            if advance is not None:
-                advance(len(window))
-            yield from (looks[text] for text in window)
-
-    def _looks(self, texts: Sequence[tuple[str, str]], pieces: int) -> Iterator[tuple[PronounAttention, ...]]:
-        """The attention of texts, each (context, text)."""
-        language = self.language
-        found = [[p for p in language.find(text) if p.form in self._forms] for _, text in texts]
-        sizes = [len(language.words(context)) + len(language.words(text)) for context, text in texts]
-        scores = [np.zeros(len(f), np.float32) for f in found]
-        weights = [np.zeros((len(f), size), np.float32) for f, size in zip(found, sizes, strict=True)]
-        examples = [Example(*t, [(p.start, p.end) for p in f]) for t, f in zip(texts, found, strict=True)]
-        seen = True
-        for batch in cut_batches([row for row in self._collator.encode(examples) if len(row.pronouns)], pieces=pieces):
-            raw, out = _scores_and_attention(self._replicas[0], self._collator, batch)
-            seen = out is not None
-            for k, row in enumerate(batch):
-                scores[row.example][row.pronouns] = raw[k, : len(row.pronouns)]
-                for pronoun, value in zip(row.pronouns, () if out is None else out[k], strict=False):
-                    here = weights[row.example][pronoun, row.first_word : row.first_word + len(value)]
-                    here[:] = value[: len(here)]  # the rest is padding
-        for spans, values, each in zip(found, scores, weights, strict=True):
-            pronouns = (self._pronoun(p, v) for p, v in zip(spans, values.tolist(), strict=True))
-            yield tuple(PronounAttention(p, w if seen else None) for p, w in zip(pronouns, each, strict=True))
-
-    def _encode(
-        self,
-        examples: Sequence[Example],
-        batch_size: int,
-        counts: Counts,
-        tell: Callable[[float], None],
-        by_length: bool,
-    ) -> list[_Known]:
-        """Score examples, each with at least one pronoun; `tell` is called with the finished share."""
-        rows = self._collator.encode(examples)
-        first = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1].example != row.example]
-        counts.encoded += len(examples)
-        counts.cut += sum(row.windows == 1 and row.cut > 0 for row in first)
-        counts.windowed += sum(row.windows > 1 for row in first)
-        counts.unread += sum(row.unread > 0 for row in first)
-        sizes = np.array([len(example.spans) for example in examples], dtype=np.int64)
-        counts.surplus += int((sizes > getattr(self._replicas[0].head, "slots", np.inf)).sum())
-        heads = 1 if self._replicas[0].pair_head is None else 2
-        raw = np.zeros((heads, len(examples), sizes.max(initial=0)), dtype=np.float32)
-        kept = [row for row in rows if len(row.pronouns)]
-        batches = list(cut_batches(kept, pieces=batch_size * _BATCH_PIECES, by_length=by_length))
-        pieces, done = sum(len(row.ids) for row in kept), 0
-        for batch, out in zip(batches, self._forward(batches), strict=True):
-            for k, row in enumerate(batch):
-                raw[:, row.example, row.pronouns] = out[:, k, : len(row.pronouns)]
-                done += len(row.ids)
-            tell(done / pieces)
-        real = np.arange(raw.shape[2]) < sizes[:, None]
-        segments, scores = self._judge(raw[0], real)
-        preferences = [None] * len(examples) if heads == 1 else self._prefer(raw[1], real)
-        return [
-            _Known(segment, array("f", line[:size]), preference)
-            for segment, line, size, preference in zip(segments, scores, sizes, preferences, strict=True)
-        ]
-
-    def _prefer(self, raw: np.ndarray, real: np.ndarray) -> list[float]:
-        """Segment preferences by the pair head's own rule, from those of pronouns (texts, pronouns)."""
-        head: Any = self._replicas[0].pair_head
-        with _inference(torch.device("cpu")):
-            return head.segment(torch.from_numpy(raw), torch.from_numpy(real)).tolist()
-
-    def _judge(self, raw: np.ndarray, real: np.ndarray) -> tuple[list[float], list[list[float]]]:
-        """Segment scores, aggregated as defined by the head, and pronoun scores, from raw scores (texts, pronouns)."""
-        head: Any = self._replicas[0].head
-        with _inference(self._device):
-            u = torch.from_numpy(raw).to(self._device)
-            segments = head.segment(u, torch.from_numpy(real).to(self._device))
-            return segments.tolist(), (u.sigmoid() if self.probability else u).tolist()
-
-    def _segment(self, found: Sequence[Occurrence], known: _Known, words: int) -> SegmentScore:
-        """The score of a text with its pronouns and their positions."""
-        scores = (self._pronoun(p, value) for p, value in zip(found, known.pronouns, strict=True))
-        return SegmentScore(known.segment, tuple(scores), known.preference, words)
-
-    def _pronoun(self, found: Occurrence, score: float) -> PronounScore:
-        return PronounScore(found.text, found.start, found.end, score, score if self.probability else None)
-
-    def _judge_source(self, items: Sequence[SourceItem]) -> Iterator[Judgement]:
-        """What the source says about each item; equal items are judged once."""
-        assert self.source is not None or not items
-        distinct = list(dict.fromkeys(items))
-        judged = dict(zip(distinct, self.source.judge(distinct), strict=True)) if self.source else {}
-        return (judged[item] for item in items)
-
-    def _with_source(self, segment: SegmentScore, judged: Judgement) -> SegmentScore:
-        """A segment's score with what the source says about it; the preference does not use it."""
-        assert self.source is not None
-        own = segment.pronouns
-        without = Unmatched(judged.missing, tuple(Word(*own[k][:3]) for k in judged.surplus))
-        if not own:
-            return segment._replace(unmatched=without)
-        log_odds = [each.log_odds for each in judged.evidence]
-        values = self.source.combination.probabilities([p.score for p in own], log_odds)
-        scores = (
-            p._replace(score=value, probability=value, evidence=each)
-            for p, value, each in zip(own, values, judged.evidence, strict=True)
-        )
-        return segment._replace(score=fsum(values) / len(values), pronouns=tuple(scores), unmatched=without)
-
-    def _forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
-        """Raw scores (heads, batch, pronouns) of each batch; with several GPUs, each free one takes the next batch."""
-        if len(self._replicas) == 1:
-            yield from (_scores(self._replicas[0], self._collator, batch) for batch in batches)
-            return
-        free = deque(self._replicas)
-
-        def run(batch: Sequence[Encoded]) -> np.ndarray:
-            replica = free.popleft()  # never empty: there are as many threads as replicas
-            try:
-                return _scores(replica, self._collator, batch)
-            finally:
-                free.append(replica)
-
-        with ThreadPoolExecutor(len(self._replicas)) as pool:
-            yield from pool.map(run, batches)
-
-
-@contextmanager
-def _inference(device: torch.device) -> Iterator[None]:
-    """No gradients, and no autocast of a caller: the precision is that of the signature."""
-    with torch.inference_mode(), torch.autocast(device.type, enabled=False):
-        yield
-
-
-def _scores(model: PronounScorer, collator: Collator, rows: Sequence[Encoded]) -> np.ndarray:
-    """Raw scores (heads, batch, pronouns): of the head and, if there is one, of the pair head."""
-    device = next(model.parameters()).device
-    with _inference(device):
-        out: HeadOutput = model(collator.pad(rows).to(device))
-        scores = [out.scores] if out.preferences is None else [out.scores, out.preferences]
-        return torch.stack(scores).float().cpu().numpy()
-
-
-def _scores_and_attention(
-    model: PronounScorer, collator: Collator, rows: Sequence[Encoded]
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Pronoun scores (batch, pronouns) and attention weights (batch, pronouns, words); None without attention."""
-    device = next(model.parameters()).device
-    with _inference(device):
-        out: HeadOutput = model(collator.pad(rows).to(device))
-        scores = out.scores.sigmoid() if model.probability else out.scores
-        return scores.float().cpu().numpy(), None if out.weights is None else out.weights.float().cpu().numpy()
+        return self.inference.attention(texts, batch_size=_checked_batch_size(batch_size), advance=advance)
 
 
 def _load_again(
@@ -686,18 +425,3 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
         if len(chunk) < size:
             raise ValueError(f"expected a multiple of {size} items, {len(chunk)} are left over")
         yield chunk
-
-
-def _devices(gpus: int | None) -> list[str]:
-    """The devices to run on; None: one GPU of CUDA if available, else the CPU. Apple's GPU is used only for 1.
-
-    Raises:
-        PronmetricError: more GPUs are wanted than there are.
-    """
-    there = torch.cuda.device_count()
-    if gpus == 1 and not there and torch.backends.mps.is_available():
-        return ["mps"]
-    wanted = min(1, there) if gpus is None else gpus
-    if wanted > there:
-        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")
-    return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]

@@ -18,6 +18,7 @@ from pronmetric.bulk.statistics import ShardStatistics, SystemSums
 from pronmetric.bulk.storage import Place
 from pronmetric.errors import PronmetricError
 from pronmetric.scoring.score import Counts, SegmentScore, Tally
+from pronmetric.signature import Signature
 from pronmetric.text.context import NONE, Text
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ class ShardScorer:
 def _load(task: Scoring) -> PronounMetric:
     from pronmetric.metric import PronounMetric
 
-    metric = PronounMetric.from_pretrained(**asdict(task.model))
+    # where none is asked for it depends on the machine, so it is that of the plan
+    precision = Signature.parse(task.signature)["precision"]
+    metric = PronounMetric.from_pretrained(**{**asdict(task.model), "precision": precision})
     if (found := str(metric.signature(context=task.context))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric

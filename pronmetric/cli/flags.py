@@ -146,9 +146,9 @@ def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = 
     model.add_argument(
         "--precision",
         choices=["32", "bf16", "16", "int8"],
-        help="precision of the model (default: 32, exact to 1e-5; bf16 and 16 are faster, their scores vary by up to "
-        "0.01 with the batch, the other texts and the hardware; int8: on the CPU, faster still once the model is "
-        "quantised, which takes some seconds, needs the extra int8)",
+        help=f"precision of the model (default: 32{', on a GPU of CUDA bf16' if gpus else ''}; 32 is exact to 1e-5; "
+        "bf16 and 16 are faster, their scores vary by up to 0.01 with the batch, the other texts and the hardware; "
+        "int8: on the CPU, faster still once the model is quantised, which takes some seconds, needs the extra int8)",
     )
     if seed:
         model.add_argument(

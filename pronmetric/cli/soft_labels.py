@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.checkpoint import locate
-from pronmetric.cli import numbers, options, output
-from pronmetric.cli.verb_parser import verb_parser
+from pronmetric.cli import flags, output
+from pronmetric.cli.parser import verb_parser, whole_from_one, whole_from_zero
 from pronmetric.data import arrow
 from pronmetric.errors import Terminated
 from pronmetric.output import targets
@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = verb_parser("soft-labels", DESCRIPTION, EPILOG)
     made.add_argument("data", metavar="DIR", help="prepared data (written by `pronmetric prepare`)")
-    options.both(
+    flags.both(
         made,
         "language-model",
         required=True,
@@ -37,11 +37,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write")
     made.add_argument(
-        "--slots", type=numbers.positive, default=50_000, metavar="N", help="number of slots (default: 50,000)"
+        "--slots", type=whole_from_one, default=50_000, metavar="N", help="number of slots (default: 50,000)"
     )
     made.add_argument(
         "--seed",
-        type=numbers.count,
+        type=whole_from_zero,
         default=1,
         metavar="N",
         help="seed of the order of texts and slots (default: %(default)s)",
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         help="precision of the model (default: bf16, on a CPU without it 32)",
     )
     made.add_argument(
-        "--gpus", type=numbers.count, metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)"
+        "--gpus", type=whole_from_zero, metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)"
     )
     made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
     return made

@@ -83,7 +83,7 @@ def _job(settings: Train) -> None:
     overrides = given_overrides()
     named = named_below("objective.source_share")
     asked = any(each == "experiment=antecedents" or each.startswith("objective.antecedent=") for each in overrides)
-    if asked and settings.objective.kind == "detection" and settings.objective.antecedent:
+    if asked and settings.objective.antecedent:
         named |= {COREFERENCE}
     if any(each == "experiment=fidelity" or each.startswith("objective.fidelity.share=") for each in overrides):
         named |= {FIDELITY}

@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from pronmetric.data import transfer
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
 from pronmetric.text.readable import readable
@@ -65,7 +66,11 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        return Batch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+        return transfer.move(self, device)
+
+    def pin_memory(self) -> Batch:
+        """The same batch in pinned memory."""
+        return transfer.pin(self)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The tensors by name, as arrays: the inputs of an exported scorer."""

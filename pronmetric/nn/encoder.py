@@ -93,7 +93,24 @@ class HuggingFaceEncoder(nn.Module):
         """Contextual piece states."""
         if self.training and ids.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
             return self._encode_low_precision(ids, mask, torch.get_autocast_dtype("cpu"))
-        return self.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        given = mask.long() if ids.device.type == "cpu" else self.whole_mask(mask)
+        return self.model(input_ids=ids, attention_mask=given).last_hidden_state
+
+    def whole_mask(
+        self, mask: Bool[Tensor, "batch pieces"]
+    ) -> Int[Tensor, "batch pieces"] | Bool[Tensor, "batch 1 pieces pieces"] | Float[Tensor, "batch 1 pieces pieces"]:
+        """The mask as attention reads it, for which a GPU need not tell the host whether there is any padding.
+
+        For an architecture that makes its masks in another way than BERT: the mask of pieces.
+        """
+        known = vars(sys.modules[type(self.model).__module__])
+        if "create_bidirectional_mask" not in known or "create_bidirectional_sliding_window_mask" in known:
+            return mask.long()
+        whole = mask[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
+        if self.model.config._attn_implementation == "sdpa":
+            return whole
+        added = torch.zeros(whole.shape, dtype=self.model.dtype, device=mask.device)
+        return added.masked_fill(~whole, torch.finfo(added.dtype).min)
 
     def _encode_low_precision(
         self, ids: Int[Tensor, "batch pieces"], mask: Bool[Tensor, "batch pieces"], dtype: torch.dtype

@@ -1,12 +1,13 @@
 """Losses on pairs of segments, labels of pronouns, and the pronouns' attention.
 
-Masked items are ignored. If all are masked the loss is 0, but still a function of its input, so that `backward` works.
+The caller chooses the items, by their places and not by masks: a mask would make the host wait for a GPU. If none are
+chosen the loss is 0, but still a function of its input, so that `backward` works.
 """
 
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -20,71 +21,62 @@ def margin(
     margin: float,
     tie: Bool[Tensor, " pairs"] | None = None,
 ) -> Float[Tensor, ""]:
-    """Mean of max(0, margin - better + worse) (Jwalapuram et al. 2019, section 4, eq. 6); NaN pairs are left out.
+    """Mean of max(0, margin - better + worse) (Jwalapuram et al. 2019, section 4, eq. 6).
 
     tie: pairs neither of which is better. Their margin is 0 in both directions: |better - worse|.
     """
-    gap, tie = _gaps(better, worse, tie)
-    each = torch.where(tie, gap.abs(), (margin - gap).clamp(min=0))
+    gap = better - worse
+    each = (margin - gap).clamp(min=0)
+    each = each if tie is None else torch.where(tie, gap.abs(), each)
     return each.mean() if len(gap) else gap.sum()
 
 
 def logistic(
     better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], *, tie: Bool[Tensor, " pairs"] | None = None
 ) -> Float[Tensor, ""]:
-    """Mean of log(1 + exp(worse - better)), for scores on a logit scale; NaN pairs are left out.
+    """Mean of log(1 + exp(worse - better)), for scores on a logit scale.
 
     tie: pairs neither of which is better. They have the cross-entropy to a probability of one half.
     """
-    gap, tie = _gaps(better, worse, tie)
+    gap = better - worse
     each = functional.softplus(-gap)
-    each = torch.where(tie, (each + functional.softplus(gap)) / 2, each)
+    each = each if tie is None else torch.where(tie, (each + functional.softplus(gap)) / 2, each)
     return each.mean() if len(gap) else gap.sum()
 
 
 def soft_logistic(
     first: Float[Tensor, " pairs"], second: Float[Tensor, " pairs"], probability: Float[Tensor, " pairs"]
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy of sigmoid(first - second) to the `probability` that the first is better; NaN is left out.
+    """Mean cross-entropy of sigmoid(first - second) to the `probability` that the first is better.
 
     With probability 1 it is `logistic`, with one half its loss of a tie.
     """
     gap = first - second
-    known = ~(gap.isnan() | probability.isnan())
-    if not known.any():
-        return gap[known].sum()
-    return functional.binary_cross_entropy_with_logits(gap[known], probability[known])
-
-
-def _gaps(
-    better: Float[Tensor, " pairs"], worse: Float[Tensor, " pairs"], tie: Bool[Tensor, " pairs"] | None
-) -> tuple[Float[Tensor, " scored"], Bool[Tensor, " scored"]]:
-    """The differences of the pairs that have both scores, and which of them are ties."""
-    gap = better - worse
-    scored = ~gap.isnan()
-    return gap[scored], torch.zeros_like(scored)[scored] if tie is None else tie[scored]
+    return functional.binary_cross_entropy_with_logits(gap, probability) if len(gap) else gap.sum()
 
 
 def detection(
     logits: Float[Tensor, "batch pronouns"],
     right: Float[Tensor, "batch pronouns"],
-    mask: Bool[Tensor, "batch pronouns"],
+    at: Int[Tensor, " labelled"],
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy of replaced-pronoun detection; `right` goes from 1 (as written) to 0 (replaced).
 
-    A value between them is a probability.
+    A value between them is a probability. at: places of the pronouns that count, in the flattened (batch, pronouns).
     """
-    if not mask.any():
-        return logits[mask].sum()
-    return functional.binary_cross_entropy_with_logits(logits[mask], right[mask])
+    chosen = logits.flatten()[at]
+    return functional.binary_cross_entropy_with_logits(chosen, right.flatten()[at]) if len(at) else chosen.sum()
 
 
 def antecedent(
-    weights: Float[Tensor, "batch pronouns words"], where: Bool[Tensor, "batch pronouns words"]
+    weights: Float[Tensor, "batch pronouns words"],
+    where: Bool[Tensor, "batch pronouns words"],
+    at: Int[Tensor, " antecedents"],
 ) -> Float[Tensor, ""]:
-    """Mean of -log(total attention to the antecedent's words, given by `where`); pronouns without one are left out.
+    """Mean of -log(total attention to the antecedent's words, given by `where`).
 
-    weights: attention, which sums to 1 over the words. The loss is 0 if all of it is on the antecedent.
+    weights: attention, which sums to 1 over the words. at: places of the pronouns with an antecedent, in the flattened
+    (batch, pronouns). The loss is 0 if all of their attention is on the antecedent.
     """
-    attended = weights.float().masked_fill(~where, 0.0).sum(-1)[where.any(-1)]  # (pronouns with an antecedent,)
+    attended = weights.float().masked_fill(~where, 0.0).sum(-1).flatten()[at]  # (pronouns with an antecedent,)
     return -(attended + _TINY).log().mean() if len(attended) else attended.sum()

@@ -212,14 +212,16 @@ def corrupt(
     table: ConfusionTable,
     frequency: Mapping[str, Mapping[str, float]] | None = None,
     language: Language = ENGLISH,
+    words: Sequence[Word] | None = None,
 ) -> Corrupted:
     """Replace some of the pronouns of `text` by wrong ones; the same generator state gives the same text.
 
     frequency: how often each form is right in each slot, {slot: {form: n}}; forms drawn from the slot, and referents,
     are then drawn by it instead of by `table`. Without it a rare form often replaces a common one, so that the model
     learns that it is wrong. The counts are by slot: "her" is far more frequent as a possessive than as an object.
+    words: of the text; given, they are not found again.
     """
-    words = language.words(text)
+    words = language.words(text) if words is None else words
     wrong: list[str | None] = [None] * len(occurrences)
     if rng.random() < rates.joint:
         _replace_referent(words, occurrences, rng, wrong, frequency, language)

@@ -22,8 +22,8 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import card, decision, recipe, tie_threshold
+from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
-from pronmetric.training.datamodule import Labeller
 from pronmetric.training.module import SUFFIX, accuracies
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared

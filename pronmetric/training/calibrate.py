@@ -25,7 +25,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import join
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labelled
+from pronmetric.training.batches import Labelled
 from pronmetric.training.examples import LabelledExample
 
 PIECES = 8192  # of a batch, padding included
@@ -155,14 +155,15 @@ def to_training(
     Training replaces far more pronouns than the checkpoint was calibrated for, and the head's bias adapts so
     slowly that in a short run the other weights would compensate for it. dtype: of the encoder's products.
     """
-    head = _head(scorer.eval())
+    head, device = _head(scorer.eval()), next(scorer.parameters()).device
     fast = for_inference(scorer, dtype)
     logits, labels = [], []
     with torch.inference_mode():
         for item in batches:
-            seen = item.labelled & item.batch.pronoun_mask
-            logits.append(fast(item.batch).scores[seen].numpy())
-            labels.append(item.right[seen].numpy())
+            places = item.places.labelled
+            scores = fast(item.batch.to(device)).scores.cpu()
+            logits.append(scores.flatten()[places].numpy())
+            labels.append(item.right.flatten()[places].numpy())
     scorer.train()
     if not labels:
         return None

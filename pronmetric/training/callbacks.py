@@ -17,6 +17,13 @@ from tqdm import tqdm
 from pronmetric.errors import PronmetricError
 from pronmetric.output.progress import progress
 
+LOG_EVERY = 10  # steps
+
+
+def may_wait(device: torch.device, step: int) -> bool:
+    """Whether the host may wait for the device after this step: on a CPU after each, else after logged ones."""
+    return device.type == "cpu" or step % LOG_EVERY == 0
+
 
 class ResumePoint(Checkpoint):
     """Saves the checkpoint to resume from: every few steps and after each validation.
@@ -116,7 +123,8 @@ class ProgressBar(Callback):
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """One more step."""
         if self._bar is not None:
-            self._bar.set_postfix_str(self._figures(trainer), refresh=False)
+            if may_wait(trainer.strategy.root_device, trainer.global_step):
+                self._bar.set_postfix_str(self._figures(trainer), refresh=False)
             self._bar.update(trainer.global_step - self._bar.n)
 
     def on_validation_start(self, *_: Any) -> None:

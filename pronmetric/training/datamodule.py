@@ -5,34 +5,30 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from pronmetric.data import arrow
-from pronmetric.data.collate import Batch, Collator, Encoded, Example
+from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.pronouns.languages import ENGLISH, Language
+from pronmetric.pronouns.languages import Language
 from pronmetric.schema import FIDELITY, SOFT, TIE
 from pronmetric.training import examples, logit_adjustment, soft_labels, soft_pairs
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
+from pronmetric.training.fit import training_device
 from pronmetric.training.gender_swap import swap_frequency
 from pronmetric.training.mixing import Passages
 from pronmetric.training.name_swap import Names, common_words
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
-from pronmetric.training.teacher import Lesson
-from pronmetric.training.teacher import lesson as make_lesson
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
@@ -41,185 +37,6 @@ COUNTED = 10_000  # passages whose pronouns are counted by slot
 PART = 500  # steps that are planned together
 RELEASED_AFTER = 16  # steps, whose pages of the prepared folder are then given back
 READ = 50_000  # passages whose words are counted, to tell names from words
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A batch with labels.
-
-    right: 1 as written, 0 replaced. labelled: pronouns in the detection loss. better, worse: rows of the pairs,
-    `pair`: the index of each pair in the batch; `tie`: neither text is better; `system`: one text is a system output.
-    name: the data set. antecedent: the words of each pronoun's antecedent; None if no row has annotated antecedents.
-    adjustment: added to the logits in the detection loss; None: none. lesson: what a teacher reads; None: no teacher.
-    soft: a language model's probability that each pronoun is right; odds: that the better text of each pair is better;
-    both NaN where it has no label, None if it has none at all.
-    """
-
-    batch: Batch
-    right: Float[Tensor, "batch pronouns"]
-    labelled: Bool[Tensor, "batch pronouns"]
-    better: Int[Tensor, " pairs"]
-    worse: Int[Tensor, " pairs"]
-    pair: Int[Tensor, " pairs"]
-    tie: Bool[Tensor, " pairs"]
-    system: Bool[Tensor, " pairs"]
-    name: str
-    antecedent: Bool[Tensor, "batch pronouns words"] | None = None
-    adjustment: Float[Tensor, "batch pronouns"] | None = None
-    lesson: Lesson | None = None
-    soft: Float[Tensor, "batch pronouns"] | None = None
-    odds: Float[Tensor, " pairs"] | None = None
-
-    @property
-    def judged(self) -> Bool[Tensor, " pairs"]:
-        """The pairs that are known to have a better text, or to be ties; the others have soft labels."""
-        return self.better >= 0 if self.odds is None else self.odds.isnan()
-
-    def to(self, device: torch.device | str, **_: Any) -> Labelled:
-        """The same batch on another device (Lightning calls this)."""
-        tensors = ("right", "labelled", "better", "worse", "pair", "tie", "system")
-        tensors += ("antecedent", "adjustment", "soft", "odds")
-        moved = {name: each.to(device) for name in tensors if (each := getattr(self, name)) is not None}
-        lesson = None if self.lesson is None else self.lesson.to(device)
-        return replace(self, batch=self.batch.to(device), lesson=lesson, **moved)
-
-
-class Labeller:
-    """Makes a batch from labelled examples.
-
-    odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
-    forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
-    a teacher, for batches with lessons; None for none.
-    """
-
-    def __init__(
-        self,
-        collator: Collator,
-        odds: Mapping[tuple[str, str], float] | None = None,
-        *,
-        forms: Collection[str] | None = None,
-        language: Language = ENGLISH,
-        teacher: Collator | None = None,
-    ) -> None:
-        self.collator = collator
-        self.teacher = teacher
-        self.odds = odds
-        self.forms = frozenset(language.forms if forms is None else forms)
-        self.language = language
-
-    def batch(self, items: Sequence[LabelledExample], *, pairs: bool, name: str) -> Labelled:
-        """One batch.
-
-        With `pairs`, items 2 k and 2 k + 1 are the better and the worse text of pair k; a pair with a text
-        that has to be split into windows has no pair loss, but its labels count.
-        """
-        items, rows = self._encode(items)
-        return self._label(items, rows, self._teach(items), pairs=pairs, name=name)
-
-    def micro_batches(
-        self, items: Sequence[LabelledExample], *, pairs: bool, name: str, pieces: int
-    ) -> tuple[Labelled, ...]:
-        """One batch as micro-batches of rows of similar length, each of at most `pieces` pieces, padding included.
-
-        The two texts of a pair share a micro-batch; a row or a pair that is longer is a micro-batch by itself.
-        """
-        items, rows = self._encode(items)
-        parts, taught = _group(rows, pairs=pairs, pieces=pieces), self._teach(items)
-        return tuple(self._label(items, part, taught, pairs=pairs, name=name) for part in parts)
-
-    def _encode(self, items: Sequence[LabelledExample]) -> tuple[list[LabelledExample], list[Encoded]]:
-        items = [examples.of_forms(item, self.forms, self.language) for item in items]
-        return items, self.collator.encode([item.example for item in items])
-
-    def _teach(self, items: Sequence[LabelledExample]) -> Mapping[int, Sequence[Encoded]]:
-        """The rows of each item in the teacher's pieces; nothing without a teacher."""
-        found: defaultdict[int, list[Encoded]] = defaultdict(list)
-        if self.teacher is not None:
-            for row in self.teacher.encode([item.example for item in items]):
-                found[row.example].append(row)
-        return found
-
-    def _label(
-        self,
-        items: Sequence[LabelledExample],
-        rows: Sequence[Encoded],
-        taught: Mapping[int, Sequence[Encoded]],
-        *,
-        pairs: bool,
-        name: str,
-    ) -> Labelled:
-        """The batch of these rows of `items`."""
-        batch = self.collator.pad(rows)
-        shape = tuple(batch.pronoun_mask.shape)
-        right, labelled = np.ones(shape, dtype=np.float32), np.zeros(shape, dtype=bool)
-        added, soft = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
-        for r, row in enumerate(rows):
-            item = items[row.example]
-            odds = logit_adjustment.adjustment(item, self.odds or {})
-            for slot, k in enumerate(row.pronouns.tolist()):
-                right[r, slot] = item.right[k]
-                labelled[r, slot] = item.labelled
-                added[r, slot] = odds[k] if odds else 0.0
-                soft[r, slot] = item.soft[k] if item.soft else np.nan
-        better, worse, pair = _pairs(rows) if pairs else ([], [], [])
-        kinds = [items[2 * number].kind for number in pair]
-        is_soft = any(item.soft for item in items)
-        return Labelled(
-            batch=batch,
-            right=torch.from_numpy(right),
-            labelled=torch.from_numpy(labelled),
-            better=torch.tensor(better, dtype=torch.long),
-            worse=torch.tensor(worse, dtype=torch.long),
-            pair=torch.tensor(pair, dtype=torch.long),
-            tie=torch.tensor([kind == TIE for kind in kinds], dtype=torch.bool),
-            system=torch.tensor([kind == "system" for kind in kinds], dtype=torch.bool),
-            name=name,
-            antecedent=_antecedents(rows, items, batch),
-            adjustment=torch.from_numpy(added) if self.odds is not None else None,
-            lesson=None if self.teacher is None else make_lesson(self.teacher, rows, taught, slots=shape[1]),
-            soft=torch.from_numpy(soft) if is_soft else None,
-            odds=torch.tensor([items[2 * number].odds for number in pair]) if is_soft else None,
-        )
-
-
-def _antecedents(
-    rows: Sequence[Encoded], items: Sequence[LabelledExample], batch: Batch
-) -> Bool[Tensor, "batch pronouns words"] | None:
-    """The antecedent's words in the row of each pronoun; None if no item has any."""
-    if not any(item.antecedents for item in items):
-        return None
-    where = np.zeros((*batch.pronoun_mask.shape, batch.word_mask.shape[1]), dtype=bool)
-    for r, row in enumerate(rows):
-        known = items[row.example].antecedents
-        for slot, k in enumerate(row.pronouns.tolist() if known else ()):
-            words = row.pronoun_word[slot] + np.array(known[k], dtype=np.int64)
-            where[r, slot, words[(words >= 0) & (words < where.shape[2])]] = True
-    return torch.from_numpy(where) & batch.word_mask[:, None, :]
-
-
-def _group(rows: Sequence[Encoded], *, pairs: bool, pieces: int) -> list[list[Encoded]]:
-    """Rows by length, in groups of at most `pieces` padded pieces; the rows of a pair (`_pairs`) stay together."""
-    units: list[list[Encoded]] = []
-    single = set(range(len(rows)))
-    for better, worse in zip(*_pairs(rows)[:2], strict=True) if pairs else ():
-        units.append([rows[better], rows[worse]])
-        single -= {better, worse}
-    units += [[rows[r]] for r in sorted(single)]
-    lengths = [max(len(row.ids) for row in unit) for unit in units]
-    groups: list[list[Encoded]] = []
-    longest = 0
-    for at in np.argsort(lengths, kind="stable")[::-1].tolist():
-        if not groups or longest * (len(groups[-1]) + len(units[at])) > pieces:
-            groups.append([])
-            longest = lengths[at]
-        groups[-1] += units[at]
-    return groups
-
-
-def _pairs(rows: Sequence[Encoded]) -> tuple[list[int], list[int], list[int]]:
-    at = {row.example: r for r, row in enumerate(rows) if row.windows == 1}
-    whole = sorted(e for e in at if e % 2 == 0 and e + 1 in at)
-    return [at[e] for e in whole], [at[e + 1] for e in whole], [e // 2 for e in whole]
 
 
 class TrainingSteps(Dataset[tuple[Labelled, ...]]):
@@ -311,15 +128,22 @@ def step_loader(
     first: int,
     accumulated: int,
     workers: int,
+    pin: bool,
 ) -> DataLoader[Any]:
     """The optimizer steps of this process from `first` on, each a tuple of `accumulated` batches.
 
     With `world_size` processes, one optimizer step takes the next world_size x accumulated of `steps` in order, whoever
-    computes them.
+    computes them. pin: make them in memory that a GPU reads by itself, while the host goes on.
     """
     sampler = StepSampler(steps, first=first * accumulated, rank=trainer.global_rank, world=trainer.world_size)
     return DataLoader(
-        batches, batch_size=accumulated, sampler=sampler, drop_last=True, collate_fn=tuple, num_workers=workers
+        batches,
+        batch_size=accumulated,
+        sampler=sampler,
+        drop_last=True,
+        collate_fn=tuple,
+        num_workers=workers,
+        pin_memory=pin,
     )
 
 
@@ -397,6 +221,7 @@ class PronounData(pl.LightningDataModule):
         self.required_sources = frozenset(required_sources)
         self.annotated: dict[str, int] = {}  # numbers of training documents and passages with annotated antecedents
         self.first = 0
+        self._pin = training_device(settings.trainer).type == "cuda"
         self._sets: TrainingSteps | None = None
         self._steps: Plan | None = None
         self._development: list[tuple[str, Any, str]] = []
@@ -409,8 +234,7 @@ class PronounData(pl.LightningDataModule):
     @property
     def pair_share(self) -> float:
         """The share of pairs in the pieces."""
-        objective = self.settings.objective
-        return objective.pair_share if objective.kind == "detection" else 1.0
+        return self.settings.objective.pair_share
 
     def setup(self, stage: str | None = None) -> None:
         """Open the prepared folder."""
@@ -430,8 +254,7 @@ class PronounData(pl.LightningDataModule):
         self._weights = self._known.mixed(self._source_share())
         self._pair_weights = self._weights_by_kind()
         self._sets = self._training_steps()
-        objective = self.settings.objective
-        if objective.kind == "detection" and self.pair_share < 1 and objective.corruption.adjusted:
+        if self.pair_share < 1 and self.settings.objective.corruption.adjusted:
             self._sets.labeller = self._training_labeller(self._odds())
 
     def _read_pairs(self) -> Any:
@@ -497,7 +320,7 @@ class PronounData(pl.LightningDataModule):
         """The passages with a pronoun; with `objective.antecedent` also those with annotated antecedents."""
         objective = self.settings.objective
         passages = arrow.read_passages(self.folder, "passages_train")
-        if objective.kind == "detection" and objective.antecedent:
+        if objective.antecedent:
             if "coreference_train" in arrow.read_manifest(self.folder)["splits"]:
                 more = arrow.read_passages(self.folder, "coreference_train")
                 self.annotated = {"documents": len(set(more["doc"])), "passages": len(more)}
@@ -513,8 +336,7 @@ class PronounData(pl.LightningDataModule):
                     "objective.antecedent: no passages with annotated antecedents (prepare with data.coreference), the "
                     "preset's loss is left out"
                 )
-        by_form = (objective.form_weight or {}) if objective.kind == "detection" else {}
-        known = Passages.of(passages, by_form, self.labeller.language.writing)
+        known = Passages.of(passages, objective.form_weight or {}, self.labeller.language.writing)
         filled = np.flatnonzero(known.weights)
         return (passages, known) if len(filled) == len(passages) else (passages.select(filled), known.select(filled))
 
@@ -536,12 +358,10 @@ class PronounData(pl.LightningDataModule):
             )
 
     def _source_share(self) -> Mapping[str, float]:
-        objective = self.settings.objective
-        return (objective.source_share or {}) if objective.kind == "detection" else {}
+        return self.settings.objective.source_share or {}
 
     def _limits(self) -> np.ndarray | None:
-        objective = self.settings.objective
-        return self._known.limits((objective.source_turns or {}) if objective.kind == "detection" else {})
+        return self._known.limits(self.settings.objective.source_turns or {})
 
     def _refuse_nothing_to_train_on(self) -> None:
         if not len(self._passages) and self.pair_share < 1:
@@ -555,14 +375,11 @@ class PronounData(pl.LightningDataModule):
 
     def _training_steps(self) -> TrainingSteps:
         """The training set; for passages, with the statistics and names for their corruption."""
-        objective, language = self.settings.objective, self.labeller.language
+        corruption, language = self.settings.objective.corruption, self.labeller.language
         table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
-        frequency, names = None, None
-        if objective.kind == "detection":
-            corruption = objective.corruption
-            frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
-            if corruption.name_swap or corruption.gender_swap:
-                names = Names.from_faker(common=common_words(self._texts(READ)))
+        frequency = self._frequency(corruption.gender_swap) if corruption.balanced else None
+        swaps = corruption.name_swap or corruption.gender_swap
+        names = Names.from_faker(common=common_words(self._texts(READ))) if swaps else None
         corrupter = examples.Corrupter(table, frequency, names, language)
         labeller = self._training_labeller()
         return TrainingSteps(self._passages, self._pairs, labeller, corrupter, settings=self.settings)
@@ -604,11 +421,11 @@ class PronounData(pl.LightningDataModule):
             passages=self._known.lengths,
             pairs=self._pair_lengths,
             pair_share=self.pair_share,
-            pieces=self.settings.data.pieces,
+            pieces=self.settings.pieces,
             max_pieces=self.collator.max_pieces,
             seed=self.settings.seed,
             epoch=number,
-            parts=max(1, round(float(pieces) / (PART * self.settings.data.pieces))),
+            parts=max(1, round(float(pieces) / (PART * self.settings.pieces))),
             passage_weights=self._weights,
             pair_weights=self._pair_weights,
             passage_turns=self._limits(),
@@ -686,14 +503,16 @@ class PronounData(pl.LightningDataModule):
             first=self.first,
             accumulated=accumulated,
             workers=self.settings.trainer.workers,
+            pin=self._pin,
         )
 
     def val_dataloader(self) -> list[DataLoader[Labelled]]:
         """R vs R', R vs S and the study's form in the run's context, and R vs R' without context."""
         return [
             DataLoader(
-                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.data.pieces),
+                DevelopmentPairs(rows, self.labeller, name=name, context=context, pieces=2 * self.settings.pieces),
                 batch_size=None,
+                pin_memory=self._pin,
             )
             for name, rows, context in self._development
         ]

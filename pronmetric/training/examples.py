@@ -85,7 +85,8 @@ def passage(
     before, language = "", corrupter.language
     if rng.random() < settings.context:
         before, text = _halves(text, rng, language)
-    found = language.find(text)
+    split = language.words(text)
+    found = language.find(text, split)
     clean = rng.random() < settings.clean
     # the rate varies between passages, so that other replaced pronouns give no evidence about a single one
     varied = float(rng.uniform(0.5, 1.5))
@@ -99,7 +100,16 @@ def passage(
         must_agree=settings.must_agree,
         emphasis=settings.emphasis or {},
     )
-    result = corrupt(text, found, rng, rates, table=corrupter.table, frequency=corrupter.frequency, language=language)
+    result = corrupt(
+        text,
+        found,
+        rng,
+        rates,
+        table=corrupter.table,
+        frequency=corrupter.frequency,
+        language=language,
+        words=split,
+    )
     example = natural = Example(before, result.text, result.spans)
     if rng.random() < settings.plain:
         flatten = language.writing.flatten
@@ -182,8 +192,9 @@ def add_noise(
     language: Language = ENGLISH,
 ) -> LabelledExample:
     """A text in its clean context with about `rate` of its pronouns replaced, drawn from the raw confusion counts."""
-    found = language.find(text)
-    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table, language=language)
+    split = language.words(text)
+    found = language.find(text, split)
+    result = corrupt(text, found, rng, CorruptionRates.raw(rate), table=table, language=language, words=split)
     example = Example(context, result.text, result.spans)
     if rng.random() < plain:
         flatten = language.writing.flatten

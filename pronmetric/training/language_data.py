@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from pronmetric.data import transfer
 from pronmetric.data.pieces import Characters, Vocabulary
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.datamodule import StepSampler, step_loader
@@ -28,7 +29,11 @@ class WordBatch:
 
     def to(self, device: torch.device | str, **_: Any) -> WordBatch:
         """The same batch on another device (Lightning calls this)."""
-        return WordBatch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+        return transfer.move(self, device)
+
+    def pin_memory(self) -> WordBatch:
+        """The same batch in pinned memory (the data loader calls this)."""
+        return transfer.pin(self)
 
 
 class Rows(Dataset[WordBatch]):
@@ -64,6 +69,7 @@ class LanguageData(pl.LightningDataModule):
         epochs: passes over the texts.
         words: per batch, padding included.
         workers: processes that make batches; 0 makes them in the training process.
+        pin: make them in memory that a GPU reads by itself.
         accumulated: batches of a step on each device.
         seed: of the run.
     """
@@ -77,6 +83,7 @@ class LanguageData(pl.LightningDataModule):
         epochs: int,
         words: int,
         workers: int,
+        pin: bool,
         accumulated: int,
         seed: int,
     ) -> None:
@@ -84,7 +91,7 @@ class LanguageData(pl.LightningDataModule):
         self.train, self.development = Rows(train[0], vocabulary), Rows(development[0], vocabulary)
         self.steps = Plan.join(_steps(train[1], words, seed, epoch) for epoch in range(epochs))
         self.development_steps = _steps(development[1], 2 * words, 0, 0)
-        self.workers, self.accumulated = workers, accumulated
+        self.workers, self.pin, self.accumulated = workers, pin, accumulated
         self.first = 0  # number of steps that are done
 
     def train_dataloader(self) -> DataLoader[WordBatch]:
@@ -98,6 +105,7 @@ class LanguageData(pl.LightningDataModule):
             first=self.first,
             accumulated=self.accumulated,
             workers=self.workers,
+            pin=self.pin,
         )
 
     def val_dataloader(self) -> DataLoader[WordBatch]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from pytorch_lightning.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
@@ -19,10 +19,12 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import accuracy_by_count, decide
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.nn import loss as losses
+from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.head import HeadOutput, mean
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
-from pronmetric.training.datamodule import Labelled
+from pronmetric.training.batches import Labelled
+from pronmetric.training.callbacks import may_wait
 from pronmetric.training.settings import Adamw, Detection, Logistic, Margin, Pairs, Sgd
 from pronmetric.training.teacher import Answer, Teacher
 
@@ -79,6 +81,7 @@ class ScorerModule(pl.LightningModule):
         self.seed = seed
         self.figures: dict[str, float] = {}
         self._found: dict[str, list[np.ndarray]] = {}
+        self._unread: list[tuple[int, Tensor]] = []  # steps and their losses, which the host has not seen yet
         self._inference = (scorer,)  # inside a tuple torch does not register it
         layers = self.scorer.encoder.layers()
         for parameter in chain.from_iterable(layers if self.optim.frozen else layers[: self.optim.frozen_layers]):
@@ -87,7 +90,10 @@ class ScorerModule(pl.LightningModule):
             self.scorer.head.requires_grad_(False)
 
     def on_fit_start(self) -> None:
-        """Prepare the teacher for the device and the precision of the training."""
+        """Prepare the encoder for the device, and the teacher for the device and the precision of the training."""
+        encoder = self.scorer.encoder
+        if self.device.type != "cpu" and isinstance(encoder, HuggingFaceEncoder):
+            encoder.fuse_attention()
         if self.teacher is not None:
             self.teacher.prepare(self.device, self._inference_dtype())
 
@@ -114,11 +120,15 @@ class ScorerModule(pl.LightningModule):
                     parts[name] = part * (own[name] / max(1, whole[name]) / len(batches))
                     found[name].append(parts[name].detach())
                 loss = sum((self._weight(name) * part for name, part in parts.items()), start=parts["detection"] * 0)
-                refuse_not_finite(loss, step=self.global_step + 1)
                 left -= 1
                 if left:
                     earlier.add(loss)
         total = earlier.append_to(loss)
+        step = self.global_step + 1
+        self._unread.append((step, total.detach()))
+        if not may_wait(self.device, step):  # numbers are logged, and the loss is read, where the host may wait for it
+            return total
+        self._check_losses()
         rows = sum(len(item.batch.ids) for items in batches for item in items)
         self.log("epoch", self.global_step / self.length.epoch)
         self.log_dict({f"train/{name}": torch.stack(parts).sum() for name, parts in found.items()}, batch_size=rows)
@@ -132,65 +142,75 @@ class ScorerModule(pl.LightningModule):
             return self.objective.soft.weight
         return float(getattr(self.objective, name))
 
+    def _check_losses(self) -> None:
+        """Refuse a loss that is not finite in the steps since the last check; all are read from the device at once."""
+        if self._unread:
+            steps, losses = zip(*self._unread, strict=True)
+            self._unread.clear()
+            for step, loss in zip(steps, torch.stack(losses).cpu(), strict=True):
+                refuse_not_finite(loss, step=step)
+
     def counts(self, item: Labelled) -> Counter[str]:
         """The number of pronouns or pairs that each of `losses` is the mean of."""
-        real = item.batch.pronoun_mask
-        scored = real.any(1)[item.better] & real.any(1)[item.worse]
-        judged = scored & item.judged
-        chosen = judged if self.scorer.pair_head is None else judged & ~item.system
-        soft = 0 if item.soft is None else (~item.soft.isnan() & real).sum()
-        found = {
-            "detection": (item.labelled & real).sum() * self.scorer.probability,
-            "antecedent": 0 if item.antecedent is None else item.antecedent.any(-1).sum(),
-            "pair": chosen.sum(),
-            "preference": judged.sum(),
-            "slot_detection": soft,
-            "slot_preference": (scored & ~item.judged).sum(),
-            "soft_detection": real.sum(),
-            "soft_preference": scored.sum(),
-        }
-        return Counter({name: int(count) for name, count in found.items()})
+        places = item.places
+        return Counter(
+            detection=len(self._labelled(item)),
+            antecedent=len(places.antecedent),
+            pair=len(self._paired(item)),
+            preference=len(places.pairs),
+            slot_detection=len(places.soft),
+            slot_preference=len(places.soft_pairs),
+            soft_detection=len(places.pronouns),
+            soft_preference=len(places.scored),
+        )
+
+    def _labelled(self, item: Labelled) -> Int[Tensor, " labelled"]:
+        """The pronouns of the detection loss: none if the head has no probabilities."""
+        return item.places.labelled if self.scorer.probability else item.places.labelled[:0]
+
+    def _paired(self, item: Labelled) -> Int[Tensor, " pairs"]:
+        """The pairs of the score's loss: system outputs, which differ in more than pronouns, are the pair head's."""
+        return item.places.pairs if self.scorer.pair_head is None else item.places.natural
 
     def losses(self, out: HeadOutput, item: Labelled) -> dict[str, Float[Tensor, ""]]:
         """The losses of a batch by name, unweighted; only those that the head supports."""
         parts: dict[str, Tensor] = {}
-        labelled = item.labelled & item.batch.pronoun_mask
+        places = item.places
         logits = out.scores if item.adjustment is None else out.scores + item.adjustment
-        parts["detection"] = losses.detection(logits, item.right, labelled & bool(self.scorer.probability))
+        parts["detection"] = losses.detection(logits, item.right, self._labelled(item))
         if item.antecedent is not None and out.weights is not None:
-            parts["antecedent"] = losses.antecedent(out.weights, item.antecedent)
+            parts["antecedent"] = losses.antecedent(out.weights, item.antecedent, places.antecedent)
         pair_head = self.scorer.pair_head
         if len(item.better):
-            # system outputs, which differ in more than pronouns, are left to the pair head
-            chosen = item.judged if pair_head is None else item.judged & ~item.system
             logit = self.loss.kind == "logistic" and self.scorer.probability  # the logit of the score
             segment = out.segment.logit(eps=1e-4) if logit else out.segment
-            parts["pair"] = self._pair_loss(segment, item, chosen)
+            parts["pair"] = self._pair_loss(segment, item, self._paired(item))
         if pair_head is not None and out.preferences is not None:  # 0 without pairs, so that DDP finds its gradient
             y = pair_head.segment(out.preferences, item.batch.pronoun_mask)
-            parts["preference"] = self._pair_loss(y, item, item.judged)
+            parts["preference"] = self._pair_loss(y, item, places.pairs)
             if item.odds is not None:
-                parts["slot_preference"] = losses.soft_logistic(y[item.better], y[item.worse], item.odds)
+                better, worse = (y[rows[places.soft_pairs]] for rows in (item.better, item.worse))
+                parts["slot_preference"] = losses.soft_logistic(better, worse, item.odds[places.soft_pairs])
         if item.soft is not None:
-            known = ~item.soft.isnan() & item.batch.pronoun_mask
-            parts["slot_detection"] = losses.detection(out.scores, item.soft, known)
+            parts["slot_detection"] = losses.detection(out.scores, item.soft, places.soft)
         if self.teacher is not None and item.lesson is not None:
             parts |= self._soft_losses(out, item, self.teacher.answer(item.lesson))
         return parts
 
     def _soft_losses(self, out: HeadOutput, item: Labelled, answer: Answer) -> dict[str, Float[Tensor, ""]]:
         """The losses to a teacher's answer: on all pronouns and all pairs, whether or not they have labels."""
-        assert self.objective.kind == "detection"
         real, temperature = item.batch.pronoun_mask, self.objective.temperature
-        parts = {"soft_detection": losses.detection(out.scores, (answer.logits / temperature).sigmoid(), real)}
+        labels = (answer.logits / temperature).sigmoid()
+        parts = {"soft_detection": losses.detection(out.scores, labels, item.places.pronouns)}
         if out.preferences is not None and answer.preferences is not None:
             own, theirs = mean(out.preferences, real), mean(answer.preferences, real)
-            gap = (theirs[item.better] - theirs[item.worse]) / temperature
-            parts["soft_preference"] = losses.soft_logistic(own[item.better], own[item.worse], gap.sigmoid())
+            better, worse = item.better[item.places.scored], item.worse[item.places.scored]
+            gap = (theirs[better] - theirs[worse]) / temperature
+            parts["soft_preference"] = losses.soft_logistic(own[better], own[worse], gap.sigmoid())
         return parts
 
     def _pair_loss(
-        self, y: Float[Tensor, " batch"], item: Labelled, chosen: Bool[Tensor, " pairs"]
+        self, y: Float[Tensor, " batch"], item: Labelled, chosen: Int[Tensor, " chosen"]
     ) -> Float[Tensor, ""]:
         """The pair loss of the `chosen` pairs, from the scores of all rows."""
         better, worse, tie = y[item.better[chosen]], y[item.worse[chosen]], item.tie[chosen]
@@ -200,6 +220,7 @@ class ScorerModule(pl.LightningModule):
 
     def on_validation_epoch_start(self) -> None:
         """Prepare the scorer for inference in the precision of the training."""
+        self._check_losses()
         self._inference = (for_inference(self.scorer, self._inference_dtype()),)
 
     def validation_step(self, item: Labelled, index: int, dataloader_idx: int = 0) -> None:
@@ -229,6 +250,7 @@ class ScorerModule(pl.LightningModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Save the figures of the last validation with the weights."""
+        self._check_losses()
         checkpoint["figures"] = self.figures
 
     def configure_optimizers(self) -> OptimizerLRScheduler:

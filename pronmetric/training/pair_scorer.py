@@ -14,7 +14,7 @@ from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.output.progress import progress
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labeller
+from pronmetric.training.batches import Labeller
 from pronmetric.training.module import Columns, text_values
 
 PIECES = 8192  # of a batch, padding included

@@ -28,6 +28,7 @@ from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.text import strict_json
 from pronmetric.text.words import words
 from pronmetric.training import vocabulary as words_of
+from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import (
     NOT_FINITE_CURE,
@@ -37,7 +38,6 @@ from pronmetric.training.module import (
     refuse_not_finite,
     warm_up_and_decay,
 )
-from pronmetric.training.run import Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.settings import Adam, Pretrain
 
 RECORD = "pretrain.json"
@@ -144,8 +144,9 @@ def pretrain(
             development=(development, held_out_lengths),
             vocabulary=Vocabulary(known, lower=False),
             epochs=settings.trainer.max_epochs,
-            words=settings.data.words,
+            words=settings.words,
             workers=settings.trainer.workers,
+            pin=training_device(settings.trainer).type == "cuda",
             accumulated=settings.trainer.accumulate,
             seed=settings.seed,
         )
@@ -179,7 +180,7 @@ def _language_module(settings: Pretrain, *, words: int, length: Length) -> Langu
         cutoffs=settings.vocabulary.cutoffs,
         dropout=settings.dropout,
     )
-    return LanguageModule(model, optim=settings.optim, length=length, seed=settings.seed)
+    return LanguageModule(model, optim=settings.scaled_optim(), length=length, seed=settings.seed)
 
 
 def _count(texts: Sequence[str]) -> tuple[Counter[str], list[int]]:

@@ -16,8 +16,8 @@ from pronmetric.eval.decision import SCORE
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training import card, decision, recipe, tie_threshold
+from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
-from pronmetric.training.datamodule import Labeller
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.recipe import ROUNDED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -165,16 +166,29 @@ class Detection(Record):
 
 
 class PairCorruption(Record):
-    """Corruption of pairs."""
+    """Corruption of pairs; the shares of what is done to passages alone are 0."""
 
+    balanced: ClassVar = False
+    adjusted: ClassVar = False
+    gender_swap: ClassVar = 0.0
+    name_swap: ClassVar = 0.0
+    emphasis: ClassVar = None
     plain: Share
     fresh: Share
     tie: Share
 
 
 class Pairs(Record):
-    """Group objective: only pairs."""
+    """Group objective: only pairs; without passages, annotated antecedents and teacher."""
 
+    pair_share: ClassVar = 1.0
+    antecedent: ClassVar = 0.0
+    soft_detection: ClassVar = 0.0
+    soft_preference: ClassVar = 0.0
+    temperature: ClassVar = 1.0
+    source_share: ClassVar = None
+    source_turns: ClassVar = None
+    form_weight: ClassVar = None
     kind: Literal["pairs"]
     detection: Weight
     pair: Weight
@@ -231,6 +245,7 @@ class Trainer(Record):
     precision: Annotated[Literal["32", "bf16", "16"], DIGITS]
     threads: Count | None
     workers: CountOrNone
+    scale: Count
     max_epochs: Count
     max_steps: Annotated[int, Field(ge=1)] | Literal[-1]
     accumulate: Count
@@ -239,6 +254,10 @@ class Trainer(Record):
     save_every: Count
     patience: CountOrNone
     progress: bool
+
+    def without_effect(self) -> set[str]:
+        """The keys without effect on the weights: those of the machine, and `scale` where it is 1."""
+        return MACHINE if self.scale > 1 else {*MACHINE, "scale"}
 
     @model_validator(mode="after")
     def _devices_of_a_cpu(self) -> Self:
@@ -357,7 +376,7 @@ class Train(Settings):
             raise InputError(
                 f"head={self.head.kind} has no probabilities and learns from pairs alone: add objective=pairs"
             )
-        shares = (self.objective.source_share or {}) if self.objective.kind == "detection" else {}
+        shares = self.objective.source_share or {}
         if sum(shares.values()) > 1 + 1e-9:
             raise InputError(
                 f"objective.source_share: expected shares that sum to at most 1, got {sum(shares.values()):g}"
@@ -403,9 +422,11 @@ class Train(Settings):
         if self.optim.frozen_head:
             for key in (f"objective.{name}" for name in ("detection", "soft_detection", "antecedent", "pair")):
                 yield key, "with optim.frozen_head=true, where the pair head alone is trained: leave it out"
+        if self.data.batch is not None:
+            yield "trainer.scale", "with data.batch=, which fixes the batch: leave it out"
         if self.encoder_cache is not None and self.encoder.dropout:
             yield "encoder.dropout", "with encoder_cache=, whose states are computed without dropout: leave it out"
-        if self.objective.kind == "detection" and not self.objective.pair_share:
+        if not self.objective.pair_share:
             fidelity = ("fidelity.share", "fidelity.ties")
             pairs = (
                 "pair",
@@ -438,6 +459,25 @@ class Train(Settings):
                 yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
 
     @property
+    def scale(self) -> int:
+        """How many times `data.pieces` a batch has."""
+        return self.trainer.scale if self.data.batch is None else 1
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of a training batch."""
+        return self.data.pieces * self.scale
+
+    def scaled_optim(self) -> Adamw | Sgd:
+        """The optimizer's settings, with the rates of a batch of `pieces`.
+
+        With `scale` times the pieces the variance of the gradient is 1 / `scale`; the rates of SGD grow in
+        proportion (Goyal et al. 2017), those of AdamW by the square root (Malladi et al. 2022).
+        """
+        factor = self.scale if self.optim.kind == "sgd" else math.sqrt(self.scale)
+        return self.optim.model_copy(update={key: getattr(self.optim, key) * factor for key in ("lr", "head_lr")})
+
+    @property
     def pair_head(self) -> PairHead | None:
         """The head that compares two texts, if there is one."""
         return self.head.pair if self.head.kind == "logit" else None
@@ -455,7 +495,7 @@ class Train(Settings):
         if self.data.soft is None:
             data |= {"soft"}
             objective |= {"soft"}
-        left_out |= {"objective": objective, "data": data, "trainer": MACHINE}
+        left_out |= {"objective": objective, "data": data, "trainer": self.trainer.without_effect()}
         found = self.model_dump(exclude=left_out)
         return {**found, "context": self.context.name}
 
@@ -551,4 +591,13 @@ class Pretrain(Settings):
 
     def results(self) -> dict[str, Any]:
         """The settings that affect the weights, as plain values, without paths and machine settings."""
-        return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": MACHINE})
+        return self.model_dump(exclude={"out": True, "data": {"english"}, "trainer": self.trainer.without_effect()})
+
+    @property
+    def words(self) -> int:
+        """Words of a training batch."""
+        return self.data.words * self.trainer.scale
+
+    def scaled_optim(self) -> Adam:
+        """The optimizer's settings, with the rate of a batch of `words` (see `Train.scaled_optim`)."""
+        return self.optim.model_copy(update={"lr": self.optim.lr * math.sqrt(self.trainer.scale)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language
-from pronmetric.training.settings import Detection, Train
+from pronmetric.training.settings import Detection, Pairs, Train
 
 PRESET = "experiment=multilingual"
 
@@ -21,18 +21,16 @@ def check(settings: Train, language: Language) -> None:
             f"encoder={settings.encoder.kind} reads English words, and the data is in {language.code}: expected "
             f"encoder=huggingface with encoder.name=FOLDER of a multilingual encoder"
         )
-    if settings.objective.kind == "detection":
-        _check_forms(settings.objective, language, cure)
-        corruption = settings.objective.corruption
-        for key in ("gender_swap", "name_swap"):
-            if not language.ruled and (share := getattr(corruption, key)):
-                raise InputError(
-                    f"objective.corruption.{key}={share:g} needs English nouns and names, and the data is in "
-                    f"{language.code}: expected 0{cure}"
-                )
+    _check_forms(settings.objective, language, cure)
+    for key in ("gender_swap", "name_swap"):
+        if not language.ruled and (share := getattr(settings.objective.corruption, key)):
+            raise InputError(
+                f"objective.corruption.{key}={share:g} needs English nouns and names, and the data is in "
+                f"{language.code}: expected 0{cure}"
+            )
 
 
-def _check_forms(objective: Detection, language: Language, cure: str) -> None:
+def _check_forms(objective: Detection | Pairs, language: Language, cure: str) -> None:
     named = {"form_weight": objective.form_weight, "corruption.emphasis": objective.corruption.emphasis}
     for key, forms in named.items():
         for form in sorted((forms or {}).keys() - set(language.forms)):

@@ -19,8 +19,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pronmetric.checkpoint import files
+from pronmetric.data import transfer
 from pronmetric.data.collate import Batch, Collator, Encoded
 from pronmetric.errors import InputError
+from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.inference import for_inference
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.languages import Language
@@ -39,7 +41,7 @@ class Lesson:
 
     def to(self, device: torch.device | str) -> Lesson:
         """The same on another device."""
-        return Lesson(self.batch.to(device), self.at.to(device))
+        return transfer.move(self, device)
 
 
 class Answer(NamedTuple):
@@ -66,6 +68,9 @@ class Teacher:
 
     def prepare(self, device: torch.device, dtype: torch.dtype) -> None:
         """Move to `device` and compute the encoder's products in `dtype` from now on."""
+        encoder = self._scorer.encoder
+        if device.type != "cpu" and isinstance(encoder, HuggingFaceEncoder):
+            encoder.fuse_attention()
         self._scorer = for_inference(self._scorer.to(device), dtype)
 
     @torch.no_grad()

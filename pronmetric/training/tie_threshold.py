@@ -20,7 +20,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training.datamodule import Labeller
+from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
 
 

@@ -40,7 +40,7 @@ def test_weights_are_those_of_the_head(metric: PronounMetric) -> None:
     (looks,) = metric.attention([Text(CONTEXT, TEXT)])
     spans = [(0, 3), (11, 14), (26, 30)]
     assert [(look.start, look.end) for look in looks] == spans
-    model, collator = metric._replicas[0], metric._collator
+    model, collator = metric.inference.replicas[0], metric.inference.collator
     batch = collator.pad(collator.encode([Example(CONTEXT, TEXT, spans)]))
     expected = model(batch).weights[0].numpy()
     assert expected.shape == (3, len(words(CONTEXT)) + len(words(TEXT)))

@@ -35,8 +35,8 @@ from pronmetric.nn.head import AverageHead, PaperHead
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
 from pronmetric.training import calibrate
+from pronmetric.training import fit as training_fit
 from pronmetric.training import module as training_module
-from pronmetric.training import run as training_run
 from pronmetric.training.datamodule import PronounData
 from pronmetric.training.module import ScorerModule
 
@@ -599,7 +599,7 @@ def test_a_place_that_is_none_is_refused(train: Train, tmp_path: Path, capsys: p
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12
 def test_the_settings_of_the_gpu_on_a_cpu(train: Train, tmp_path: Path) -> None:
     """All of trainer=gpu but the device itself; the batches of its workers give the weights of a run without."""
-    gpu = ["trainer=gpu", "trainer.accelerator=cpu", "trainer.workers=2"]
+    gpu = ["trainer=gpu", "trainer.accelerator=cpu", "trainer.workers=2", "trainer.scale=1"]
     gpu += ["trainer.precision=bf16", "trainer.max_epochs=1"]
     assert train(tmp_path / "gpu", *gpu) == 0
     assert train(tmp_path / "cpu", "trainer.precision=bf16", "trainer.max_epochs=1") == 0
@@ -636,6 +636,7 @@ class Two(NamedTuple):
 def two_processes() -> list[str]:
     """The settings of that run; plain gradient descent, so that the weights show the gradients."""
     ddp = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2", "trainer.workers=0", "trainer.max_epochs=2"]
+    ddp += ["trainer.scale=1"]
     even = ["objective.system_share=null", "objective.form_weight=null"]
     return [
         *ddp,
@@ -667,7 +668,7 @@ def not_begun(
     """The module and the data of that run as this process makes them, before the first step."""
     made: list[tuple[ScorerModule, PronounData]] = []
     stub = SimpleNamespace(fit=lambda module, data, **_: made.append((module, data)), is_global_zero=False)
-    monkeypatch.setattr(training_run, "make_trainer", lambda *_, **__: stub)
+    monkeypatch.setattr(training_fit, "make_trainer", lambda *_, **__: stub)
     assert train(tmp_path / "out", *two_processes) == 0
     return made[0]
 

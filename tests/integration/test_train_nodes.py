@@ -18,6 +18,7 @@ from pronmetric.cli.main import main
 
 pytestmark = pytest.mark.xdist_group("nodes")
 NODES = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.num_nodes=2", "trainer.devices=1", "trainer.workers=0"]
+NODES += ["trainer.scale=1"]
 RUN = ["data.pieces=72", "objective.pair_share=0.5", "objective.system_share=null", "objective.form_weight=null"]
 RUN += ["optim=sgd", "optim.lr=0.02", "optim.head_lr=0.02", "trainer.max_epochs=2", "trainer.save_every=2"]
 KILLED_AT = 5

@@ -78,7 +78,7 @@ def test_accents_composed_or_not_are_alike() -> None:
 
 def test_the_rows_of_an_encoder_are_those_of_what_is_seen(metric: PronounMetric) -> None:
     plain, marked = "Yes, we did.", "Y\u00ades,\u200b w\u00ade did.\ufeff"
-    rows = metric._collator.encode([Example("", plain, [(5, 7)]), Example("\u200b", marked, [(7, 10)])])
+    rows = metric.inference.collator.encode([Example("", plain, [(5, 7)]), Example("\u200b", marked, [(7, 10)])])
     assert rows[0].ids.tolist() == rows[1].ids.tolist() and rows[0].word.tolist() == rows[1].word.tolist()
     assert rows[0].pronoun_word.tolist() == rows[1].pronoun_word.tolist()
 

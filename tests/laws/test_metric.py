@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
-from pronmetric import metric as module
 from pronmetric.data.collate import Collator, Example
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.finder import find
+from pronmetric.scoring import inference as module
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import Text, in_context, previous
 
@@ -98,7 +98,7 @@ def test_windows_of_the_stream_change_nothing(
 def test_several_devices_change_nothing(
     tiny_checkpoint: Checkpoints, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, metric: PronounMetric
 ) -> None:
-    monkeypatch.setattr(module, "_devices", lambda gpus: ["cpu"] * 3)
+    monkeypatch.setattr(module, "devices", lambda gpus: ["cpu"] * 3)
     spread = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32")
     close(metric.predict(records).scores, spread.predict(records, batch_size=2).scores)
 
@@ -124,10 +124,30 @@ def test_devices(
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     if isinstance(found, str):
         with pytest.raises(PronmetricError, match=found):
-            module._devices(gpus)
+            module.devices(gpus)
     else:
-        assert module._devices(gpus) == found
+        assert module.devices(gpus) == found
         assert all(torch.device(name).type in module.BATCH_SIZE for name in found)
+
+
+@pytest.mark.parametrize(
+    ("device", "bf16", "found"),
+    [("cpu", True, "32"), ("cuda:0", True, "bf16"), ("cuda:1", False, "32"), ("mps", True, "32")],
+)
+def test_the_precision_where_none_is_asked_for(
+    device: str, bf16: bool, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: bf16 and not including_emulation)
+    assert module.default_precision(device) == found
+
+
+def test_the_signature_names_the_precision_of_the_device(
+    tiny_checkpoint: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "default_precision", lambda device: {"cpu": "bf16"}[device])
+    metric = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
+    assert metric.signature()["precision"] == metric.precision == "bf16"
+    assert PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0, precision="32").precision == "32"
 
 
 def test_each_distinct_text_is_encoded_once(
@@ -191,7 +211,7 @@ def test_a_text_without_a_pronoun_has_no_score_and_costs_nothing(metric: Pronoun
 def test_only_the_pronouns_of_the_checkpoint_are_scored(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"text": "It was hers, not theirs.", "context": []}
     assert [p.text for p in metric.predict([record]).pronouns[0]] == ["It", "hers", "theirs"]
-    monkeypatch.setattr(metric, "_forms", metric._forms - {"theirs"})
+    monkeypatch.setattr(metric.inference, "forms", metric.inference.forms - {"theirs"})
     assert [p.text for p in metric.predict([record]).pronouns[0]] == ["It", "hers"]
 
 
@@ -225,9 +245,9 @@ def test_scores_are_those_of_the_model(tiny_checkpoint: Checkpoints, records: li
         if segment.score is None:
             continue
         spans = [(p.start, p.end) for p in segment.pronouns]
-        rows = metric._collator.encode([Example(record["context"][0], record["text"], spans)])
+        rows = metric.inference.collator.encode([Example(record["context"][0], record["text"], spans)])
         with torch.inference_mode():
-            out = metric._replicas[0](metric._collator.pad(rows))
+            out = metric.inference.replicas[0](metric.inference.collator.pad(rows))
         assert segment.score == pytest.approx(out.segment.item(), abs=1e-5)
         raw = out.scores[0, : len(spans)]
         expected = (raw.sigmoid() if head == "logit" else raw).tolist()
@@ -266,7 +286,7 @@ def test_pronouns_beyond_the_slots_of_the_papers_head_are_scored_and_counted(tin
     metric = PronounMetric.from_pretrained(tiny_checkpoint(head="paper"), precision="32", gpus=0)  # four slots
     found = metric.predict([five, four])
     assert [len(pronouns) for pronouns in found.pronouns] == [5, 4] and found.counts.surplus == 1
-    w = metric._replicas[0].head.w.tolist()
+    w = metric.inference.replicas[0].head.w.tolist()
     assert found.scores[0] == pytest.approx(sum(a * p.score for a, p in zip(w, found.pronouns[0][:4], strict=True)))
     ours = PronounMetric.from_pretrained(tiny_checkpoint(), precision="32", gpus=0)
     assert ours.predict([five]).counts.surplus == 0

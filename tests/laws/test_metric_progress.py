@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric import metric as module
 from pronmetric.metric import PronounMetric
+from pronmetric.scoring import inference as module
 from pronmetric.text.context import Text
 
 

@@ -119,7 +119,7 @@ def test_the_default_type_changes_nothing(tiny_checkpoint: Checkpoints, dtype: t
 
 @pytest.mark.parametrize("batch_size", [1.5, 0, -3, float("inf"), float("nan"), "32", True, [32]])
 def test_batch_sizes_that_are_none(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch, batch_size: Any) -> None:
-    monkeypatch.setattr(metric, "_encode", None)  # nothing is scored
+    monkeypatch.setattr(metric.inference, "_encode", None)  # nothing is scored
     wanted = "expected a whole number from 1 as batch_size, got "
     for call in (
         lambda: metric.predict(RECORDS, batch_size=batch_size),
@@ -150,7 +150,7 @@ DOCS: list[tuple[Any, str]] = [
 def test_documents_that_are_none(
     metric: PronounMetric, monkeypatch: pytest.MonkeyPatch, docs: Any, message: str
 ) -> None:
-    monkeypatch.setattr(metric, "_encode", None)
+    monkeypatch.setattr(metric.inference, "_encode", None)
     with pytest.raises(PronmetricError, match=message):
         metric.predict(RECORDS, docs=docs)
     with pytest.raises(PronmetricError, match=message):
@@ -164,13 +164,13 @@ def test_documents_of_numpy_and_tuples_are_documents(metric: PronounMetric) -> N
 
 @pytest.mark.parametrize("tie", [-1, -0.1, float("nan"), float("inf"), "0.1", True, None, [0.1]])
 def test_tie_thresholds_that_are_none(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch, tie: Any) -> None:
-    monkeypatch.setattr(metric, "_encode", None)
+    monkeypatch.setattr(metric.inference, "_encode", None)
     with pytest.raises(PronmetricError, match='expected "auto" or a finite number from 0 as tie, got '):
         metric.compare(RECORDS, RECORDS, tie=tie)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "1", None])
 def test_seeds_that_are_none(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch, seed: Any) -> None:
-    monkeypatch.setattr(metric, "_encode", None)
+    monkeypatch.setattr(metric.inference, "_encode", None)
     with pytest.raises(PronmetricError, match="expected a whole number from 0 as seed, got "):
         metric.compare(RECORDS, RECORDS, seed=seed)

@@ -179,7 +179,7 @@ def test_order_batch_size_and_windows_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
     window: int,
 ) -> None:
-    monkeypatch.setattr("pronmetric.metric._WINDOW", window)
+    monkeypatch.setattr("pronmetric.scoring.inference._WINDOW", window)
     order = random.Random(0).sample(range(len(texts)), len(texts))
     shuffled = metric.alternatives([texts[i] for i in order], batch_size=3)
     for i, places in zip(order, shuffled, strict=True):

@@ -23,7 +23,7 @@ from pronmetric.nn.loss import antecedent as loss
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text.words import words
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labelled, Labeller
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.name_swap import Names
@@ -192,7 +192,7 @@ def test_padding_changes_nothing(loaded: files.Checkpoint, pieces: Pieces) -> No
     def value(given: Sequence[LabelledExample]) -> float:
         found = batch(pieces, given)
         assert found.antecedent is not None
-        return loss(model(found.batch).weights, found.antecedent).item()
+        return loss(model(found.batch).weights, found.antecedent, found.places.antecedent).item()
 
     model = loaded.model.eval()
     long, short, none = items()

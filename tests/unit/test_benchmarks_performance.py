@@ -118,8 +118,8 @@ def test_the_page_is_that_of_its_figures() -> None:
 def test_time_of_the_model_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(100))
     monkeypatch.setattr(performance.time, "process_time", lambda: float(next(clock)))
-    metric = SimpleNamespace(config={"encoder": {}}, _forward=lambda batches: iter(batches))
-    metric.predict = lambda records: list(metric._forward(records))
+    metric = SimpleNamespace(config={"encoder": {}}, inference=SimpleNamespace(forward=iter))
+    metric.predict = lambda records: list(metric.inference.forward(records))
     counting = performance._Metric(metric)
     counting.score([{}, {}, {}])
     assert counting.forward_seconds == 3.0  # a second for each batch

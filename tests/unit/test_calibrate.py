@@ -19,8 +19,8 @@ from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
 from pronmetric.text.study_form import flatten
 from pronmetric.training import calibrate as module
+from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import add_noise, calibrate, natural_rate, to_training
-from pronmetric.training.datamodule import Labeller
 from pronmetric.training.examples import LabelledExample
 
 WRONG = {"she": "he", "he": "she", "it": "they", "they": "it", "her": "his", "his": "her", "them": "it", "i": "we"}

@@ -21,8 +21,9 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.pronouns.finder import FORMS, THIRD_PERSON
 from pronmetric.schema import Pair
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.batching import Step
-from pronmetric.training.datamodule import Labelled, Labeller, PronounData, StepSampler
+from pronmetric.training.datamodule import PronounData, StepSampler
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Train

@@ -25,7 +25,7 @@ from pronmetric.results import Result, System
 from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tally_segments
 from pronmetric.training import decision
-from pronmetric.training.datamodule import Labeller
+from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
 from pronmetric.training.tie_threshold import TieThreshold
 

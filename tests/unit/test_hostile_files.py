@@ -21,7 +21,7 @@ from pronmetric.errors import InputError
 from pronmetric.pretrained import elmo
 from pronmetric.source import files as source_files
 from pronmetric.text.lines import MAX_FILE
-from pronmetric.training import run
+from pronmetric.training import fit
 
 LIMIT = 1_000_000
 TOO_LARGE = rf"bomb.*: [\d,]+ bytes, more than 1,000,000: .*raise the limit with {MAX_FILE}=BYTES"
@@ -108,5 +108,5 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
             load(packed)
     torch.save({"settings": Evil(mark)}, tmp_path / "last.ckpt")
     with pytest.raises(InputError, match="not a run that can be resumed"):
-        run.refuse_other(tmp_path, {}, results=())
+        fit.refuse_other(tmp_path, {}, results=())
     assert not mark.exists()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pronmetric.training.run import KERNEL_CACHES, prepare_process
+from pronmetric.training.fit import KERNEL_CACHES, prepare_process
 from pronmetric.training.settings import Train
 
 

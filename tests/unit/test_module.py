@@ -17,7 +17,7 @@ from transformers import get_linear_schedule_with_warmup
 from pronmetric.checkpoint import files
 from pronmetric.data.collate import Collator, Example
 from pronmetric.nn.head import HeadOutput, PairHead
-from pronmetric.training.datamodule import Labelled, Labeller
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule, accuracies
 from pronmetric.training.pair_scorer import PairScorer

@@ -17,7 +17,7 @@ from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.finder import FORMS, find
 from pronmetric.pronouns.languages import ENGLISH, language
 from pronmetric.training import teacher as module
-from pronmetric.training.datamodule import Labelled, Labeller
+from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Train

@@ -21,7 +21,7 @@ from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.lab.human import seen_pairs
 from pronmetric.schema import Pair
 from pronmetric.training import tie_threshold
-from pronmetric.training.datamodule import Labeller
+from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
 
 

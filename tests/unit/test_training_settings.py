@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from data_prep.settings import Settings as Prepare
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.settings import Settings
-from pronmetric.training.settings import Pretrain, Train
+from pronmetric.training.settings import Detection, Pretrain, Train
 
 CONF = Path(str(files("pronmetric.conf")))
 VERBS: dict[str, tuple[type[Settings], list[str]]] = {
@@ -72,6 +73,53 @@ def plain(tree: Any) -> Any:
     if isinstance(tree, Mapping):
         return {key: str(value) if key == "precision" else plain(value) for key, value in tree.items()}
     return json.loads(json.dumps(tree))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "pieces", "factor"),
+    [
+        ([], 4096, 1.0),
+        (["trainer=gpu"], 32768, math.sqrt(8)),
+        (["trainer=ddp", "trainer.scale=2"], 8192, math.sqrt(2)),
+        (["trainer=gpu", "optim=sgd", "data.pieces=100"], 800, 8.0),
+        (["trainer=gpu", "data.batch=30"], 4096, 1.0),  # which fixes the batch
+    ],
+)
+def test_a_gpu_has_greater_batches_and_rates(overrides: list[str], pieces: int, factor: float) -> None:
+    settings = Train.read(config("train", *overrides))
+    optim = settings.scaled_optim()
+    assert settings.pieces == pieces
+    assert (optim.lr, optim.head_lr) == (settings.optim.lr * factor, settings.optim.head_lr * factor)
+    assert optim.model_dump(exclude={"lr", "head_lr"}) == settings.optim.model_dump(exclude={"lr", "head_lr"})
+
+
+@pytest.mark.parametrize("overrides", [["experiment=base", "encoder.name=n"], ["experiment=paper"]])
+def test_the_batch_of_a_preset_on_a_gpu(overrides: list[str]) -> None:
+    cpu, gpu = (Train.read(config("train", *overrides, f"trainer={name}")) for name in ("cpu", "gpu"))
+    fixed = cpu.data.batch is not None
+    assert gpu.pieces == cpu.pieces * (1 if fixed else 8)
+    assert gpu.scaled_optim().lr == cpu.optim.lr * (1 if fixed else math.sqrt(8))
+    assert (gpu.trainer.accelerator, gpu.trainer.workers, gpu.trainer.scale) == ("gpu", 8, 8)
+
+
+def test_a_scaled_run_is_another_run_and_an_unscaled_one_is_as_before() -> None:
+    assert "scale" not in Train.read(config("train")).results()["trainer"]
+    assert Train.read(config("train", "trainer=gpu")).results()["trainer"]["scale"] == 8
+
+
+def test_pretraining_on_a_gpu_has_greater_batches_and_rates() -> None:
+    settings = Pretrain.read(config("pretrain", "trainer=gpu"))
+    assert (settings.words, settings.scaled_optim().lr) == (8 * 4096, settings.optim.lr * math.sqrt(8))
+    assert "scale" in settings.results()["trainer"]
+
+
+def test_pairs_alone_have_neutral_values_of_what_only_passages_have() -> None:
+    pairs = Train.read(config("train", "objective=pairs")).objective
+    assert all(hasattr(pairs, name) for name in Detection.model_fields)
+    assert (pairs.pair_share, pairs.antecedent, pairs.soft_detection, pairs.soft_preference) == (1, 0, 0, 0)
+    assert not (pairs.source_share or pairs.source_turns or pairs.form_weight)
+    corruption = pairs.corruption
+    assert not (corruption.balanced or corruption.adjusted or corruption.gender_swap or corruption.name_swap)
 
 
 @pytest.mark.parametrize("head", ["average", "paper", "logit"])

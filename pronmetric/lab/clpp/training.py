@@ -23,8 +23,8 @@ from pronmetric.lab.clpp.slots import balanced_weights, class_loss
 from pronmetric.lab.clpp.windows import Window, windows
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.training.datamodule import StepSampler
+from pronmetric.training.fit import Fitted, Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.module import Length, refuse_not_finite
-from pronmetric.training.run import Fitted, Goal, fit, prepare_process, refuse_other, run_length
 from pronmetric.training.settings import Trainer
 
 RECALL, ACCURACY = "development/macro_recall", "development/accuracy"
@@ -200,6 +200,7 @@ def _trainer(options: Options, *, progress: bool) -> Trainer:
         precision="32",
         threads=None,
         workers=0,
+        scale=1,
         max_epochs=options.epochs,
         max_steps=-1,
         accumulate=1,

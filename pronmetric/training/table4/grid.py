@@ -24,10 +24,11 @@ from pronmetric.eval.accuracy import decide
 from pronmetric.eval.decision import SCORE
 from pronmetric.text import strict_json
 from pronmetric.training import examples
-from pronmetric.training.datamodule import Labeller
+from pronmetric.training.batches import Labeller
 from pronmetric.training.encoder_cache import cached_encoder, fill
+from pronmetric.training.fit import BEST, EXPORT, LAST
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.run import BEST, EXPORT, LAST, train
+from pronmetric.training.run import train
 from pronmetric.training.settings import Table, Train
 from pronmetric.training.table4 import sample
 
