@@ -253,7 +253,7 @@ def tiny_checkpoint(
     """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
 
     Arguments: `head` ("logit", "paper", "average"), `max_pieces`, `encoder` ("huggingface", which is a BERT, "mpnet",
-    "glove", "elmo"), `context` that it was trained in, and `context_size`.
+    "glove", "elmo"), `context` that it was trained in, and `context_size`; `pair_head`: with one, which decides.
     """
     import torch
 
@@ -263,7 +263,7 @@ def tiny_checkpoint(
     from pronmetric.pronouns.finder import FORMS
     from pronmetric.text.words import words
 
-    made: dict[tuple[str, int, str, str, int], Path] = {}
+    made: dict[tuple[str, int, str, str, int, bool], Path] = {}
     found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
     known = sorted({*sorted(found)[::2], *FORMS})
     vocabulary = Vocabulary(known, lower=True)
@@ -286,8 +286,9 @@ def tiny_checkpoint(
         encoder: str = "huggingface",
         context: str = "common",
         context_size: int = 2,
+        pair_head: bool = False,
     ) -> Path:
-        wanted = head, max_pieces, encoder, context, context_size
+        wanted = head, max_pieces, encoder, context, context_size, pair_head
         if wanted not in made:
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             architecture, pieces = kinds[encoder]
@@ -304,6 +305,8 @@ def tiny_checkpoint(
                 "context_size": context_size,
                 "training": {},
             }
+            if pair_head:
+                config |= {"pair_head": {"heads": 4, "dropout": 0.1}, "decision": "preference"}
             with torch.random.fork_rng():
                 torch.manual_seed(1)
                 model = files.build(config)
