@@ -28,7 +28,6 @@ from pronmetric.report.content import (
 from pronmetric.report.names import short
 from pronmetric.results import Output, Result
 from pronmetric.scoring.alternatives import THRESHOLD
-from pronmetric.signature import Signature
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
@@ -160,7 +159,7 @@ def _data(content: Content) -> dict[str, Any]:
         "by": result.by,
         "unit": SEGMENT_UNITS[result.by],
         "lang": content.language.code,
-        "sourceLang": _source_language(result.signature),
+        "sourceLang": result.source_language,
         "total": len(result.segments),
         "differing": content.differing,
         "kinds": KINDS,
@@ -200,14 +199,6 @@ def _output(
         marks,
         *(None if value is None else round(value, 4) for value in decides),
     ]
-
-
-def _source_language(signature: str) -> str:
-    """The language of the sources where the result says it, else ""."""
-    try:
-        return dict(Signature.parse(signature).fields).get("source", "").partition("-")[0]
-    except ValueError:
-        return ""
 
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
