@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Iterator
-from itertools import chain, islice
 
 from pronmetric.cli import context_flag, load, output, score_text, target_language
 from pronmetric.output.display import visible
@@ -21,11 +20,7 @@ def run(args: argparse.Namespace, note: output.Notes) -> None:
     """Score the records of --jsonl, and print one JSON object for each."""
     name = args.jsonl
     records, total = record_files.read(name, with_source=args.source_lang is not None)
-    ahead = target_language.LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
-    first = list(islice(records, ahead))
-    texts_read = {name: [record.text.text for record in first]}
-    target_language.check(texts_read, load.language(args), note, strict=args.strict)
-    records = chain(first, records)
+    records = target_language.check_records(records, total, name, load.language(args), note, strict=args.strict)
     kind = context_flag.choose(args, load.config(args), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
     metric = load.metric(args, note)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pronmetric.cli import context_flag, flag_checks, load, output
+from pronmetric.cli import context_flag, flag_checks, load, output, target_language
 from pronmetric.cli import corpus as corpora
 from pronmetric.cli.suggest_flags import parse
 from pronmetric.cli.suggest_flags import parser as parser
@@ -28,6 +28,8 @@ def main(argv: Sequence[str]) -> int:
     output.open_stdout()
     if args.jsonl is not None:
         records, total = records_file.read(args.jsonl, with_source=args.source_lang is not None)
+        language = load.language(args)
+        records = target_language.check_records(records, total, args.jsonl, language, note, strict=args.strict)
         kind = context_flag.choose(args, load.config(args), GIVEN, note)
         size = None
         said = "none" if kind == NONE else "that of each record"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import known_words
 from pronmetric.pronouns.languages import Language
+from pronmetric.text import records as record_files
 from pronmetric.text.corpus import Corpus
+from pronmetric.text.records import Record
 
 LINES = 2000
 """Lines that are read for the check; most texts then have `known_words.ENOUGH` words."""
@@ -35,6 +37,16 @@ def check(named: Mapping[str, Iterable[str]], language: Language, note: Notes, *
             raise PronmetricError(f"{name}: {doubt}; give texts in {language.code}, or leave out --strict")
         if doubt is not None:
             note(f"{name}: {doubt}")
+
+
+def check_records(
+    records: Iterator[Record], total: int | None, name: str, language: Language, note: Notes, *, strict: bool
+) -> Iterator[Record]:
+    """The records of --jsonl, after a check of the first; see `check`. total: their number, None if unknown."""
+    ahead = LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
+    first = list(islice(records, ahead))
+    check({name: [record.text.text for record in first]}, language, note, strict=strict)
+    return chain(first, records)
 
 
 def check_corpus(corpus: Corpus, language: Language, note: Notes, *, strict: bool) -> None:
