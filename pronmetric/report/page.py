@@ -8,7 +8,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS
+from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report import embed, tables
 from pronmetric.report.chart import chart
@@ -69,13 +69,9 @@ def _decision(result: Result) -> str:
     """How a segment's better system is decided, as HTML; "" for one system."""
     if len(result.systems) < 2:
         return ""
-    kinds = {
-        SCORE: "the score, the mean probability of its pronouns" if result.probability else "the score",
-        ERRORS: "the expected number of wrong pronouns",
-        PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
-    }
+    value = "the score" if result.by == SCORE and not result.probability else IN_WORDS[result.by]
     return (
-        f'<p class="hint" id="decision">Which system is better in a segment is decided by {kinds[result.by]}; '
+        f'<p class="hint" id="decision">Which system is better in a segment is decided by {value}; '
         f"up to {result.tie:g} apart is a tie.</p>"
     )
 

@@ -91,10 +91,9 @@ def run(block: Block, folder: Path) -> str:
         command = [sys.executable, "-c", block.text]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
-    starts_ray = "pronmetric bulk" in block.text and result.returncode
-    assert result.returncode == 0, result.stdout + (
-        late(result.stderr, result.returncode) if starts_ray else result.stderr
-    )
+    if result.returncode and "pronmetric bulk" in block.text:
+        late(result.stderr, result.returncode)
+    assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
 

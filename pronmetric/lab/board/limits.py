@@ -8,7 +8,7 @@ from typing import Any
 
 from pronmetric.eval.clusters import ALPHA
 from pronmetric.eval.correlation import Correlation
-from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
+from pronmetric.eval.decision import IN_WORDS, SCORE
 from pronmetric.lab.board.figures import Figures
 from pronmetric.lab.board.human import FIGURES, Agreement
 from pronmetric.lab.board.scored import BoardSet
@@ -44,17 +44,10 @@ def _splits(training: object) -> Iterator[Mapping[str, Any]]:
             yield from _splits(value)
 
 
-_VALUES = {
-    SCORE: "the score, the mean probability of pronouns",
-    ERRORS: "the expected number of wrong pronouns",
-    PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
-}
-
-
 def decides(decision: str) -> str:
     """By what two systems are compared, in words; decision: one of `DECISIONS`."""
     said = (
-        f"Which of two systems is better, in a segment and in all, is decided by {_VALUES[decision]}, as in "
+        f"Which of two systems is better, in a segment and in all, is decided by {IN_WORDS[decision]}, as in "
         f"`pronmetric compare`; segments whose values differ by at most {TIE_THRESHOLD:g} are ties."
     )
     if decision == SCORE:
