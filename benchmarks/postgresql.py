@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _USER = "nobody"  # PostgreSQL refuses to run as root
-_SECONDS = 120
+_SECONDS = 600  # on a busy machine too
 
 
 def find() -> Path | None:

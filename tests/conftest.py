@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import numpy as np
 import pytest
 from jaxtyping import install_import_hook
@@ -31,6 +33,16 @@ install_import_hook(["pronmetric.nn", "pronmetric.data.collate"], "beartype.bear
 
 # Small tensors gain nothing from a second thread, and threads that wait for each other cost much on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The same examples each time, and none is refused for the time that it took.
+hypothesis.settings.register_profile(
+    "any machine",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("any machine")
 
 # pytest-socket closes the network in this process (pyproject.toml: only loopback); these close it in its children.
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
@@ -57,6 +69,13 @@ def interruptible() -> None:
     """Programs that the tests start can be interrupted, also where the tests run in the background or by nohup."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True)
+def progress_without_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes here, short work shows no progress, and other work its last line alone."""
+    monkeypatch.setattr("pronmetric.output.progress.DELAY", math.inf)
+    monkeypatch.setattr("pronmetric.output.progress.SECONDS", 86_400.0)
 
 
 @pytest.fixture(scope="session")
@@ -294,7 +313,7 @@ def tiny_checkpoint(
     """Makes (once) the folder of a checkpoint with random weights: two layers, 64 pieces at most, letters and words.
 
     Arguments: `head` ("logit", "paper", "average"), `max_pieces`, `encoder` ("huggingface", which is a BERT, "mpnet",
-    "glove", "elmo"), `context` that it was trained in, and `context_size`.
+    "glove", "elmo"), `context` that it was trained in, and `context_size`; `pair_head`: with one, which decides.
     """
     import torch
 
@@ -304,7 +323,7 @@ def tiny_checkpoint(
     from pronmetric.pronouns.finder import FORMS
     from pronmetric.text.words import words
 
-    made: dict[tuple[str, int, str, str, int], Path] = {}
+    made: dict[tuple[str, int, str, str, int, bool], Path] = {}
     found = {word.text.lower() for word in words((sample / "ref.txt").read_text(encoding="utf-8"))}
     known = sorted({*sorted(found)[::2], *FORMS})
     vocabulary = Vocabulary(known, lower=True)
@@ -327,8 +346,9 @@ def tiny_checkpoint(
         encoder: str = "huggingface",
         context: str = "common",
         context_size: int = 2,
+        pair_head: bool = False,
     ) -> Path:
-        wanted = head, max_pieces, encoder, context, context_size
+        wanted = head, max_pieces, encoder, context, context_size, pair_head
         if wanted not in made:
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             architecture, pieces = kinds[encoder]
@@ -345,6 +365,8 @@ def tiny_checkpoint(
                 "context_size": context_size,
                 "training": {},
             }
+            if pair_head:
+                config |= {"pair_head": {"heads": 4, "dropout": 0.1}, "decision": "preference"}
             with torch.random.fork_rng():
                 torch.manual_seed(1)
                 model = files.build(config)

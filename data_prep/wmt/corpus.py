@@ -120,7 +120,7 @@ def read_testset(
             yield Row(texts, doc, segment.src, refs)
 
     exact = all(document.exact for document in documents)
-    return Corpus(tuple(chosen), len(segments), exact, named, rows)
+    return Corpus(tuple(chosen), len(segments), exact, named, rows, testset.source)
 
 
 def _flat(documents: Iterable[Document]) -> Iterator[tuple[Document, Segment]]:

@@ -140,6 +140,7 @@ def _compare(
             **comparisons.decision_entry(by, threshold),
             counts=counts_entry(counts),
             signature=str(signature),
+            source_language=corpus.source_language,
         )
     for result in results:
         say(comparison_text.summary(result, tie=threshold, by=by))

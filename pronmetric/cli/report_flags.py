@@ -34,8 +34,9 @@ the difference of what decides, largest first, and --limit N keeps the first N. 
 reference by an automatic word aligner, which makes errors.
 
 The web page and the table of pronouns show attention and alternative pronouns, for which the model is loaded. Each
-alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place. --all-alternatives scores
-those of every pronoun, which takes several times as long. Use --no-model to leave all of this out.
+alternative form of a pronoun with a probability below {THRESHOLD:g} is scored in its place; the most probable of those
+that agree are shown. --all-alternatives scores those of every pronoun, which takes several times as long. Use
+--no-model to leave all of this out.
 
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt --to_json result.json

@@ -129,6 +129,7 @@ def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
             **decision,
             counts=counts_entry(counts),
             signature=str(signature),
+            source_language=corpus.source_language,
             **({} if also is None else {"also": also.signatures()}),
         )
     for result in results:

@@ -6,6 +6,11 @@ A, B, TIE = "A", "B", "tie"
 ANSWERS = (A, B, TIE)
 SCORE, ERRORS, PREFERENCE = DECISIONS = ("score", "errors", "preference")
 """What may decide: the mean probability, the expected number of wrong pronouns, the pair head's number."""
+IN_WORDS = {
+    SCORE: "the score, the mean probability of pronouns",
+    ERRORS: "the expected number of wrong pronouns",
+    PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
+}
 SEGMENT_UNITS = {SCORE: "score", ERRORS: "fewer errors", PREFERENCE: "preference"}
 SYSTEM_UNITS = {SCORE: "points", ERRORS: "fewer errors in 100 segments", PREFERENCE: "mean preference"}
 """The units of a difference A minus B, of two segments and of two systems, by what decides; above 0, A is better."""

@@ -44,8 +44,8 @@ class ModelView(NamedTuple):
     """Attention and alternatives of the pronouns of one output, in their order.
 
     attention: for each pronoun, a weight in [0, 1] for every word of the context, then of the text; None if the head
-    has no attention. others: for each pronoun, the alternative forms and their scores, best first; None if they were
-    not scored.
+    has no attention. others: for each pronoun, the alternative forms that agree (`Alternative`) and their scores, best
+    first; None if they were not scored.
     """
 
     attention: tuple[tuple[float, ...], ...] | None

@@ -8,7 +8,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS
+from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report import embed, tables
 from pronmetric.report.chart import chart
@@ -28,7 +28,6 @@ from pronmetric.report.content import (
 from pronmetric.report.names import short
 from pronmetric.results import Output, Result
 from pronmetric.scoring.alternatives import THRESHOLD
-from pronmetric.signature import Signature
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
 
@@ -70,13 +69,9 @@ def _decision(result: Result) -> str:
     """How a segment's better system is decided, as HTML; "" for one system."""
     if len(result.systems) < 2:
         return ""
-    kinds = {
-        SCORE: "the score, the mean probability of its pronouns" if result.probability else "the score",
-        ERRORS: "the expected number of wrong pronouns",
-        PREFERENCE: "the preference, the number by which the checkpoint compares two translations",
-    }
+    value = "the score" if result.by == SCORE and not result.probability else IN_WORDS[result.by]
     return (
-        f'<p class="hint" id="decision">Which system is better in a segment is decided by {kinds[result.by]}; '
+        f'<p class="hint" id="decision">Which system is better in a segment is decided by {value}; '
         f"up to {result.tie:g} apart is a tie.</p>"
     )
 
@@ -160,7 +155,7 @@ def _data(content: Content) -> dict[str, Any]:
         "by": result.by,
         "unit": SEGMENT_UNITS[result.by],
         "lang": content.language.code,
-        "sourceLang": _source_language(result.signature),
+        "sourceLang": result.source_language,
         "total": len(result.segments),
         "differing": content.differing,
         "kinds": KINDS,
@@ -200,14 +195,6 @@ def _output(
         marks,
         *(None if value is None else round(value, 4) for value in decides),
     ]
-
-
-def _source_language(signature: str) -> str:
-    """The language of the sources where the result says it, else ""."""
-    try:
-        return dict(Signature.parse(signature).fields).get("source", "").partition("-")[0]
-    except ValueError:
-        return ""
 
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:

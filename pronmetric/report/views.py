@@ -44,11 +44,14 @@ def model_views(
     alternatives: Iterable[Sequence[PronounAlternatives]],
     language: Language = ENGLISH,
 ) -> dict[int, tuple[ModelView, ...]]:
-    """By index of a listed segment, the attention and alternatives of each of its outputs (in the order of `texts`)."""
+    """By index of a listed segment, the attention and alternatives of each of its outputs (in the order of `texts`).
+
+    Of the alternatives those that agree are kept.
+    """
     made = []
     for output, rows, pronouns in zip(outputs(result, listed), attention, alternatives, strict=True):
         weights = {row.start: row.weights for row in rows}
-        others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others) for p in pronouns}
+        others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others if o.agrees) for p in pronouns}
         made.append(_view(output, weights, others, language))
     size = len(result.systems)
     return {index: tuple(made[k * size : (k + 1) * size]) for k, index in enumerate(listed)}

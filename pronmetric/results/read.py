@@ -60,6 +60,14 @@ def language_code(signature: str) -> str:
         return languages.ENGLISH.code
 
 
+def _source_language(signature: str) -> str | None:
+    """The language of the sources in the signature of a result, where they count for the scores; else None."""
+    try:
+        return dict(Signature.parse(signature).fields).get("source", "").partition("-")[0] or None
+    except ValueError:
+        return None
+
+
 def _shipped(code: str) -> Language | None:
     """The language, if the package has its table."""
     return languages.language(code) if code in (languages.ENGLISH.code, *tables.codes()) else None
@@ -139,6 +147,7 @@ class _Reader:
             probability=self._bounded,
             by=by,
             notes=tuple(notes),
+            source_language=self._optional(("the file", top), "source_language") or _source_language(signature),
         )
 
     def _read_scores(

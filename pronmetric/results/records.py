@@ -146,7 +146,8 @@ def _few(resampled: Iterable[System | Pair], what: str) -> tuple[str, ...]:
 class Result:
     """A result. pairs: only for `compare`. tie: the tie threshold. by: what decides, one of `DECISIONS`.
 
-    probability: whether pronoun scores are probabilities. notes: notes for the reader.
+    probability: whether pronoun scores are probabilities. notes: notes for the reader. source_language: the code of the
+    sources' language, None if unknown.
     """
 
     systems: tuple[System, ...]
@@ -157,6 +158,7 @@ class Result:
     probability: bool
     by: str = SCORE
     notes: tuple[str, ...] = ()
+    source_language: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -51,11 +51,12 @@ class Writer:
             for row in rows:
                 self._tsv.write(tsv.line(row))
 
-    def finish(self, **rest: Any) -> None:
-        """Add the keys that follow the segments: systems or pairs, counts, signature."""
+    def finish(self, *, source_language: str | None = None, **rest: Any) -> None:
+        """Add the keys that follow the segments: systems or pairs, counts, signature, the language of known sources."""
         if self._json is not None:
             self._json.write("\n]")
-            for key, value in rest.items():
+            known = {} if source_language is None else {"source_language": source_language}
+            for key, value in {**rest, **known}.items():
                 self._json.write(f",\n{json.dumps(key)}: {strict_json.dump(value, indent=1)}")
             self._json.write("\n}\n")
 

@@ -37,6 +37,7 @@ class Corpus:
     """The outputs of several systems: names, number of segments, and rows, which can be read repeatedly.
 
     documents: whether rows have document ids. references: the names of their references.
+    source_language: the code of the sources' language, None if unknown.
     """
 
     systems: tuple[str, ...]
@@ -44,6 +45,7 @@ class Corpus:
     documents: bool
     references: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
+    source_language: str | None = None
 
     def averaged_references(self, kind: str) -> tuple[str, ...]:
         """The references over whose contexts scores are averaged; none if there is only one context."""

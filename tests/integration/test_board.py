@@ -65,6 +65,38 @@ def test_the_figures_are_those_of_score_and_compare(run_tiny: Run, wmt: Path, sa
     assert content(site)["human_correlation"]["testsets"]["kites2022.de-en"]["systems"] == 3
 
 
+def test_two_systems_are_compared_by_what_decides_in_compare(
+    wmt: Path, sample: Path, tmp_path: Path, tiny_checkpoint: Callable[..., Path]
+) -> None:
+    site, kept = tmp_path / "site", tmp_path / "site.scores" / "kites2022.de-en.json"
+    fixed = ["--model", str(tiny_checkpoint(pair_head=True)), "--precision", "32", "--gpus", "0", "--quiet"]
+    build = ["board", "build", "--wmt", str(wmt), "-o", str(site), "--testsets", "kites2022.de-en", *fixed]
+    assert main(build) == 0
+    (board,) = content(site)["testsets"]
+    assert (board["by"], board["unit"]) == ("preference", "mean preference")
+
+    texts = ["-t", *(str(sample / f"system-{x}.txt") for x in "abc"), "-r", str(sample / "ref.txt")]
+    texts += ["--docids", str(sample / "docids.txt"), "--only_system", "--to_json", str(tmp_path / "compare.json")]
+    assert main(["compare", *texts, *fixed]) == 0
+    compared = json.loads((tmp_path / "compare.json").read_text())["pairs"]
+    for pair, expected, by_score in zip(board["verdicts"], compared, board["classes"]["all"]["pairs"], strict=True):
+        assert pair["difference"] == pytest.approx(expected["difference"], abs=1e-4)
+        assert [pair["difference_low"], pair["difference_high"]] == pytest.approx(expected["interval"], abs=1e-4)
+        assert pair["p_randomisation"] == pytest.approx(expected["p_randomisation"], abs=2e-3)
+        assert [pair[k] for k in ("a_better", "ties", "b_better")] == [expected[k] for k in ("wins", "ties", "losses")]
+        assert by_score["difference"] == pytest.approx(expected["score_difference"], abs=1e-3)
+    page = (site / "compare" / "kites2022_de-en.html").read_text(encoding="utf-8")
+    assert "is decided by the preference" in page and '"units":["mean preference","preference"]' in page
+
+    earlier = json.loads(kept.read_text(encoding="utf-8"))  # as the version before wrote it
+    earlier |= {"format": "pronmetric board scores 1"}
+    del earlier["preferences"]
+    kept.write_text(json.dumps(earlier), encoding="utf-8")
+    first = content(site)
+    assert main(build) == 0
+    assert content(site) == first and "preferences" in json.loads(kept.read_text(encoding="utf-8"))
+
+
 def test_a_stopped_run_goes_on(
     run_tiny: Run, wmt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_checkpoint: Callable[..., Path]
 ) -> None:
@@ -109,7 +141,7 @@ def test_broken_scores_are_refused_with_a_cure(
     kept = tmp_path / "kept"
     kept.mkdir()
     argv = ["board", "build", "--wmt", str(wmt), "-o", str(tmp_path / "site"), "--scores", str(kept), "--gpus", "0"]
-    for broken in ("{", "{}", '{"format": "pronmetric board scores 1", "testset": {}}'):
+    for broken in ("{", "{}", '{"format": "pronmetric board scores 2", "testset": {}}'):
         (kept / "kites2022.de-en.json").write_text(broken)
         assert main([*argv, "--model", str(tiny_checkpoint())]) == 1
         assert "remove the file; the test set is then scored again" in capsys.readouterr().err

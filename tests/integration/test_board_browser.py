@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoint: Callable[...
             shutil.copy(sample / f"{file}.txt", place / "wmt" / name)
         shutil.copy(sample / "system-c.txt", place / "wmt" / name / f"{extra}.txt")
     argv = ["board", "build", "--wmt", str(place / "wmt"), "-o", str(place / "site"), "--worst", "5", "--quiet"]
-    assert main([*argv, "--model", str(tiny_checkpoint()), "--gpus", "0"]) == 0
+    assert main([*argv, "--model", str(tiny_checkpoint(pair_head=True)), "--gpus", "0"]) == 0
     return place / "site"
 
 
@@ -131,16 +131,23 @@ def test_two_systems_are_compared(board: Browser, site: Path) -> None:
         EVIL,
     ]
     verdict = board.run("document.getElementById('verdict').textContent")
-    assert f"system-a minus {EVIL}: " in verdict and "p = " in verdict
-    cells = "[...document.querySelectorAll('#table tbody tr')][0].children"
+    rows = "[...document.querySelectorAll('#table tbody tr')]"
+    labels = board.run(f"{rows}.slice(0, 2).map((row) => row.children[0].textContent)")
+    assert labels == ["all pronouns, by preference (mean preference)", "all pronouns, by score"]
+    decided = board.run(f"{rows}[0].children[5].textContent")
+    assert f"system-a minus {EVIL}: {decided} mean preference" in verdict and "p = " in verdict
+    cells = f"{rows}[1].children"
     shown = board.run(f"[3, 4, 5].map((k) => Number({cells}[k].textContent))")
     assert shown[:2] == [scores["system-a"], scores[EVIL]]
     assert shown[2] == pytest.approx(shown[0] - shown[1], abs=0.011)
     won = board.run("[...document.querySelectorAll('#for-a .where')].map((e) => e.textContent)")
+    won = [where for where in won if where.startswith("segment")]
+    assert won and all(", +" in where and where.endswith(" preference") for where in won)
     click(board, "#swap")
     assert board.run(f"Number({cells}[5].textContent)") == -shown[2]
     lost = board.run("[...document.querySelectorAll('#for-b .where')].map((e) => e.textContent)")
-    assert [w for w in won if w.startswith("segment")] == [w for w in lost if w.startswith("segment")]
+    assert [where.replace("+", "-") for where in won] == [where for where in lost if where.startswith("segment")]
+    assert float(board.run(f"{rows}[0].children[5].textContent")) == -float(decided)
     assert address(board).startswith("#a=<img")
     choose(board, "b", board.run("document.getElementById('a').value"))
     assert board.run("document.getElementById('verdict').textContent") == "Choose two different systems."

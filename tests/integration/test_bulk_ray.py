@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +23,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pronmetric.cli.main import main
+from tests.tools.ray_start import late, twice
 
 pytestmark = pytest.mark.xdist_group("ray")
 
 PATIENCE = 1500  # seconds until a step is taken to hang, on a machine that is busy with other work
 ROWS = 150
-LATE = re.compile(r"timed out|timeout|\d+ seconds|GCS|raylet", re.IGNORECASE)  # of Ray's errors at its start
 CLUSTER = """
 import os, sys
 os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_BACKEND_LOG_LEVEL="fatal", RAY_worker_niceness="0")
@@ -44,37 +42,6 @@ for line in sys.stdin:
     print("removed", flush=True)
 cluster.shutdown()
 """
-
-
-class RayIsLateError(Exception):
-    """Ray did not start within its own limits."""
-
-
-def twice(test: Callable[..., None]) -> Callable[..., None]:
-    """Try a test again if Ray could not start in time, then skip it with the reason."""
-
-    @wraps(test)
-    def tried(*, tmp_path: Path, **fixtures: Any) -> None:
-        reasons = []
-        for _ in range(2):
-            try:
-                return test(tmp_path=tmp_path, **fixtures)
-            except RayIsLateError as error:
-                reasons.append(str(error))
-                shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        pytest.skip(f"Ray cannot start in time on this machine: {reasons[-1]}")
-
-    return tried
-
-
-def late(err: str, code: int | None = None) -> str:
-    """The stderr of a driver or cluster that failed; raises if the reason is that Ray could not start in time."""
-    last = (err.strip().splitlines() or [""])[-1]
-    if code == -signal.SIGABRT:
-        raise RayIsLateError("Ray's library aborted, as it does where it reaches no raylet in time")
-    if re.search(r"a local Ray cannot be started|no Ray cluster at|Error: |Exception: ", last) and LATE.search(last):
-        raise RayIsLateError(last)
-    return err
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +27,21 @@ SAID = "do the texts look like en? "
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("de.txt").write_text("".join(f"{line}\n" for line in GERMAN), encoding="utf-8")
-    records = [json.dumps({"id": k, "text": line}) + "\n" for k, line in enumerate(GERMAN)]
-    Path("de.jsonl").write_text("".join(records), encoding="utf-8")
+    lines("de.jsonl", [{"id": k, "text": line} for k, line in enumerate(GERMAN)])
     header = "system doc seg_id rater source target category severity".split()
     rows = [header, *(["ref", "d", str(k), "r", "s", text, "No-error", "No-error"] for k, text in enumerate(GERMAN))]
     Path("m.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def lines(name: str, records: list[dict[str, Any]]) -> None:
+    Path(name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+
+
+def refuses(capsys: pytest.CaptureFixture[str], name: str, *argv: str) -> None:
+    """With --strict the verb ends with an error before it prints anything."""
+    assert main([*argv, "--strict"]) == 1
+    out, err = capsys.readouterr()
+    assert f"{name}: {SAID}" in err and "leave out --strict" in err and not out
 
 
 @pytest.mark.parametrize("given", [["-t", "de.txt"], ["--jsonl", "de.jsonl"]])
@@ -38,9 +50,59 @@ def test_score(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str],
     assert main(["score", *given, *fixed]) == 0
     out, err = capsys.readouterr()
     assert f"pronmetric: {given[1]}: {SAID}" in err and out
-    assert main(["score", *given, *fixed, "--strict"]) == 1
+    refuses(capsys, given[1], "score", *given, *fixed)
+
+
+@pytest.mark.parametrize("given", [["-t", "de.txt"], ["--jsonl", "de.jsonl"]])
+def test_suggest(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str], given: list[str]) -> None:
+    argv = ["suggest", *given, "--model", str(tiny_checkpoint()), "--gpus", "0"]
+    assert main(argv) == 0
     out, err = capsys.readouterr()
-    assert f"{given[1]}: {SAID}" in err and "leave out --strict" in err and not out
+    assert f"pronmetric: {given[1]}: {SAID}" in err and len(out.splitlines()) == len(GERMAN)
+    refuses(capsys, given[1], *argv)
+
+
+def test_evaluate_pairs(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = [
+        {"id": k, "context": [], "text_a": line, "text_b": f"So {line}", "better": "A"} for k, line in enumerate(GERMAN)
+    ]
+    lines("pairs.jsonl", pairs)
+    argv = ["evaluate", "pairs.jsonl", "--model", str(tiny_checkpoint()), "--gpus", "0"]
+    assert main(argv) == 0
+    assert f"pronmetric: pairs.jsonl: {SAID}" in capsys.readouterr().err
+    refuses(capsys, "pairs.jsonl", *argv)
+
+
+def test_evaluate_labelled_pronouns(tiny_checkpoint: Checkpoints, capsys: pytest.CaptureFixture[str]) -> None:
+    line = GERMAN[1]
+    label = {"context": [], "text": line, "start": 0, "end": 3, "pronoun": "Sie"}
+    lines("tokens.jsonl", [{"id": k, **label, "label": ("right", "wrong")[k % 2]} for k in range(4)])
+    argv = ["evaluate", "tokens.jsonl", "--threshold", "0.5", "--model", str(tiny_checkpoint()), "--gpus", "0"]
+    assert main(argv) == 0
+    assert f"pronmetric: tokens.jsonl: {SAID}" in capsys.readouterr().err
+    refuses(capsys, "tokens.jsonl", *argv)
+
+
+def test_suite(tiny_checkpoint: Checkpoints, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(root / "examples" / "suites" / "contrapro.json", "set.json")  # its targets are German
+    argv = ["suite", "score", "contrapro", "--set", "set.json", "--model", str(tiny_checkpoint()), "--gpus", "0"]
+    assert main(argv) == 1  # no candidate has an English pronoun
+    assert f"pronmetric: set.json: {SAID}" in capsys.readouterr().err
+    refuses(capsys, "set.json", *argv)
+
+
+def test_prepare(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path("wmt", "letters2022.fr-en")
+    folder.mkdir(parents=True)
+    for name in ("ref", "one"):
+        shutil.copy("de.txt", folder / f"{name}.txt")
+    argv = ["prepare", "data.wmt=wmt", "out=out", "strict=true"]
+    assert main(argv) == 1
+    err = capsys.readouterr().err
+    assert f"letters2022.fr-en, ref: {SAID}" in err and "set strict=false" in err and not Path("out").exists()
+    main([*argv[:-1], "strict=false"])  # nothing is left of these lines
+    err = capsys.readouterr().err
+    assert f"letters2022.fr-en, ref: {SAID}" in err and "set strict=false" not in err
 
 
 def test_mqm(capsys: pytest.CaptureFixture[str]) -> None:

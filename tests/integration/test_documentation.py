@@ -15,13 +15,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from pronmetric.cli.main import VERBS
+from tests.tools.ray_start import late, try_twice
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<marks>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -90,6 +91,8 @@ def run(block: Block, folder: Path) -> str:
         command = [sys.executable, "-c", block.text]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    if result.returncode and "pronmetric bulk" in block.text:
+        late(result.stderr, result.returncode)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -101,7 +104,7 @@ def test_the_blocks_of_a_page_run_with_its_output(page: str, folders: Callable[[
             continue
         if ONNX in block.marks:
             pytest.importorskip("onnxruntime")
-        output = run(block, folders(page))
+        output = try_twice(partial(run, block, folders(page)))
         printed = iter(output.splitlines())
         for line in block.output.splitlines():
             if line.strip() != "...":

@@ -31,6 +31,7 @@ from pronmetric.lab.study.sample import sample
 _DESIGN = Design(items=40, annotators=4, repeated=0.1, both=True, strict=False)
 STUDY = sample([item for item in made_up(8) if item.language == "de"], _DESIGN)
 _SECONDS = 300  # on a busy machine too
+_TRIES = 600  # ten a second, to reach a server that was killed a moment ago, or is busy
 
 
 class Served(NamedTuple):
@@ -73,17 +74,25 @@ def ask(link: str, name: str, body: Mapping[str, Any] | None = None) -> dict[str
     return found
 
 
-def annotate(link: str, acknowledged: list[tuple[int, str]], enough: Callable[[], bool]) -> None:
-    """Answer one task after the other until the server is gone; each answer that it confirmed is noted."""
-    try:
-        task = ask(link, "position")["task"]
-        while task is not None and not enough():
-            chosen = ("first", "second", "both")[task % 3]
-            after = ask(link, "answers", {"task": task, "answer": chosen, "seconds": 0.5})["task"]
-            acknowledged.append((task, chosen))
-            task = after
-    except OSError:
-        return
+def annotate(link: str, acknowledged: list[tuple[int, str]], process: subprocess.Popen[str]) -> None:
+    """Answer one task after the other until the server is gone; each answer that it confirmed is noted.
+
+    A request that the server gives up, as it may on a busy machine, is made again.
+    """
+    for _ in range(_TRIES):
+        try:
+            task = ask(link, "position")["task"]
+            while task is not None:
+                chosen = ("first", "second", "both")[task % 3]
+                after = ask(link, "answers", {"task": task, "answer": chosen, "seconds": 0.5})["task"]
+                acknowledged.append((task, chosen))
+                task = after
+            return
+        except OSError:
+            if process.poll() is not None:
+                return
+            time.sleep(0.1)
+    raise AssertionError(f"the server runs and failed {_TRIES} times")
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +117,7 @@ def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(
             assert not known or tokens == known
             known = tokens
             threads = [
-                threading.Thread(target=annotate, args=(at.links[name], noted[name], lambda: False)) for name in noted
+                threading.Thread(target=annotate, args=(at.links[name], noted[name], at.process)) for name in noted
             ]
             for thread in threads:
                 thread.start()

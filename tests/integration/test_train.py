@@ -655,7 +655,7 @@ def two(arguments: Arguments, two_processes: list[str], tmp_path_factory: pytest
     (aside / "recorder.py").write_text(RECORDER, encoding="utf-8")
     line = [sys.executable, str(aside / "recorder.py"), *arguments(out, *two_processes)]
     environment = {**os.environ, "LOSSES": str(aside / "losses")}
-    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent, env=environment, timeout=580)
+    done = subprocess.run(line, capture_output=True, text=True, cwd=out.parent, env=environment)
     assert done.returncode == 0, done.stderr
     losses = [[float(x) for x in (aside / f"losses.{rank}").read_text().split()] for rank in (0, 1)]
     return Two(out, done.stdout, done.stderr, (losses[0], losses[1]))

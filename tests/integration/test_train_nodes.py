@@ -22,6 +22,7 @@ NODES += ["trainer.scale=1"]
 RUN = ["data.pieces=72", "objective.pair_share=0.5", "objective.system_share=null", "objective.form_weight=null"]
 RUN += ["optim=sgd", "optim.lr=0.02", "optim.head_lr=0.02", "trainer.max_epochs=2", "trainer.save_every=2"]
 KILLED_AT = 5
+PATIENCE = 3600  # seconds until a run is taken to hang, on a busy machine too
 PROGRAM = f"""
 import os, signal, sys
 from pronmetric.cli.main import main
@@ -75,7 +76,7 @@ def torchrun(program: Path, argv: list[str], *, kill: str) -> list[subprocess.Co
         for rank in (0, 1)
     ]
     try:
-        told = [node.communicate(timeout=580) for node in nodes]
+        told = [node.communicate(timeout=PATIENCE) for node in nodes]
     finally:
         for node in nodes:
             node.kill()
@@ -123,7 +124,7 @@ def test_submitit_starts_a_run_of_two_nodes(
     monkeypatch.setenv("MASTER_PORT", str(free_port()))
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the job cannot import a test module
     executor = submitit.LocalExecutor(folder=tmp_path / "jobs")
-    executor.update_parameters(tasks_per_node=2, timeout_min=9)
+    executor.update_parameters(tasks_per_node=2, timeout_min=PATIENCE // 60)
     job = executor.submit(task, arguments(tmp_path / "out", *RUN, *NODES))
     assert job.results() == [0, 0]
     assert_same_weights(tmp_path / "out", alone)

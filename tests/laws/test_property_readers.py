@@ -45,7 +45,7 @@ from pronmetric.source import files as source_files
 from pronmetric.text import candidates, conllu, corpus, records, strict_json
 from pronmetric.text.lines import read_lines, read_text
 
-FEW = settings(max_examples=15, derandomize=True, deadline=None, database=None)
+FEW = settings(max_examples=15)
 
 
 def read_bulk(path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pronmetric import PronounMetric
 
-FEW = settings(max_examples=6, derandomize=True, deadline=None, database=None)
+FEW = settings(max_examples=6)
 SUBJECTS = st.sampled_from(["She", "He", "It", "Maria", "They", "The dog that he saw", "\u00c9lise", "Nobody", ""])
 ENDS = st.sampled_from(
     ["left.", "saw her.", "knew itself?", "has its bone", "- who? -", "gave them his, hers and ours."]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,18 @@ def test_the_worst_pronouns_come_first_and_a_repeated_sentence_once() -> None:
 
 def test_differing_segments_on_both_sides() -> None:
     found = examples.differing(scored(one=ONE, two=TWO))
-    assert found == {(0, 1): ([1], [0])}  # 0.3 against 0.1; 0.5 against 0.7; 0.3 against 0.305 is a tie
+    # 0.3 against 0.1; 0.5 against 0.7; 0.3 against 0.305 is a tie
+    assert found == {(0, 1): ([(1, pytest.approx(0.2))], [(0, pytest.approx(-0.2))])}
+
+
+def test_differing_segments_by_errors_and_by_preference() -> None:
+    both = scored(one=ONE, two=TWO)
+    found = examples.differing(both, "errors")
+    # errors 1 against 0.6; 0.7 against 0.9; 0.7 against 0.695 is a tie
+    assert found == {(0, 1): ([(1, pytest.approx(0.2))], [(0, pytest.approx(-0.4))])}
+    preferences = {"one": np.array([2.0, 1.0, np.nan]), "two": np.array([1.5, 4.0, 0.5])}
+    found = examples.differing(dataclasses.replace(both, preferences=preferences), "preference")
+    assert found == {(0, 1): ([(0, pytest.approx(0.5))], [(1, pytest.approx(-3.0))])}
 
 
 def test_marked_pronouns() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.board import figures
 from pronmetric.lab.board.figures import ALL
@@ -73,21 +77,33 @@ def drawn(seed: int, segments: int) -> Pronouns:
     )
 
 
+@pytest.mark.parametrize("by", DECISIONS)
 @pytest.mark.parametrize("documents", [False, True])
-def test_the_figures_are_those_of_score_and_compare(documents: bool) -> None:
+def test_the_figures_are_those_of_score_and_compare(documents: bool, by: str) -> None:
     segments = 40
     systems = {"a": drawn(1, segments), "b": drawn(2, segments)}
     docs = tuple(str(number // 4) for number in range(segments)) if documents else None
-    board = figures.compute(scored(segments=segments, docs=docs, **systems), seed=SEED).groups[ALL]
+    empty = [np.bincount(found.segment, minlength=segments) == 0 for found in systems.values()]
+    rng = np.random.default_rng(3)
+    preferences = [np.where(none, np.nan, rng.normal(size=segments)) for none in empty]
+    whole = dataclasses.replace(
+        scored(segments=segments, docs=docs, **systems), preferences=dict(zip(systems, preferences, strict=True))
+    )
+    computed = figures.compute(whole, seed=SEED, by=by)
+    board = computed.groups[ALL]
 
-    def texts(found: Pronouns) -> list[SegmentScore]:
+    def texts(found: Pronouns, preference: NDArray[np.float64]) -> list[SegmentScore]:
         rows = [[p for s, p in zip(found.segment, found.probability, strict=True) if s == k] for k in range(segments)]
         return [
-            SegmentScore(float(np.mean(row)) if row else None, tuple(PronounScore("it", 0, 2, p, p) for p in row))
-            for row in rows
+            SegmentScore(
+                float(np.mean(row)) if row else None,
+                tuple(PronounScore("it", 0, 2, p, p) for p in row),
+                float(number) if row else None,
+            )
+            for row, number in zip(rows, preference, strict=True)
         ]
 
-    sides = [texts(found) for found in systems.values()]
+    sides = [texts(*each) for each in zip(systems.values(), preferences, strict=True)]
     for own, side in zip(board.systems, sides, strict=True):
         tally = tally_segments(side, docs).score()
         assert own.score == pytest.approx(tally.score)
@@ -97,10 +113,11 @@ def test_the_figures_are_those_of_score_and_compare(documents: bool) -> None:
             pytest.approx(tally.errors.value),
             pytest.approx(tally.errors.interval),
         )
-    compared = PairwiseComparison(tie=TIE_THRESHOLD)
+    compared = PairwiseComparison(tie=TIE_THRESHOLD, by=by)
     for number, (a, b) in enumerate(zip(*sides, strict=True)):
         compared.add(a, b, docs[number] if docs else None)
-    outcome, pair = compared.outcome(seed=SEED), board.pairs[0, 1]
+    outcome, pair = compared.outcome(seed=SEED), computed.verdicts[0, 1]
+    assert board.pairs[0, 1].difference == pytest.approx(outcome.score_difference)
     assert pair.difference == pytest.approx(outcome.difference)
     assert pair.interval == pytest.approx(outcome.interval)
     assert pair.p == outcome.p_randomisation
@@ -111,3 +128,5 @@ def test_progress_counts_the_pairs_of_each_group() -> None:
     told: list[int] = []
     figures.compute(scored(a=A, b=B, c=A), seed=1, advance=told.append)
     assert sum(told) == 3 * 3  # three pairs; all, he, it
+    figures.compute(scored(a=A, b=B, c=A), seed=1, by="errors", advance=told.append)
+    assert sum(told) == 3 * 3 + 3 * 4  # and the verdicts

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.board import classes, figures, human, pages, scored, site, tables
 from pronmetric.lab.board.pages import Names
@@ -41,6 +42,7 @@ SCORED = Scored(
     systems=dict(zip(NAMES, (pronouns(0.9), pronouns(0.3)), strict=True)),
     signature=EVIL,
     texts="",
+    preferences={"Alder": np.arange(6.0), EVIL: np.arange(1.0, 7.0)},
 )
 CORPUS = Corpus(NAMES, 6, True, (EVIL,), rows)
 
@@ -130,19 +132,29 @@ def test_the_worst_pronouns_have_source_and_reference(tmp_path: Path) -> None:
     assert f'<p class="text reference"><span class="tag">reference</span><bdi>5 {shown}</bdi>' in text
 
 
-def test_the_pages_say_by_what_the_board_decides(tmp_path: Path) -> None:
-    for decision, other in (("score", False), ("preference", True)):
+def test_the_pages_say_by_what_two_systems_are_compared(tmp_path: Path) -> None:
+    said = {"score": "the score, the mean", "errors": "the expected number of wrong", "preference": "the preference"}
+    for decision, words in said.items():
         folder = tmp_path / decision
         build(folder, decision=decision)
         (compared,) = (folder / "compare").iterdir()
         for path in (folder / "index.html", compared):
             text = path.read_text(encoding="utf-8")
-            assert "The board decides by the score" in text
-            assert ("`pronmetric compare` decides by preference with this checkpoint" in text) == other
-    rows = (folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()
-    assert {dict(zip(tables.PAIR_COLUMNS, row.split("\t"), strict=True))["by"] for row in rows[1:]} == {"score"}
-    (testset,) = json.loads((folder / "board.json").read_text(encoding="utf-8"))["testsets"]
-    assert (testset["by"], testset["unit"]) == ("score", "points")
+            assert f"in a segment and in all, is decided by {words}" in text
+            assert ("and the clusters, are by the score" in text) == (decision != "score")
+        (testset,) = json.loads((folder / "board.json").read_text(encoding="utf-8"))["testsets"]
+        assert (testset["by"], testset["unit"]) == (decision, SYSTEM_UNITS[decision])
+        rows = [row.split("\t") for row in (folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
+        found = [dict(zip(tables.PAIR_COLUMNS, row, strict=True)) for row in rows[1:]]
+        assert [(row["class"], row["by"]) for row in found] == [
+            *([] if decision == "score" else [("all", decision)]),
+            *((name, "score") for name in ("all", "she", EVIL)),
+        ]
+        differences = {(row["class"], row["by"]): float(row["difference"]) for row in found}
+        # six segments of one pronoun, 0.6 apart; the preferences are 1 apart, the other way
+        assert differences["all", decision] == {"score": 60, "errors": 60, "preference": -1}[decision]
+        assert testset["verdicts"][0]["difference"] == differences["all", decision]
+        assert testset["classes"]["all"]["pairs"][0]["difference"] == differences["all", "score"] == 60
 
 
 def test_the_limits_are_folded_below_the_table(tmp_path: Path) -> None:
@@ -182,10 +194,12 @@ def test_scores_are_kept_exactly(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     scored.write(SCORED, path)
     found = scored.read(path)
+    assert found is not None
     assert (found.testset, found.docs, found.classes, found.signature) == (SET, SCORED.docs, SCORED.classes, EVIL)
     for name in NAMES:
         for one, other in zip(found.systems[name], SCORED.systems[name], strict=True):
             assert one.tolist() == other.tolist()
+        assert found.preferences[name].tolist() == SCORED.preferences[name].tolist()
 
 
 def test_classes_of_english_and_of_a_table() -> None:

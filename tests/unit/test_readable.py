@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pronmetric.pronouns.finder import find
@@ -58,13 +58,7 @@ def test_spans_are_those_of_the_original() -> None:
     assert (it.text, it.form) == ("&apos;T", "it")
 
 
-FEW = settings(
-    max_examples=100,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+FEW = settings(max_examples=100)
 _PIECES = st.sampled_from(
     [
         *"& amp; apos; #39; lt; < > / b i br p \u02bc ` \u00b4 s He it * ** _ ~~ @@ @-@ \u2581 \u0435 Sh".split(),

@@ -121,6 +121,16 @@ def test_what_compare_wrote(tmp_path: Path, context: str, expected: list[list[st
     assert any("contexts of both systems" in note for note in result.notes) == (context == "crossed")
 
 
+def test_the_language_of_the_sources(tmp_path: Path) -> None:
+    value = scored()
+    assert read(written(tmp_path, value)).source_language is None
+    assert read(written(tmp_path, {**value, "source_language": "ar"})).source_language == "ar"
+    value["signature"] = f"{SIGNATURE}|source:he-1234abcd"  # score --source-lang
+    assert read(written(tmp_path, value)).source_language == "he"
+    with pytest.raises(InputError, match='"source_language" must be a string'):
+        read(written(tmp_path, {**value, "source_language": 7}))
+
+
 def test_unbounded_scores(tmp_path: Path) -> None:
     value = scored()
     for item in value["segments"]:

@@ -105,7 +105,7 @@ def slow(argv):
         files.open("one").write("x" * 100_000)
         files.open("two").write("x")
         print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(3600)
 main._run = slow
 sys.exit(main.main([]))
 """
@@ -133,7 +133,7 @@ from pronmetric.output import targets
 with targets.AtomicFile("out") as file, targets.scratch(Path(), prefix=".rows-") as folder:
     (folder / "row").touch()
     print("ready", flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 

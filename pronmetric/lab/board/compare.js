@@ -2,8 +2,10 @@
 // Compares two systems of a test set; the choice is in the fragment of the address.
 //
 // doubtful: the threshold below which a pronoun is marked. systems: names. classes: groups of pronouns, the first is all of them.
+// by: what decides ("score", "errors", "preference"). units: of its difference, of two systems and of two segments.
 // figures: of each system and class [pronouns, score, low, high, cluster, best rank, worst rank].
-// pair: [a, b, of each class [difference, low, high, p, a better, ties, b better], segments better in a, in b], a < b.
+// pair: [a, b, verdict, of each class a difference of the scores, segments better in a, in b], a < b.
+// verdict, difference: [difference, low, high, p, a better, ties, b better]. segment better in one: [number, difference].
 // segments: number -> [doc, source]. texts: "segment.system" -> [index of its context, pieces]; piece: a text, or
 // [pronoun, probability].
 
@@ -36,10 +38,11 @@ function chosen() {
   const turned = state.a > state.b;
   const pair = pairs.get(turned ? `${state.b} ${state.a}` : `${state.a} ${state.b}`);
   if (!pair) return null;
-  const [, , rows, first, second] = pair;
-  if (!turned) return { rows, first, second };
+  const [, , verdict, rows, first, second] = pair;
+  if (!turned) return { verdict, rows, first, second };
   const turn = ([difference, low, high, p, wins, ties, losses]) => [less(difference), less(high), less(low), p, losses, ties, wins];
-  return { rows: rows.map(turn), first: second, second: first };
+  const other = (segments) => segments.map(([number, difference]) => [number, less(difference)]);
+  return { verdict: turn(verdict), rows: rows.map(turn), first: other(second), second: other(first) };
 }
 
 function draw() {
@@ -54,8 +57,8 @@ function draw() {
     for (const id of ["table", "for-a", "for-b"]) $(id).replaceChildren();
     return;
   }
-  verdict(found.rows[0], a, b);
-  table(found.rows);
+  verdict(found.verdict, a, b);
+  table(found.verdict, found.rows);
   examples("for-a", found.first);
   examples("for-b", found.second);
 }
@@ -64,29 +67,32 @@ function verdict([difference, low, high, p], a, b) {
   if (difference === null) { $("verdict").textContent = "One of the two has no pronouns."; return; }
   const interval = low === null ? "" : ` (${signed(low)} to ${signed(high)})`;
   const said = p === null ? "too few documents for a test." : p < 0.05 ? `p = ${p.toFixed(4)}, a significant difference.` : `p = ${p.toFixed(4)}, no significant difference.`;
-  $("verdict").replaceChildren(named(a), " minus ", named(b), `: ${signed(difference)}${interval}, ${said}`);
+  $("verdict").replaceChildren(named(a), " minus ", named(b), `: ${signed(difference)} ${data.units[0]}${interval}, ${said}`);
 }
 
-function table(rows) {
-  const head = ["pronouns", "number in A", "number in B", "score of A", "score of B", "difference (points)", "95 % interval", "p", "A better", "ties", "B better"];
+// A row for each class of pronouns, by score; before them one by what decides, if that is not the score.
+function table(verdict, rows) {
+  const head = ["pronouns", "number in A", "number in B", "score of A", "score of B", "difference", "95 % interval", "p", "A better", "ties", "B better"];
   const body = el("tbody");
-  data.classes.forEach((name, place) => {
-    const [difference, low, high, p, wins, ties, losses] = rows[place];
+  const decided = data.by === "score" ? [] : [[`${classLabel(data.classes[0])}, by ${data.by} (${data.units[0]})`, 0, verdict]];
+  const by = decided.length ? ", by score" : "";
+  for (const [label, place, found] of [...decided, ...data.classes.map((name, k) => [classLabel(name) + by, k, rows[k]])]) {
+    const [difference, low, high, p, wins, ties, losses] = found;
     const [x, y] = [data.figures[state.a][place], data.figures[state.b][place]];
     const cells = [x[COUNT], y[COUNT], figure(x[SCORE]), figure(y[SCORE]), signed(difference),
       low === null ? "–" : `${signed(low)} to ${signed(high)}`, figure(p, 4), wins, ties, losses];
-    body.append(el("tr", {}, el("th", { scope: "row" }, classLabel(name)), ...cells.map((cell) => el("td", { className: "number" }, String(cell)))));
-  });
+    body.append(el("tr", {}, el("th", { scope: "row" }, label), ...cells.map((cell) => el("td", { className: "number" }, String(cell)))));
+  }
   const headings = head.map((heading, place) => el("th", { scope: "col", className: place ? "number" : "" }, heading));
   $("table").replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ...headings)), body));
 }
 
 function examples(id, segments) {
   if (!segments.length) { $(id).replaceChildren(el("p", { className: "hint" }, "No segment.")); return; }
-  $(id).replaceChildren(...segments.map((number) => {
+  $(id).replaceChildren(...segments.map(([number, difference]) => {
     const [doc, source] = data.segments[number];
     const article = el("article", { className: "example" },
-      el("p", { className: "where" }, `segment ${number}`, ...(doc === null ? [] : [" of ", named(doc)])));
+      el("p", { className: "where" }, `segment ${number}`, ...(doc === null ? [] : [" of ", named(doc)]), `, ${signed(difference)} ${data.units[1]}`));
     if (source) article.append(labelled("source", source));
     const sides = [["A", state.a], ["B", state.b]].map(([label, system]) => [label, system, data.texts[`${number}.${system}`]]);
     const shared = sides[0][2][0] === sides[1][2][0];

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pronmetric.lab.board.figures import segment_scores
+from pronmetric.eval.decision import SCORE
+from pronmetric.lab.board.figures import segment_values
 from pronmetric.lab.board.scored import Scored
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.text.corpus import Corpus
@@ -118,16 +119,23 @@ def head(text: str, most: int) -> str:
     return f"{kept.rsplit(' ', 1)[0] if ' ' in kept[1:] else kept} {CUT}"
 
 
-def differing(scored: Scored) -> Mapping[tuple[int, int], tuple[list[int], list[int]]]:
-    """For each two systems, the segments in which the first is better by most, and the second; at most `SIDES` each."""
-    scores = [segment_scores(found, scored.segments) for found in scored.systems.values()]
+Gap = tuple[int, float]
+"""A segment, and the difference of two systems there, above 0 if the first is better."""
+
+
+def differing(scored: Scored, by: str = SCORE) -> Mapping[tuple[int, int], tuple[list[Gap], list[Gap]]]:
+    """For each two systems, the segments in which the first is better by most, and the second; at most `SIDES` each.
+
+    by: what decides, one of `DECISIONS`.
+    """
+    values = [segment_values(scored, system, by) for system in scored.systems]
     pairs = {}
-    for a, b in combinations(range(len(scores)), 2):
-        gaps = np.nan_to_num(scores[a] - scores[b])
+    for a, b in combinations(range(len(values)), 2):
+        gaps = np.nan_to_num(values[a] - values[b])
         order = np.argsort(gaps, kind="stable").tolist()
         pairs[a, b] = (
-            [k for k in reversed(order[-SIDES:]) if gaps[k] > TIE_THRESHOLD],
-            [k for k in order[:SIDES] if gaps[k] < -TIE_THRESHOLD],
+            [(k, float(gaps[k])) for k in reversed(order[-SIDES:]) if gaps[k] > TIE_THRESHOLD],
+            [(k, float(gaps[k])) for k in order[:SIDES] if gaps[k] < -TIE_THRESHOLD],
         )
     return pairs
 

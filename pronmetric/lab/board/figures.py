@@ -1,7 +1,9 @@
-"""The figures of a scored test set: scores, clusters and pairs of systems, for all pronouns and by class.
+"""The figures of a scored test set: scores, clusters and pairs of systems, for all pronouns and by class; verdicts.
 
 The score of a system is 100 x the mean probability of its pronouns; the errors in 100 pronouns are 100 less the score,
-since the expected number of errors is the sum of 1 - p. Intervals and tests are those of `score` and `compare`.
+since the expected number of errors is the sum of 1 - p. Scores, clusters and differences by class are of this score,
+which each class has. The verdict on two systems is by what decides (`by`), as in `compare`. Intervals and tests are
+those of `score` and `compare`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.eval.clusters import Place, places
-from pronmetric.eval.decision import SCORE
+from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
@@ -24,8 +26,6 @@ from pronmetric.scoring.score import bounds
 
 ALL = "all"
 """The group of all pronouns; the others are the classes."""
-BY = SCORE
-"""What decides between segments and between systems: the one number that each class of pronouns has."""
 
 Interval = tuple[float, float] | None
 
@@ -53,10 +53,10 @@ class SystemFigures(NamedTuple):
 
 
 class PairFigures(NamedTuple):
-    """Two systems: the difference of the scores, above 0 if the first is better, its interval and p value.
+    """Two systems: the difference, above 0 if the first is better, in points or in the unit of what decides.
 
-    p: of approximate randomisation. wins, ties, losses: segments in which the first is better, equal within the tie
-    threshold, worse.
+    interval: its 95 % interval. p: of approximate randomisation. wins, ties, losses: segments in which the first is
+    better, equal within the tie threshold, worse.
     """
 
     difference: float | None
@@ -77,8 +77,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """The figures of a test set. systems: their names. groups: `ALL`, then the classes that occur.
+    """The figures of a test set. systems: their names. groups: by score, `ALL`, then the classes that occur.
 
+    by: what decides, one of `DECISIONS`. verdicts: on each pair (a, b) of systems with a < b, by what decides.
     resampled: "documents" or "segments". signature: of the scores.
     """
 
@@ -87,39 +88,67 @@ class Figures:
     resampled: str
     systems: tuple[str, ...]
     groups: Mapping[str, Group]
+    by: str
+    verdicts: Mapping[tuple[int, int], PairFigures]
     signature: str
 
 
 class _Parts(NamedTuple):
-    """A system's pronouns of a group: by segment, and in the units that are resampled."""
+    """A system's values: of each segment, and in the units that are resampled, in the unit of a system."""
 
     segments: Totals
     units: Totals
 
 
 def compute(
-    scored: Scored, *, seed: int, resamples: int = RESAMPLES, advance: Callable[[int], object] = lambda _: None
+    scored: Scored,
+    *,
+    seed: int,
+    by: str = SCORE,
+    resamples: int = RESAMPLES,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> Figures:
-    """All figures; `advance` is called with the number of pairs of systems finished."""
+    """All figures, with verdicts by `by`; `advance` is called with the number of pairs of systems finished."""
     documents = scored.docs is not None and len(set(scored.docs)) > 1
     groups = {}
     for number, name in enumerate((ALL, *scored.classes), start=-1):
         parts = [_parts(found, number, scored, documents) for found in scored.systems.values()]
         if number < 0 or any(part.units.counts.any() for part in parts):
             groups[name] = _group(parts, seed=seed, resamples=resamples, advance=advance)
+    verdicts = groups[ALL].pairs
+    if by != SCORE:
+        decisive = [_decisive(scored, name, by, documents) for name in scored.systems]
+        verdicts = _pairs(decisive, seed=seed, resamples=resamples, advance=advance)
     return Figures(
         testset=scored.testset,
         segments=scored.segments,
         resampled="documents" if documents else "segments",
         systems=tuple(scored.systems),
         groups=groups,
+        by=by,
+        verdicts=verdicts,
         signature=scored.signature,
     )
 
 
-def segment_scores(found: Pronouns, segments: int, *, kind: int | None = None) -> NDArray[np.float64]:
-    """The mean probability of each segment's pronouns, of one class or all; NaN without one."""
-    return divide(*_by_segment(found, segments, kind))
+def segment_values(scored: Scored, system: str, by: str) -> NDArray[np.float64]:
+    """What decides about each segment of a system, as `SegmentScore.value` (segments,); NaN without a pronoun."""
+    return divide(*_decisive(scored, system, by, documents=False).segments)
+
+
+def _decisive(scored: Scored, system: str, by: str, documents: bool) -> _Parts:
+    """A system's values by what decides, as `Tally.totals` has them."""
+    found, docs = scored.systems[system], scored.docs if documents else None
+    if by == SCORE:
+        return _parts(found, -1, scored, documents)
+    if by == ERRORS:
+        sums, counts = _by_segment(found, scored.segments, None)
+        values = Totals(sums - counts, (counts > 0).astype(np.float64))  # minus the sum of 1 - p
+        return _Parts(values, totals(100 * values.sums, np.ones(scored.segments), docs))
+    assert by == PREFERENCE
+    preferences = scored.preferences[system]
+    values = Totals(np.nan_to_num(preferences), (~np.isnan(preferences)).astype(np.float64))
+    return _Parts(values, totals(*values, docs))
 
 
 def _by_segment(found: Pronouns, segments: int, kind: int | None) -> Totals:
@@ -135,10 +164,7 @@ def _parts(found: Pronouns, number: int, scored: Scored, documents: bool) -> _Pa
 
 
 def _group(parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[[int], object]) -> Group:
-    pairs = {}
-    for a, b in combinations(range(len(parts)), 2):
-        pairs[a, b] = _pair(parts[a], parts[b], seed=seed, resamples=resamples)
-        advance(1)
+    pairs = _pairs(parts, seed=seed, resamples=resamples, advance=advance)
     scores = [part.units.mean() if part.units.counts.any() else None for part in parts]
     ranked = places(scores, {pair: found.p for pair, found in pairs.items()})
     ends = [interval(part.units, bounds(100.0)) for part in parts]
@@ -146,11 +172,21 @@ def _group(parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[
     return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked)), pairs=pairs)
 
 
+def _pairs(
+    parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[[int], object]
+) -> dict[tuple[int, int], PairFigures]:
+    pairs = {}
+    for a, b in combinations(range(len(parts)), 2):
+        pairs[a, b] = _pair(parts[a], parts[b], seed=seed, resamples=resamples)
+        advance(1)
+    return pairs
+
+
 def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
     tested = difference(a.units, b.units)
     gaps = divide(*a.segments) - divide(*b.segments)
     gaps = gaps[~np.isnan(gaps)]
-    both = bool(a.units.counts.any() and b.units.counts.any())
+    both = bool(a.segments.counts.any() and b.segments.counts.any())
     return PairFigures(
         difference=tested.value if both else None,
         interval=None if tested.low is None or tested.high is None else (tested.low, tested.high),

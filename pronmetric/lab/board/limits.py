@@ -8,10 +8,12 @@ from typing import Any
 
 from pronmetric.eval.clusters import ALPHA
 from pronmetric.eval.correlation import Correlation
-from pronmetric.lab.board.figures import BY, Figures
+from pronmetric.eval.decision import IN_WORDS, SCORE
+from pronmetric.lab.board.figures import Figures
 from pronmetric.lab.board.human import FIGURES, Agreement
 from pronmetric.lab.board.scored import BoardSet
 from pronmetric.output.display import visible
+from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.text.context import COMMON, RESPECTIVE
 
 TRAINED, TUNED = "training", "development"
@@ -43,14 +45,14 @@ def _splits(training: object) -> Iterator[Mapping[str, Any]]:
 
 
 def decides(decision: str) -> str:
-    """By what the board decides, in words; decision: by what `pronmetric compare` decides with this checkpoint."""
-    said = "The board decides by the score, the mean probability of pronouns, which each class of pronouns has."
-    if decision == BY:
-        return said
-    return (
-        f"{said} `pronmetric compare` decides by {decision} with this checkpoint: its verdict on a segment or on two "
-        "systems can be another."
+    """By what two systems are compared, in words; decision: one of `DECISIONS`."""
+    said = (
+        f"Which of two systems is better, in a segment and in all, is decided by {IN_WORDS[decision]}, as in "
+        f"`pronmetric compare`; segments whose values differ by at most {TIE_THRESHOLD:g} are ties."
     )
+    if decision == SCORE:
+        return said
+    return f"{said} The figures of one class of pronouns, and the clusters, are by the score, which each class has."
 
 
 def section(
@@ -59,7 +61,7 @@ def section(
     *,
     uses: Mapping[str, str],
     context_size: int,
-    decision: str = BY,
+    decision: str = SCORE,
 ) -> str:
     """The list of limits as HTML, with a table of correlations by test set."""
     items = [

@@ -8,10 +8,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from pronmetric.eval.decision import SCORE
+from pronmetric.eval.decision import SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.lab.board import examples, limits
 from pronmetric.lab.board.examples import Segment, Worst
-from pronmetric.lab.board.figures import ALL, Figures, SystemFigures
+from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures
 from pronmetric.lab.board.human import Agreement, Human
 from pronmetric.lab.board.scored import Scored
 from pronmetric.lab.board.tables import rounded
@@ -57,7 +57,8 @@ def index(
     """The first page: all systems, limits, plots, and the choice of two to compare.
 
     uses: what the checkpoint used a test set for, by id. links: by id of a test set, the page of its comparisons and
-    the page of each system. context_size: number of previous sentences in a context. decision: as for `compare`.
+    the page of each system. context_size: number of previous sentences in a context. decision: what decides between
+    two systems.
     """
     classes = list(dict.fromkeys(name for board in boards for name in board.groups))
     return _page(
@@ -164,11 +165,8 @@ def _labelled(name: str, text: str | None) -> str:
     return "" if text is None else f'<p class="text {name}"><span class="tag">{name}</span><bdi>{_text(text)}</bdi></p>'
 
 
-def compare(board: Figures, scored: Scored, listed: Sequence[Segment], *, decision: str = SCORE) -> str:
-    """The page that compares any two systems of a test set.
-
-    decision: what `pronmetric compare` decides by with this checkpoint; the board decides by `BY`.
-    """
+def compare(board: Figures, scored: Scored, listed: Sequence[Segment]) -> str:
+    """The page that compares any two systems of a test set."""
     testset = board.testset
     return _page(
         "compare",
@@ -176,7 +174,7 @@ def compare(board: Figures, scored: Scored, listed: Sequence[Segment], *, decisi
             "title": f"Compare two systems, {_escape(testset.id)}",
             "testset": _escape(testset.id),
             "resampled": board.resampled,
-            "by": limits.decides(decision),
+            "by": limits.decides(board.by),
             "context": _escape(limits.context(testset)),
             "sides": str(examples.SIDES),
             "cut": f"{examples.TEXT} characters before and after the worst pronoun, {examples.CONTEXT} of the context",
@@ -213,13 +211,17 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
         ]
 
     found = []
-    for (a, b), sides in examples.differing(scored).items():
-        for segment in (*sides[0], *sides[1]):
+    for (a, b), sides in examples.differing(scored, board.by).items():
+        for segment, _ in (*sides[0], *sides[1]):
             text(segment, a)
             text(segment, b)
-        found.append([a, b, [_pair(board, name, a, b) for name in board.groups], *sides])
+        rows = [_pair(group.pairs[a, b]) for group in board.groups.values()]
+        won = [[[segment, rounded(gap, _DIGITS)] for segment, gap in side] for side in sides]
+        found.append([a, b, _pair(board.verdicts[a, b]), rows, *won])
     return {
         "doubtful": THRESHOLD,
+        "by": board.by,
+        "units": [SYSTEM_UNITS[board.by], SEGMENT_UNITS[board.by]],
         "systems": [visible(name) for name in board.systems],
         "classes": list(map(visible, board.groups)),
         "figures": [[_figures(group.systems[k]) for group in board.groups.values()] for k in range(len(board.systems))],
@@ -230,9 +232,8 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
     }
 
 
-def _pair(board: Figures, name: str, a: int, b: int) -> list[Any]:
+def _pair(found: PairFigures) -> list[Any]:
     """Difference, ends of its interval, p value, A better, ties, B better."""
-    found = board.groups[name].pairs[a, b]
     ends = found.interval or (None, None)
     numbers = [rounded(x, _DIGITS) for x in (found.difference, *ends)]
     return [*numbers, rounded(found.p, 4), found.wins, found.ties, found.losses]

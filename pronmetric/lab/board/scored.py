@@ -1,10 +1,10 @@
-"""A scored test set: the probabilities of the pronouns of all its systems, in one file, without texts."""
+"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,8 @@ from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, Text
 from pronmetric.text.corpus import Corpus
 
-FORMAT = "pronmetric board scores 1"
+FORMAT = "pronmetric board scores 2"
+_EARLIER = ("pronmetric board scores 1",)  # without preferences
 _COLUMNS = ("segment", "start", "end", "kind", "probability")
 
 
@@ -58,7 +59,8 @@ class Pronouns(NamedTuple):
 class Scored:
     """The scores of a test set's systems. docs: the document of each segment, None where documents are unknown.
 
-    signature: of the scores. texts: a hash of all texts that the scores depend on.
+    signature: of the scores. texts: a hash of all texts that the scores depend on. preferences: of each system's
+    segments (segments,), NaN without a pronoun or a pair head.
     """
 
     testset: BoardSet
@@ -68,6 +70,7 @@ class Scored:
     systems: Mapping[str, Pronouns]
     signature: str
     texts: str
+    preferences: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def hash_texts(corpus: Corpus) -> str:
@@ -99,6 +102,7 @@ def score(
     """
     known = {name: number for number, name in enumerate(classes.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
+    preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     docs = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
         docs.append(scored.row.doc)
@@ -108,6 +112,7 @@ def score(
                 (number, p.start, p.end, known[kind], round(p.score, DIGITS))
                 for p, kind in zip(segment.pronouns, kinds, strict=True)
             ]
+            preferences[name].append(np.nan if segment.preference is None else round(segment.preference, DIGITS))
     return Scored(
         testset=testset,
         segments=corpus.segments,
@@ -118,6 +123,7 @@ def score(
         },
         signature=signature,
         texts=hash_texts(corpus),
+        preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
     )
 
 
@@ -140,19 +146,25 @@ def write(scored: Scored, path: Path) -> None:
             name: {column: values.tolist() for column, values in found._asdict().items()}
             for name, found in scored.systems.items()
         },
+        "preferences": {
+            name: [None if np.isnan(value) else value for value in found.tolist()]
+            for name, found in scored.preferences.items()
+        },
     }
     with AtomicFile(path) as file:
         file.write(strict_json.dump(content) + "\n")
 
 
-def read(path: Path) -> Scored:
-    """Read what `write` wrote.
+def read(path: Path) -> Scored | None:
+    """Read what `write` wrote; None for a file of an earlier version, which lacks something.
 
     Raises:
         InputError: a broken file, or one of another format.
     """
     cure = "remove the file; the test set is then scored again"
     content = strict_json.read(path, cure, bytes_of_names=True)
+    if isinstance(content, dict) and content.get("format") in _EARLIER:
+        return None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'expected the format "{FORMAT}"; {cure}', file=path)
     try:
@@ -164,6 +176,7 @@ def read(path: Path) -> Scored:
             systems={name: _columns([found[c] for c in _COLUMNS]) for name, found in content["systems"].items()},
             signature=content["signature"],
             texts=content["texts"],
+            preferences={name: np.array(found, dtype=np.float64) for name, found in content["preferences"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from pronmetric.eval.decision import SCORE
 from pronmetric.lab.board import examples, figures, pages, tables
-from pronmetric.lab.board.figures import BY, Figures
+from pronmetric.lab.board.figures import Figures
 from pronmetric.lab.board.human import Agreement, Human
 from pronmetric.lab.board.pages import COMPARE, SYSTEMS, Names
 from pronmetric.lab.board.scored import Scored
@@ -30,7 +31,8 @@ class Settings:
     """The settings of a site.
 
     worst: pronouns on the page of a system, at most. context_size: number of previous sentences in a context. uses:
-    what the checkpoint used a test set for, by id. seed: of the resampling. decision: what `compare` decides by.
+    what the checkpoint used a test set for, by id. seed: of the resampling. decision: what decides between two systems,
+    one of `DECISIONS`.
     """
 
     title: str
@@ -38,7 +40,7 @@ class Settings:
     context_size: int
     uses: Mapping[str, str]
     seed: int
-    decision: str = BY
+    decision: str = SCORE
 
 
 @dataclass(slots=True)
@@ -54,14 +56,14 @@ class Site:
 
     def add(self, scored: Scored, corpus: Corpus, *, advance: Callable[[int], object]) -> None:
         """Write the pages of a test set's systems and comparisons; `advance`: see `figures.compute`."""
-        board = figures.compute(scored, seed=self.settings.seed, advance=advance)
+        board = figures.compute(scored, seed=self.settings.seed, by=self.settings.decision, advance=advance)
         testset = board.testset
         listed = examples.segments(corpus, testset.context, size=self.settings.context_size)
         comparisons, own = self._names(testset.id), [self._names(testset.id, name) for name in board.systems]
         for place, (name, page) in enumerate(zip(board.systems, own, strict=True)):
             worst = examples.worst(scored, listed, name, most=self.settings.worst)
             self._write(f"{SYSTEMS}/{page}", pages.system(board, place, worst, compare=comparisons))
-        self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed, decision=self.settings.decision))
+        self._write(f"{COMPARE}/{comparisons}", pages.compare(board, scored, listed))
         self.boards.append(board)
         self._links[testset.id] = comparisons, own
 

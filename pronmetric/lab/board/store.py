@@ -49,7 +49,7 @@ class Store:
     bar: Callable[[str, int], AbstractContextManager[Bar]]
 
     def get(self, testset: BoardSet, corpus: Corpus) -> Stored:
-        """The scores of a test set's systems, from the folder if signature and texts are the same.
+        """The scores of a test set's systems, from the folder if version, signature and texts are the same.
 
         Raises:
             InputError: a broken file in the folder.
@@ -61,7 +61,7 @@ class Store:
         if path.exists():
             found = scored.read(path)
             wanted = testset, str(signature), scored.hash_texts(corpus)
-            if (found.testset, found.signature, found.texts) == wanted:
+            if found is not None and (found.testset, found.signature, found.texts) == wanted:
                 return Stored(found, reused=True)
         with self.bar(testset.id, corpus.segments * len(corpus.systems)) as bar:
             made = scored.score(

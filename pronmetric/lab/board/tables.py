@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pronmetric.eval.correlation import Correlation
-from pronmetric.eval.decision import SYSTEM_UNITS
-from pronmetric.lab.board.figures import BY, Figures, PairFigures, SystemFigures
+from pronmetric.eval.decision import SCORE, SYSTEM_UNITS
+from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures
 from pronmetric.lab.board.human import FIGURES, Agreement, Human
 from pronmetric.output import tsv
 from pronmetric.output.tsv import DIGITS
@@ -35,12 +35,16 @@ def systems(boards: Iterable[Figures], human: Human) -> Iterator[str]:
 
 
 def pairs(boards: Iterable[Figures]) -> Iterator[str]:
-    """The lines of the table of pairs: one row for each two systems of a test set and class."""
+    """The lines of the table of pairs, for each two systems of a test set: by score, one of each class of pronouns.
+
+    Before them one by what decides, where it is not the score.
+    """
     yield tsv.line(PAIR_COLUMNS)
     for board in boards:
-        for name, group in board.groups.items():
-            for (a, b), found in group.pairs.items():
-                yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, BY, *_pair(found).values()])
+        parts = [] if board.by == SCORE else [(ALL, board.by, board.verdicts)]
+        for name, by, found in [*parts, *((name, SCORE, group.pairs) for name, group in board.groups.items())]:
+            for (a, b), pair in found.items():
+                yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, by, *_pair(pair).values()])
 
 
 def content(boards: Sequence[Figures], human: Human, agreement: Agreement) -> str:
@@ -65,8 +69,9 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
         **board.testset._asdict(),
         "segments": board.segments,
         "resampled": board.resampled,
-        "by": BY,
-        "unit": SYSTEM_UNITS[BY],
+        "by": board.by,
+        "unit": SYSTEM_UNITS[board.by],
+        "verdicts": _pairs(board, board.verdicts),
         "signature": board.signature,
         "human": {system: people[system] for system in board.systems if system in people},
         "classes": {
@@ -75,14 +80,15 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
                     {"system": system, **_system(found)}
                     for system, found in zip(board.systems, group.systems, strict=True)
                 ],
-                "pairs": [
-                    {"a": board.systems[a], "b": board.systems[b], **_pair(found)}
-                    for (a, b), found in group.pairs.items()
-                ],
+                "pairs": _pairs(board, group.pairs),
             }
             for name, group in board.groups.items()
         },
     }
+
+
+def _pairs(board: Figures, pairs: Mapping[tuple[int, int], PairFigures]) -> list[dict[str, Any]]:
+    return [{"a": board.systems[a], "b": board.systems[b], **_pair(found)} for (a, b), found in pairs.items()]
 
 
 def _system(found: SystemFigures) -> dict[str, float | None]:
