@@ -7,6 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pronmetric.checkpoint import model_config
+from pronmetric.checkpoint.model_config import Context, Size, WordState
 from pronmetric.errors import InputError
 from pronmetric.settings import (
     DIGITS,
@@ -22,7 +24,6 @@ from pronmetric.settings import (
     Weight,
 )
 
-Context = Literal["none", "respective", "common"]
 MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
 SOFT = {"soft_detection", "soft_preference", "temperature"}  # keys of the objective that a teacher needs
 
@@ -34,7 +35,7 @@ class HuggingFace(Record):
     name: Text
     package: Text | None
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
     allow_network: bool
 
 
@@ -51,7 +52,7 @@ class Glove(Record):
     hidden: Count
     layers: Count
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
 
 
 class Elmo(Record):
@@ -62,13 +63,13 @@ class Elmo(Record):
     weights: Text | None
     trainable: bool
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
 
 
-class PairHead(Record):
+class Pair(Record):
     """The head that compares two texts."""
 
-    heads: Count
+    heads: Size
 
 
 class LogitHead(Record):
@@ -76,14 +77,14 @@ class LogitHead(Record):
 
     kind: Literal["logit"]
     dropout: Fraction
-    pair: PairHead | None
+    pair: Pair | None
 
 
 class PaperHead(Record):
     """Group head: the paper's head."""
 
     kind: Literal["paper"]
-    slots: Count
+    slots: Size
 
 
 class AverageHead(Record):
@@ -325,7 +326,7 @@ class Train(Settings):
     head_seed: Seed
     init: Text | None
     teacher: Text | None
-    word_state: Literal["mean", "first"]
+    word_state: WordState
     separator: bool
     half: bool
     encoder_cache: Text | None
@@ -411,9 +412,16 @@ class Train(Settings):
                 yield f"objective.{key}", "without a teacher: leave it out, or add teacher=CHECKPOINT"
 
     @property
-    def pair_head(self) -> PairHead | None:
+    def pronoun_head(self) -> model_config.Head:
+        """The head that scores pronouns; what its kind does not have is 0."""
+        return model_config.Head(**{"dropout": 0.0, "slots": 0, **self.head.model_dump(exclude={"pair"})})
+
+    @property
+    def pair_head(self) -> model_config.PairHead | None:
         """The head that compares two texts, if there is one."""
-        return self.head.pair if self.head.kind == "logit" else None
+        if self.head.kind != "logit" or self.head.pair is None:
+            return None
+        return model_config.PairHead(heads=self.head.pair.heads, dropout=self.head.dropout)
 
     def results(self) -> dict[str, Any]:
         """The settings that affect the training, as plain values, without paths (but `init`) and machine settings.
