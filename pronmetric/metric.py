@@ -132,7 +132,7 @@ class PronounMetric:
         if self.precision not in PRECISIONS:
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         if self.precision == INT8 and gpus:
-            raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
+            raise PronmetricError("precision int8 is for the CPU: give `gpus=0`, or `precision=16`")
         self._gpus, self._source_lang = gpus, source_lang
         devices = _devices(0 if self.precision == INT8 else gpus)
         self.name, self.folder = place
@@ -699,5 +699,5 @@ def _devices(gpus: int | None) -> list[str]:
         return ["mps"]
     wanted = min(1, there) if gpus is None else gpus
     if wanted > there:
-        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")
+        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give `gpus={there}`")
     return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]

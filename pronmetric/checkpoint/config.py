@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, Head, Model
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, LARGEST, WITH_PROBABILITIES, Model
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages
@@ -62,7 +62,7 @@ def tie_threshold(config: Mapping[str, Any], *, name: str, by: str = SCORE) -> f
     threshold = config.get(TIE) if by == SCORE else (config.get(TIES) or {}).get(by)
     if threshold is None:
         raise PronmetricError(
-            f"checkpoint {name} has no tie threshold ({key!r} in its config.yaml); give --tie a number "
+            f"checkpoint {name} has no tie threshold ({key!r} in its config.yaml); give `tie=` a number "
             "(checkpoints that this version trains have one)"
         )
     if not _number(threshold) or not 0 <= threshold < math.inf:
@@ -108,7 +108,7 @@ def caveat(config: Mapping[str, Any]) -> str | None:
 
 def has_probabilities(config: Mapping[str, Any]) -> bool:
     """Whether the scores of pronouns are probabilities; those of the paper's heads are unbounded."""
-    return Head.model_validate(config["head"]).has_probabilities
+    return config["head"]["kind"] in WITH_PROBABILITIES
 
 
 def has_pair_head(config: Mapping[str, Any]) -> bool:

@@ -41,6 +41,8 @@ _NO_SCORE = frozenset(
         "use_cache",
     }
 )
+WITH_PROBABILITIES = frozenset({"logit"})
+"""The kinds of head whose scores are probabilities; those of the paper's heads are unbounded."""
 Size = Annotated[int, Field(ge=1, le=LARGEST)]
 SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
 Context = Literal["none", "respective", "common"]
@@ -70,11 +72,6 @@ class Head(Record):
         if isinstance(head, dict) and head.get("correction") is False:
             return {key: value for key, value in head.items() if key != "correction"}
         return head
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether its scores are probabilities; those of the paper's heads are unbounded."""
-        return self.kind == "logit"
 
     @property
     def form(self) -> dict[str, Any]:

@@ -30,10 +30,10 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
     """
     if Path(path).is_dir():
         found = list(_prepared(path, split or SPLIT))
-        expected = f"noisy reference in split {split or SPLIT}; choose another --split"
+        expected = f"noisy reference in split {split or SPLIT}; choose another `split=`"
     else:
         if split is not None:
-            raise InputError(f"--split {split}: applies to a prepared folder; leave it out", file=path)
+            raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
         found = list(_jsonl(path, note))
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not found:

@@ -71,7 +71,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     found: dict[str, tuple[Item, Entry]] = {}
     for entry in read_entries(path):
         item = _item(entry, reading.context)
@@ -104,7 +104,7 @@ def _optional(entry: Entry, key: str) -> tuple[str, ...]:
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts on the items that have contrastive sentences; the others are left out and counted."""
-    return judge_copies(items, scores, copies="contrastive sentences", cure="give --translations or --humans")
+    return judge_copies(items, scores, copies="contrastive sentences", cure="give `translations=` or `humans=`")
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
@@ -202,6 +202,6 @@ def _lines(path: str | Path, expected: int, *, blank: bool) -> list[str]:
         message = f"expected {expected} lines, one for each item, got {len(lines)}"
         raise InputError(message, file=path, line=min(len(lines), expected) + 1)
     if not blank and "" in (stripped := [line.strip() for line in lines]):
-        message = "a blank line; --compat counts it as wrong"
+        message = "a blank line; `compat=True` counts it as wrong"
         raise InputError(message, file=path, line=stripped.index("") + 1)
     return lines

@@ -56,7 +56,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
         InputError: with the item, where a key is missing or a value is of another kind.
     """
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     return tuple(_item(entry, number, reading.context) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 

@@ -61,7 +61,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     """
     documents = Documents(reading.documents) if reading.documents is not None else None
     if documents is None and reading.context:
-        raise InputError("holds no context sentences: give --documents DIR, or --context 0", file=path)
+        raise InputError("holds no context sentences: give `documents=DIR`, or `context=0`", file=path)
     return tuple(_item(entry, number, documents, reading) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 

@@ -165,7 +165,7 @@ def verdict(item: Item, right: bool) -> Verdict:
 def no_translations(name: str, translations: str | Path) -> NoReturn:
     """Refuse generated translations for a suite that judges scores only."""
     raise InputError(
-        f"the suite {name} judges scores of its candidates, not translations; give --scores", file=translations
+        f"the suite {name} judges scores of its candidates, not translations; give `scores=`", file=translations
     )
 
 

@@ -161,7 +161,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     Raises:
         InputError: no item has one.
     """
-    cure = "only animacy into English has them: give --translations"
+    cure = "only animacy into English has them: give `translations=`"
     return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
 
 
@@ -176,7 +176,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     named = _NAME.search(Path(path).name)
     language = judging.language or (named["target"] if named else None)
     if language is None:
-        raise InputError("the target language is not in the file's name; give --language", file=path)
+        raise InputError("the target language is not in the file's name; give `language=`", file=path)
     last = _last_sentence(language)
     verdicts = []
     for number, (entry, line) in enumerate(zip_longest(entries, iter_lines(translations)), start=1):
@@ -186,7 +186,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
             message = f"expected {len(entries)} lines, one for each item; the lengths differ"
             raise InputError(message, file=translations, line=number)
         if not line.strip() and not judging.compat:
-            raise InputError("a blank line; --compat counts it as wrong", file=translations, line=number)
+            raise InputError("a blank line; `compat=True` counts it as wrong", file=translations, line=number)
         form = entry.string("expected").lower()
         right = has_form(last(line.strip()), form if judging.compat else form.translate(_PUNCTUATION))
         groups = {RULE: entry.string("rule"), **_distance(entry)}
@@ -214,7 +214,7 @@ def _last_sentence(language: str) -> Callable[[str], str]:
     try:
         splitter = SentenceSplitter(language=language)
     except SentenceSplitterException as error:
-        raise InputError(f"--language {language}: {error}") from None
+        raise InputError(f"`language={language}`: {error}") from None
 
     def last(line: str) -> str:
         sentences = splitter.split(text=line)

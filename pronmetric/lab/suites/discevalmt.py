@@ -64,7 +64,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
         InputError: with the block, where a key is missing, a value is of another kind, or a type is unknown.
     """
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     return tuple(pair.item for pair in _pairs(path, reading.context))
 
 
@@ -121,7 +121,8 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     for number, pair in enumerate(pairs):
         output = lines[2 * number].split(judging.separator)[-1].strip()
         if not output and not judging.compat:
-            raise InputError("a blank translation; --compat counts it as wrong", file=translations, line=2 * number + 1)
+            message = "a blank translation; `compat=True` counts it as wrong"
+            raise InputError(message, file=translations, line=2 * number + 1)
         wanted, unwanted = (_words(pair.entry, name) for name in ("correct-words", "incorrect-words"))
         found = [_occurs(word, output, compat=judging.compat) for word in (*wanted, *unwanted)]
         verdicts.append(verdict(pair.item, all(found[: len(wanted)]) and not any(found[len(wanted) :])))
