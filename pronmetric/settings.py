@@ -80,6 +80,9 @@ def _message(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         elif error["type"] == "extra_forbidden":
             name += f".{part}"
     name = name.lstrip(".")
+    if error["loc"][-1:] == ("[key]",):  # of a mapping
+        expected = error.get("ctx", {}).get("expected", "text").replace("'", "")
+        return f"unknown key {name!r}: expected {expected}"
     if error["type"] == "extra_forbidden":
         return f"unknown key {name!r}: expected {_expectation(place, definitions)}"
     if error["type"] == "missing":

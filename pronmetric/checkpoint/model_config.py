@@ -20,6 +20,8 @@ FORMAT = 1
 LARGEST = 2**20  # the greatest size of a part of a model
 SEGMENT: Mapping[str, Literal["mean", "weighted"]] = {"logit": "mean", "average": "mean", "paper": "weighted"}
 """How the scores of a segment's pronouns become its score, by the kind of head."""
+WITH_PROBABILITIES = frozenset({"logit"})
+"""The kinds of head whose scores are probabilities; those of the paper's heads are unbounded."""
 KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "pronouns", "context", "context_size")
 """The keys that every checkpoint has, beside its format."""
 _OF_SCORES = ("word_state", "segment", "max_pieces", "separator", "language")  # signatures have the context
@@ -41,8 +43,6 @@ _NO_SCORE = frozenset(
         "use_cache",
     }
 )
-WITH_PROBABILITIES = frozenset({"logit"})
-"""The kinds of head whose scores are probabilities; those of the paper's heads are unbounded."""
 Size = Annotated[int, Field(ge=1, le=LARGEST)]
 SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
 Context = Literal["none", "respective", "common"]

@@ -81,7 +81,7 @@ def test_scores_depend_on_the_architecture_and_on_what_is_read() -> None:
         ({"pair_head": {"heads": 0, "dropout": 0.1}}, "pair_head.heads=0: expected a whole number from 1"),
         ({"pair_head": {"heads": 1}}, "pair_head.dropout is missing"),
         ({"tie": True}, "tie=true: expected a number of at least 0 or null"),
-        ({"ties": {"length": 1}}, "ties.length=length: expected"),
+        ({"ties": {"length": 1}}, "unknown key 'ties.length': expected score, errors or preference"),
         ({"decision": "length"}, "decision=length: expected score, errors or preference"),
         ({"segment": "weighted"}, "segment=weighted: expected mean with head logit"),
         ({"language": {"code": "de"}}, "language: expected a code and a list of uses"),
