@@ -6,17 +6,16 @@ Training writes it, `checkpoint.config` reads it, and `checkpoint.files` builds 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from pronmetric.errors import InputError
-from pronmetric.eval.decision import SCORE
 from pronmetric.pronouns import languages
 from pronmetric.settings import Fraction, Record, Settings, Weight
 from pronmetric.text.context import CONTEXT_SIZE
 
-FORMAT = 1
+FORMAT: Final = 1
 LARGEST = 2**20  # the greatest size of a part of a model
 SEGMENT: Mapping[str, Literal["mean", "weighted"]] = {"logit": "mean", "average": "mean", "paper": "weighted"}
 """How the scores of a segment's pronouns become its score, by the kind of head."""
@@ -111,7 +110,7 @@ class Model(Settings):
     pair_head: PairHead | None = None
     tie: Weight | None = None
     ties: dict[Decision, Weight] = Field(default_factory=dict)
-    decision: Decision = SCORE
+    decision: Decision = "score"
     training: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -241,7 +241,7 @@ def _describe(settings: Train, start: Start, collator: Collator, prepared: Prepa
     head = settings.pronoun_head
     return Model(
         format=FORMAT,
-        encoder=Encoder(**(start.encoder.config | start.pieces.config)),
+        encoder=Encoder.model_validate(start.encoder.config | start.pieces.config),
         head=head,
         word_state=settings.word_state,
         segment=SEGMENT[head.kind],

@@ -414,7 +414,7 @@ class Train(Settings):
     @property
     def pronoun_head(self) -> model_config.Head:
         """The head that scores pronouns; what its kind does not have is 0."""
-        return model_config.Head(**{"dropout": 0.0, "slots": 0, **self.head.model_dump(exclude={"pair"})})
+        return model_config.Head.model_validate({"dropout": 0.0, "slots": 0, **self.head.model_dump(exclude={"pair"})})
 
     @property
     def pair_head(self) -> model_config.PairHead | None:

@@ -95,9 +95,8 @@ def test_what_is_no_model_is_refused(change: dict[str, Any], said: str) -> None:
 
 
 def test_each_head_has_its_segment_score() -> None:
-    kinds = {kind: Head(kind=kind, dropout=0.0, slots=3) for kind in ("logit", "paper", "average")}  # type: ignore[arg-type]
-    assert SEGMENT.keys() == kinds.keys()
+    kinds = {kind: Head.model_validate({"kind": kind, "dropout": 0.0, "slots": 3}) for kind in SEGMENT}
     assert WITH_PROBABILITIES < kinds.keys()
     assert kinds["paper"].form != Head(kind="paper", dropout=0.0, slots=4).form
     assert kinds["logit"].form == Head(kind="logit", dropout=0.5, slots=4).form
-    assert Encoder(kind="elmo", layers=2).model_dump() == {"kind": "elmo", "layers": 2}
+    assert Encoder.model_validate({"kind": "elmo", "layers": 2}).model_dump() == {"kind": "elmo", "layers": 2}
