@@ -305,7 +305,7 @@ def test_correlate_reads_each_number(tmp_path: Path, by: str, system: float, seg
 def test_a_result_of_an_earlier_version_has_scores_alone(tmp_path: Path) -> None:
     path = scored_file(tmp_path, rates=False)
     assert metric_scores.read(path, ["A"]).systems == {"A": 50.0}
-    with pytest.raises(InputError, match="A has no preference, which --by preference needs"):
+    with pytest.raises(InputError, match="A has no preference, which `by=preference` needs"):
         metric_scores.read(path, ["A"], by="preference")
     scores = tmp_path / "a.sys.score"
     scores.write_text("A\t0.5\n")
