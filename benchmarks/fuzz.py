@@ -111,12 +111,12 @@ def parsers(folder: Path) -> dict[str, Parser]:
 def checkpoint(folder: Path) -> Path:
     """A checkpoint with few random weights."""
     from pronmetric.checkpoint import files
-    from pronmetric.checkpoint.config import SEGMENT
+    from pronmetric.checkpoint.model_config import FORMAT, SEGMENT
     from pronmetric.data.pieces import Vocabulary
     from pronmetric.pronouns.finder import FORMS
 
     config = {
-        "format": files.FORMAT,
+        "format": FORMAT,
         "encoder": {"kind": "glove", "words": len(FORMS), "vector": 4, "hidden": 2, "layers": 1, "lower": True},
         "head": {"kind": "logit", "dropout": 0.1, "slots": 4},
         "word_state": "mean",

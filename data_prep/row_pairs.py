@@ -15,11 +15,10 @@ from data_prep.noise import noisy_references
 from data_prep.pairs import Aligner, system_pairs
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
 from pronmetric.pronouns.languages import Language, language
 from pronmetric.schema import Document, Pair, Segment
 from pronmetric.text import records
-from pronmetric.text.context import object_of, sentences_of, string_of
+from pronmetric.text.entry import Entry
 from pronmetric.text.words import lower_words
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 REF, SYSTEM = "ref", "system"
 """The names of a reference and of a system that have none."""
 _CONFUSION = "confusion\t"
+_MOST_SEG = 2**31 - 1
 
 
 class PairRow(NamedTuple):
@@ -87,28 +87,24 @@ class RowPairs:
         Raises:
             InputError: a key is missing, or a value has another type or cannot be scored.
         """
-        where: dict[str, Any] = {"file": file, "line": line}
-        value = object_of(value, 'an object {"id": ..., "reference": ..., "text": ...}', **where)
-        better, worse = (string_of(value, name, **where) for name in ("reference", "text"))
-        names = {name: records.name_of(value, name, **where) for name in ("testset", "lp", "doc", "ref", "system")}
-        made = records.id_of(value, **where)
-        if made is None:
-            raise InputError(f'the key "id" is missing; the record has {sorted(map(str, value))}', **where)
-        seg = value.get("seg")
-        if not isinstance(seg, int | None) or isinstance(seg, bool) or not 0 <= (seg or 0) < 2**31:
-            raise InputError(f'"seg" must be a whole number or null, got {seg!r}', **where)
+        entry = Entry(value, file=file, line=line, expected='an object {"id": ..., "reference": ..., "text": ...}')
+        better, worse = entry.text("reference"), entry.text("text")
+        names = {name: entry.name_of(name) for name in ("testset", "lp", "doc", "ref", "system")}
+        identity = records.as_text(entry, "id")
+        if identity is None:
+            entry.fail('the key "id" is missing or null; each row needs one')
         return PairRow(
-            id=made,
+            id=identity,
             testset=names["testset"] or "",
             lp=names["lp"] or "",
             doc=names["doc"] or "",
-            seg=line if seg is None else seg,
+            seg=line if entry.get("seg") is None else entry.whole("seg", least=0, most=_MOST_SEG),
             ref=names["ref"] or REF,
             system=names["system"] or SYSTEM,
             better=better,
             worse=worse,
-            context=tuple(sentences_of(value, "context", **where)),
-            system_context=tuple(sentences_of(value, "system_context", **where)),
+            context=entry.sentences("context"),
+            system_context=entry.sentences("system_context"),
         )
 
     @property

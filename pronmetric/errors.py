@@ -1,4 +1,7 @@
-"""The package's exceptions; messages name what was expected, what was found, where, and the cure."""
+"""The package's exceptions; messages name what was expected, what was found, where, and the cure.
+
+A message names an argument in backquotes, `name=` or `name=value`; the command line shows the flag instead.
+"""
 
 from __future__ import annotations
 

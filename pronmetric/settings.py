@@ -6,6 +6,7 @@ The allowed values of a key are defined once, by the field's type; messages are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -29,8 +30,8 @@ class Settings(Record):
     REFUSED: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
-    def read(cls, config: Mapping[str, Any]) -> Self:
-        """Read the settings from a resolved config.
+    def read(cls, config: Mapping[str, Any], *, file: Path | None = None, cure: str | None = None) -> Self:
+        """Read the settings from a resolved config; `file` is where it was read, `cure` ends the errors.
 
         Raises:
             InputError: a key that is missing, unknown, or of the wrong type or range.
@@ -38,7 +39,10 @@ class Settings(Record):
         try:
             return cls.model_validate(config)
         except ValidationError as error:
-            raise InputError(_message(error.errors()[0], cls.model_json_schema())) from None
+            message = _message(error.errors()[0], cls.model_json_schema())
+        except InputError as error:
+            message = str(error)
+        raise InputError(message if cure is None else f"{message}; {cure}", file=file)
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """The keys that have no effect with these settings, each with the reason and the cure."""
@@ -76,6 +80,9 @@ def _message(error: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         elif error["type"] == "extra_forbidden":
             name += f".{part}"
     name = name.lstrip(".")
+    if error["loc"][-1:] == ("[key]",):  # of a mapping
+        expected = error.get("ctx", {}).get("expected", "text").replace("'", "")
+        return f"unknown key {name!r}: expected {expected}"
     if error["type"] == "extra_forbidden":
         return f"unknown key {name!r}: expected {_expectation(place, definitions)}"
     if error["type"] == "missing":
@@ -128,7 +135,8 @@ def _expectation(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> s
     if kind == "object":
         if "properties" in schema:
             return f"the keys {', '.join(schema['properties'])}"
-        return f"{{NAME: VALUE, ...}}, each value {_expectation(schema['additionalProperties'], definitions)}"
+        values = schema["additionalProperties"]
+        return "{NAME: VALUE, ...}" + ("" if values is True else f", each value {_expectation(values, definitions)}")
     if kind == "string":
         return f"text like {schema['examples'][0]}" if "examples" in schema else "text"
     return {"boolean": "true or false", "null": "null"}[str(kind)]

@@ -318,7 +318,7 @@ def tiny_checkpoint(
     import torch
 
     from pronmetric.checkpoint import files
-    from pronmetric.checkpoint.config import SEGMENT
+    from pronmetric.checkpoint.model_config import FORMAT, SEGMENT
     from pronmetric.data.pieces import Characters, Subwords, Vocabulary
     from pronmetric.pronouns.finder import FORMS
     from pronmetric.text.words import words
@@ -353,7 +353,7 @@ def tiny_checkpoint(
             folder = tmp_path_factory.mktemp("checkpoint") / f"tiny-{head}-{max_pieces}"
             architecture, pieces = kinds[encoder]
             config = {
-                "format": files.FORMAT,
+                "format": FORMAT,
                 "encoder": architecture,
                 "head": {"kind": head, "dropout": 0.1, "slots": 4},
                 "word_state": "mean",

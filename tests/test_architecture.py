@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -63,8 +64,8 @@ def test_the_contracts_name_only_what_exists() -> None:
 # What design.md lets the preparation import, and the rooms without torch.
 PREPARATION_IMPORTS = set("alignment data.arrow source pronouns text output settings schema errors".split())
 TORCHLESS = (
-    "alignment bulk checkpoint.config checkpoint.locate eval lab.baselines lab.board lab.human lab.study lab.suites "
-    "output pronouns report results settings source text"
+    "alignment bulk checkpoint.config checkpoint.locate checkpoint.model_config eval lab.baselines lab.board lab.human "
+    "lab.study lab.suites output pronouns report results settings source text"
 ).split()
 # All of this room but the file that runs the model.
 TORCHLESS += sorted(
@@ -149,6 +150,29 @@ def calls(path: Path) -> Iterator[str]:
 def test_only_the_command_line_prints(path: Path) -> None:
     if path.parent != ROOT / "pronmetric/cli":
         assert "print" not in set(calls(path))
+
+
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def flags_in_errors(path: Path) -> Iterator[str]:
+    """Texts of errors that name a flag; a command in backquotes, and what a command wrote, may be named."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        fails = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fail"
+        if isinstance(node, ast.Raise) or fails:
+            texts = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
+            for text in (re.sub("`[^`]*`", "", text) for text in texts):
+                if FLAG.search(text) and not re.search("wrote|written by", text):
+                    yield text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in [*modules("pronmetric"), *modules("data_prep")] if "cli" not in p.parts],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_errors_below_the_command_line_name_arguments_and_no_flags(path: Path) -> None:
+    assert list(flags_in_errors(path)) == []
 
 
 @pytest.mark.parametrize("path", modules("pronmetric/nn"), ids=lambda p: p.name)

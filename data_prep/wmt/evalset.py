@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from data_prep.wmt.jsonl import REFERENCE, parse_record, text_of
+from data_prep.wmt.jsonl import REFERENCE, parse_record
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
 from pronmetric.text.lines import iter_lines
@@ -182,8 +182,7 @@ def _texts(part: Part, tally: Counter[str]) -> Iterator[str | None]:
     for number, line in enumerate(iter_lines(part.path, tally=tally), start=1):
         text = line
         if records:
-            record = parse_record(line, file=part.path, line=number)
-            text = join_lines(text_of(record, key, file=part.path, line=number))
+            text = join_lines(parse_record(line, file=part.path, line=number).string(key))
         if text.strip() == MISSING:
             tally[NO_TEXT] += 1
             yield None

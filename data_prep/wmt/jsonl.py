@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 from data_prep.wmt.testset import Columns, Extent, Part, TestSet, join_lines, language, year_of
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import iter_lines
 
 ENDINGS = (".jsonl", ".jsonl.gz")
@@ -41,7 +42,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
         if any(path != other and repeats(path, other) for other in collections):
             continue
         beside = [Part("jsonl", stem(other), other) for other in outputs if path.parent in other.parents]
-        for lp in sorted({pair_of(record, file=path, line=line) for line, record in records(path)}):
+        for lp in sorted({pair_of(record) for record in records(path)}):
             parts = (Part("jsonl", "", path), *sorted(beside))
             found.append(TestSet(name=stem(path), year=year_of(stem(path), path), lp=lp, parts=parts))
     return found
@@ -80,12 +81,11 @@ def kind_of(path: Path) -> str | None:
         raise InputError(f"{error}; if the file is no test set, move it out of the folder of test sets") from None
     if first is None:
         return "outputs"  # a system without outputs
-    _, record = first
-    if not isinstance(record.get("doc_id"), str):
+    if not isinstance(first.get("doc_id"), str):
         return None
-    if "refs" in record or isinstance(record.get("tgt_text"), dict):
+    if "refs" in first.record or isinstance(first.get("tgt_text"), dict):
         return "collection"
-    return "outputs" if isinstance(record.get("hypothesis"), str) else None
+    return "outputs" if isinstance(first.get("hypothesis"), str) else None
 
 
 def stem(path: Path) -> str:
@@ -93,54 +93,40 @@ def stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
-def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their lines; empty lines are skipped."""
+def records(path: Path, *, tally: Counter[str] | None = None) -> Iterator[Entry]:
+    """The objects of a JSONL file; empty lines are skipped."""
     for line, text in enumerate(iter_lines(path, tally=tally), start=1):
         if text.startswith(LFS):
             raise InputError("a Git LFS pointer, not the data; run `git lfs pull` in the checkout", file=path, line=1)
         if text.strip():
-            yield line, parse_record(text, file=path, line=line)
+            yield parse_record(text, file=path, line=line)
 
 
-def parse_record(text: str, *, file: Path, line: int) -> dict[str, Any]:
+def parse_record(text: str, *, file: Path, line: int) -> Entry:
     """One line as a JSON object."""
-    try:
-        record = strict_json.parse(text)
-    except ValueError as error:
-        raise InputError(f"broken JSON: {error}", file=file, line=line) from None
-    if not isinstance(record, dict):
-        raise InputError(f"expected a JSON object, found {type(record).__name__}", file=file, line=line)
-    if "\\u0000" in text and holds_nul(record):
-        raise InputError("a NUL (\\u0000), which is no text", file=file, line=line)
+    record = Entry(parse(text, file=file, line=line), file=file, line=line, expected="a JSON object")
+    if "\\u0000" in text and holds_nul(record.record):
+        record.fail("a NUL (\\u0000), which is no text")
     return record
 
 
-def holds_nul(record: dict[str, Any]) -> bool:
+def holds_nul(record: Mapping[str, Any]) -> bool:
     """Whether a text of a record holds a NUL."""
     return r"\u0000" in strict_json.dump(record).replace(r"\\", "")
 
 
-def text_of(record: dict[str, Any], key: str, *, file: Path, line: int) -> str:
-    """A required text of a record."""
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise InputError(f'expected a text under "{key}", found {type(value).__name__}', file=file, line=line)
-    return value
-
-
-def pair_of(record: dict[str, Any], *, file: Path, line: int) -> str:
+def pair_of(record: Entry) -> str:
     """The language pair of a record, by its languages or its id."""
     source, target = record.get("src_lang"), record.get("tgt_lang")
     if isinstance(source, str) and isinstance(target, str):
         return f"{language(source)}-{language(target)}"
-    if match := ID_PAIR.match(text_of(record, "doc_id", file=file, line=line)):
+    if match := ID_PAIR.match(record.string("doc_id")):
         return f"{language(match['source'])}-{language(match['target'])}"
-    message = 'no language pair: expected "src_lang" and "tgt_lang", or a "doc_id" like cs-en_US_#_news_#_NAME'
-    raise InputError(message, file=file, line=line)
+    record.fail('no language pair: expected "src_lang" and "tgt_lang", or a "doc_id" like cs-en_US_#_news_#_NAME')
 
 
 @dataclass(slots=True)
-class Entry:
+class Unit:
     """One record of a collection: a document or one paragraph of it, each version as paragraphs."""
 
     id: str
@@ -159,54 +145,48 @@ def read(testset: TestSet, *, tally: Counter[str] | None = None) -> Columns:
     """
     counts: Counter[str] = Counter() if tally is None else tally
     collection, *outputs = testset.having("jsonl")
-    entries: dict[str, Entry] = {}
-    for line, record in records(collection.path, tally=counts):
-        if pair_of(record, file=collection.path, line=line) == testset.lp:
-            entry = entry_of(record, file=collection.path, line=line)
-            if entry.id in entries:
-                message = f"document {entry.id} is also in line {entries[entry.id].line}"
-                raise InputError(message, file=collection.path, line=line)
-            entries[entry.id] = entry
+    units: dict[str, Unit] = {}
+    for record in records(collection.path, tally=counts):
+        if pair_of(record) == testset.lp:
+            unit = unit_of(record)
+            if unit.id in units:
+                record.fail(f"document {unit.id} is also in line {units[unit.id].line}")
+            units[unit.id] = unit
     for part in outputs:
-        add_outputs(entries, part, tally=counts)
-    return columns_of(list(entries.values()), file=collection.path, tally=counts)
+        add_outputs(units, part, tally=counts)
+    return columns_of(list(units.values()), file=collection.path, tally=counts)
 
 
-def entry_of(record: dict[str, Any], *, file: Path, line: int) -> Entry:
-    """A collection's record as an entry."""
-    identity = text_of(record, "doc_id", file=file, line=line)
+def unit_of(record: Entry) -> Unit:
+    """A collection's record as a unit."""
+    identity = record.string("doc_id")
     fields = identity.split(SEPARATOR)
     numbered = len(fields) > 3 and fields[-1].isdecimal()
     domain = record.get("domain") or (fields[1] if len(fields) > 2 else None)
-    entry = Entry(
+    unit = Unit(
         id=identity,
         doc=SEPARATOR.join(fields[:-1]) if numbered else identity,
-        line=line,
+        line=record.line or 0,
         domain=domain if isinstance(domain, str) else None,
     )
     texts: dict[tuple[str, str], str] = {}
     if record.get("src_text") is not None:
-        texts["src", ""] = text_of(record, "src_text", file=file, line=line)
-    texts |= named_texts(record.get("refs"), "refs", role="ref", file=file, line=line)
-    texts |= named_texts(record.get("tgt_text"), "tgt_text", role="hyp", file=file, line=line)
+        texts["src", ""] = record.string("src_text")
+    texts |= named_texts(record, "refs", role="ref")
+    texts |= named_texts(record, "tgt_text", role="hyp")
     for key, text in texts.items():
-        add_version(entry, key, [join_lines(text)] if numbered else paragraphs(text), file=file, line=line)
-    return entry
+        add_version(unit, key, [join_lines(text)] if numbered else paragraphs(text), record)
+    return unit
 
 
-def named_texts(value: Any, key: str, *, role: str, file: Path, line: int) -> dict[tuple[str, str], str]:
+def named_texts(record: Entry, key: str, *, role: str) -> dict[tuple[str, str], str]:
     """Texts by name: `{"refA": {"ref": TEXT}}` or `{NAME: TEXT}`; names like refA are references in any case."""
-    if value is None:
+    if record.get(key) is None:
         return {}
-    if not isinstance(value, dict):
-        message = f'expected an object {{NAME: TEXT}} under "{key}", found {type(value).__name__}'
-        raise InputError(message, file=file, line=line)
+    named = record.entry(key)
     texts = {}
-    for name, content in value.items():
-        text = content.get("ref") if isinstance(content, dict) else content
-        if not isinstance(text, str):
-            message = f'expected a text under "{key}": "{name}", found {type(text).__name__}'
-            raise InputError(message, file=file, line=line)
+    for name, content in named.record.items():
+        text = named.entry(name).string("ref") if isinstance(content, dict) else named.string(name)
         texts["ref" if REFERENCE.fullmatch(name) else role, name] = text
     return texts
 
@@ -216,50 +196,49 @@ def paragraphs(text: str) -> list[str]:
     return [join_lines(part) for part in text.replace("\r\n", "\n").split("\n\n")]
 
 
-def add_version(entry: Entry, key: tuple[str, str], rows: list[str], *, file: Path, line: int) -> None:
-    """Add a version to an entry, of the same length as its first one."""
-    if key in entry.versions:
-        raise InputError(f"document {entry.id}: a second {key[0]} {key[1]!r}", file=file, line=line)
-    for (role, name), first in entry.versions.items():
+def add_version(unit: Unit, key: tuple[str, str], rows: list[str], record: Entry) -> None:
+    """Add a version to a unit, of the same length as its first one; `record` is where it was read."""
+    if key in unit.versions:
+        record.fail(f"document {unit.id}: a second {key[0]} {key[1]!r}")
+    for (role, name), first in unit.versions.items():
         if len(first) != len(rows):
-            message = (
-                f"document {entry.id}: {key[0]} {key[1]!r} has {len(rows)} paragraphs, {role} {name!r} has "
+            record.fail(
+                f"document {unit.id}: {key[0]} {key[1]!r} has {len(rows)} paragraphs, {role} {name!r} has "
                 f"{len(first)}; they must be parallel"
             )
-            raise InputError(message, file=file, line=line)
         break
-    entry.versions[key] = rows
+    unit.versions[key] = rows
 
 
-def add_outputs(entries: dict[str, Entry], part: Part, *, tally: Counter[str]) -> None:
-    """Add one system's outputs to the entries that they belong to."""
-    line = 0
-    for line, record in records(part.path, tally=tally):
-        entry = entries.get(text_of(record, "doc_id", file=part.path, line=line))
-        if entry is not None:
-            text = text_of(record, "hypothesis", file=part.path, line=line)
-            add_version(entry, ("hyp", part.name), paragraphs(text), file=part.path, line=line)
-    tally[EMPTY] += not line
+def add_outputs(units: dict[str, Unit], part: Part, *, tally: Counter[str]) -> None:
+    """Add one system's outputs to the units that they belong to."""
+    empty = True
+    for record in records(part.path, tally=tally):
+        empty = False
+        unit = units.get(record.string("doc_id"))
+        if unit is not None:
+            add_version(unit, ("hyp", part.name), paragraphs(record.string("hypothesis")), record)
+    tally[EMPTY] += empty
 
 
-def columns_of(entries: Sequence[Entry], *, file: Path, tally: Counter[str]) -> Columns:
-    """The entries as columns; those of a document are consecutive."""
-    keys = sorted({key for entry in entries for key in entry.versions})
+def columns_of(units: Sequence[Unit], *, file: Path, tally: Counter[str]) -> Columns:
+    """The units as columns; those of a document are consecutive."""
+    keys = sorted({key for unit in units for key in unit.versions})
     rows: dict[tuple[str, str], list[str | None]] = {key: [] for key in keys}
     extents: list[Extent] = []
     seen: set[str] = set()
-    for doc, run in groupby(entries, key=lambda entry: entry.doc):
+    for doc, run in groupby(units, key=lambda unit: unit.doc):
         group = list(run)
         if doc in seen:
             message = f"document {doc} comes back after another one; its paragraphs must be consecutive"
             raise InputError(message, file=file, line=group[0].line)
         seen.add(doc)
         size = 0
-        for entry in group:
-            length = len(next(iter(entry.versions.values()), []))
+        for unit in group:
+            length = len(next(iter(unit.versions.values()), []))
             size += length
             for key in keys:
-                version = entry.versions.get(key)
+                version = unit.versions.get(key)
                 if version is None:
                     tally["documents that a reference or system lacks"] += 1
                 rows[key] += [None] * length if version is None else list(version)

@@ -24,7 +24,8 @@ def testsets(folder: str, language: str, *, exclude: Sequence[str] = HELD_OUT) -
     found = tuple(testset for testset in there if discovery.reason_to_skip(testset, rule) is None)
     if not found:
         names = ", ".join(testset.id for testset in there)
-        raise InputError(f"no test set {pair} left: there are {names}; --exclude names those to leave out", file=folder)
+        message = f"no test set {pair} left: there are {names}; `exclude=` names those to leave out"
+        raise InputError(message, file=folder)
     return found
 
 

@@ -20,7 +20,7 @@ from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import ErrorRows, Results, ShardWriter
 from pronmetric.text import records
-from pronmetric.text.context import object_of, string_of
+from pronmetric.text.entry import Entry
 
 if TYPE_CHECKING:
     import pyarrow
@@ -57,9 +57,9 @@ class Aligning:
 
 
 def _row(value: Any, *, file: str, line: int, a: str, b: str) -> TokenRow:
-    value = object_of(value, f'an object {{"{a}": ..., "{b}": ...}}', file=file, line=line)
-    one, other = (split_tokens(string_of(value, name, file=file, line=line)) for name in (a, b))
-    return TokenRow(line, records.id_of(value, file=file, line=line), (one, other))
+    entry = Entry(value, file=file, line=line, expected=f'an object {{"{a}": ..., "{b}": ...}}')
+    one, other = (split_tokens(entry.text(name)) for name in (a, b))
+    return TokenRow(line, records.as_text(entry, "id"), (one, other))
 
 
 def schema() -> pyarrow.Schema:

@@ -96,7 +96,7 @@ def _difference(mine: Mapping[str, Any], theirs: Any) -> str | None:
         name, (new, old) = next(iter(fields.items()))
         return f"its signature has {name}:{old}, this one {name}:{new}"
     if mine["rows_of_shard"] != theirs["rows_of_shard"]:
-        return f"its shards have {theirs['rows_of_shard']} rows, these {mine['rows_of_shard']} (--shard-rows)"
+        return f"its shards have {theirs['rows_of_shard']} rows, these {mine['rows_of_shard']} (`shard_rows=`)"
     new, old = mine["inputs"], theirs["inputs"]
     if [one["name"] for one in new] != [one["name"] for one in old]:
         return f"its inputs are {len(old)} files, these {len(new)}, with other names"

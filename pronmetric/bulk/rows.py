@@ -16,6 +16,7 @@ from pronmetric.errors import InputError
 from pronmetric.text import lines as line_files
 from pronmetric.text import records, strict_json
 from pronmetric.text.context import Text
+from pronmetric.text.entry import Entry, parse
 
 SHOWN = 1000  # characters of a bad row that are kept
 _BATCH = 1024
@@ -112,7 +113,7 @@ class Reader(Generic[R]):
             if isinstance(found, UnicodeDecodeError):
                 raise InputError(f"not UTF-8 ({found.reason})", file=source.name, line=number)
             lines = source.format == JSONL
-            value = records.parse(_decode(found, source, number), file=source.name, line=number) if lines else found
+            value = parse(_decode(found, source, number), file=source.name, line=number) if lines else found
             return self._form.parse(value, file=source.name, line=number)
         except InputError as error:
             return BadRow(number, error, _shown(found))
@@ -195,7 +196,7 @@ def to_score(*, with_source: bool) -> Form[Row]:
 
 def _row_to_score(value: Any, *, file: str, line: int, with_source: bool) -> Row:
     record = records.record_of(value, file=file, line=line, with_source=with_source)
-    system = records.name_of(value, "system", file=file, line=line)
+    system = Entry(value, file=file, line=line).name_of("system")
     return Row(line, records.text_of_id(record.id), system, record.text, record.doc)
 
 

@@ -92,7 +92,7 @@ def work(
                         advance(number)
     found = shards.statistics(planned.folder, planned.shards, planned.results)
     if found.skipped and not job.skip:
-        message = f"an earlier run skipped {found.skipped} bad rows here; give --on-error skip, or a new folder"
+        message = f"an earlier run skipped {found.skipped} bad rows here; give `on_error=skip`, or a new folder"
         raise InputError(message, file=planned.folder.url)
     return found
 

@@ -20,8 +20,9 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.checkpoint import weights
+from pronmetric.checkpoint import model_config, weights
 from pronmetric.checkpoint.locate import CARD, CONFIG
+from pronmetric.checkpoint.model_config import Model
 from pronmetric.checkpoint.shards import INDEX, WEIGHTS, hash_weights, is_weight_file, weight_files
 from pronmetric.checkpoint.weights import broken
 from pronmetric.data.collate import Collator
@@ -36,7 +37,6 @@ from pronmetric.nn.mpnet import Mpnet
 from pronmetric.nn.scorer import PronounScorer, make_head
 from pronmetric.pronouns.languages import Language
 
-FORMAT, KEYS = checkpoint_config.FORMAT, checkpoint_config.KEYS
 ENCODERS: Mapping[str, Callable[[Mapping[str, Any]], Encoder]] = {
     "huggingface": HuggingFaceEncoder.from_config,
     "glove": BiLSTM.from_config,
@@ -53,14 +53,9 @@ _SPARE = 4  # allowed ratio of parameters to stored tensors: shared ones count t
 class Checkpoint:
     """A scorer with its tokenizer and configuration.
 
-    pieces: the tokenizer of its encoder. config: keys `format`, `encoder` (its `kind`, "glove" or "elmo", and
-    architecture; a Hugging Face dict if there is no `kind`), `head` (kind, dropout, slots), `word_state`,
-    `segment`, `max_pieces`, `separator` (whether a separator follows the context), `pronouns` (the inventory),
-    `context` (the kind of context in training), `context_size` (number of context sentences), optionally `tie` (its tie
-    threshold), `pair_head` (heads, dropout) and `language` (the table of a target language that is not English),
-    `training` (the content of the card; `confusion` holds the pronoun
-    pairs seen in training). hash: the first 8 hex digits of the weights' SHA-256 (`shards.hash_weights`). settings: the
-    same of the tokenizer and of the config's keys that affect scores.
+    pieces: the tokenizer of its encoder. config: the keys of `Model`, as config.yaml has them. hash: the first 8 hex
+    digits of the weights' SHA-256 (`shards.hash_weights`). settings: the same of the tokenizer and of the config's keys
+    that affect scores.
     """
 
     model: PronounScorer
@@ -87,25 +82,27 @@ class Checkpoint:
 
 def encoder_kind(config: Mapping[str, Any]) -> str:
     """The kind of a checkpoint's encoder: "huggingface", "glove" or "elmo"."""
-    return config["encoder"].get("kind", "huggingface")
+    return model_config.Encoder.model_validate(config["encoder"]).kind
 
 
 def build(config: Mapping[str, Any], *, trainable: bool = True) -> PronounScorer:
     """An fp32 scorer of the architecture in `config`, with random weights; `trainable` as for `load`."""
-    kind = encoder_kind(config)
-    if kind not in ENCODERS:
-        raise InputError(f"expected an encoder of kind {', '.join(ENCODERS)}, got {kind!r}")
+    described = Model.read(config)
+    kind = described.encoder.kind
     own = [each for each in (Bert, Mpnet) if kind == "huggingface" and not trainable and each.fits(config["encoder"])]
     make: Callable[[Mapping[str, Any]], Encoder] = own[0] if own else ENCODERS[kind]
     encoder = make(config["encoder"])
-    head, pair = config["head"], config.get(checkpoint_config.PAIR_HEAD)
-    scorer = PronounScorer(
-        encoder,
-        make_head(head["kind"], encoder.width, dropout=head["dropout"], slots=head["slots"]),
-        word_state=config["word_state"],
-        pair_head=None if pair is None else PairHead(encoder.width, heads=pair["heads"], dropout=pair["dropout"]),
-    )
+    head, pair_head = make_heads(encoder.width, described.head, described.pair_head)
+    scorer = PronounScorer(encoder, head, word_state=described.word_state, pair_head=pair_head)
     return scorer.float()  # whatever PyTorch's default type is
+
+
+def make_heads(
+    width: int, head: model_config.Head, pair: model_config.PairHead | None
+) -> tuple[nn.Module, PairHead | None]:
+    """New heads on word states of `width`: the one that scores pronouns, and the pair head, if there is one."""
+    made = make_head(head.kind, width, dropout=head.dropout, slots=head.slots)
+    return made, None if pair is None else PairHead(width, heads=pair.heads, dropout=pair.dropout)
 
 
 def load(folder: str | Path, *, trainable: bool = True) -> Checkpoint:
@@ -223,7 +220,7 @@ def _pieces(folder: Path, config: Mapping[str, Any]) -> Pieces:
 
 def _settings(folder: Path, config: Mapping[str, Any]) -> str:
     """The first 8 hex digits of a hash of the tokenizer's files and the keys of `config` that affect scores."""
-    digest = hashlib.sha256(_canonical(checkpoint_config.of_scores(config)))
+    digest = hashlib.sha256(_canonical(Model.read(config).of_scores()))
     for name in TEXTS[encoder_kind(config)]:
         path = folder / name
         if path.is_file():

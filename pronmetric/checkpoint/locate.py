@@ -93,5 +93,5 @@ def _fetch(name: str, *, allow_network: bool, storage: str | Path | None) -> Pat
             )
         )
     except Exception as error:  # the hub's client raises many kinds of errors
-        why = f"downloading it failed ({error})" if allow_network else "allow downloading it with --allow_network"
+        why = f"downloading it failed ({error})" if allow_network else "allow downloading it with `allow_network=True`"
         raise PronmetricError(f"no folder {name!r}, and the hub's {name!r} is not in the local cache: {why}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import re
 import signal
 import sys
 import threading
@@ -44,6 +45,8 @@ VERBS = {
     "export": "write a checkpoint as an ONNX file, or with fewer bits",
     "completion": "print a shell script that completes verbs and flags",
 }
+_ARGUMENT = re.compile(r"`([a-z]\w*)=([^`]*)`")
+_UNDERSCORED = {"allow_network"}  # the flags with an underscore that messages name
 _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 
@@ -59,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _run(argv)
         return _flush(code)
     except PronmetricError as error:
-        return _fail(str(error))
+        return _fail(in_flags(str(error)))
     except KeyboardInterrupt as stop:
         return _report_stop("interrupted", stop, code=130)
     except Terminated as stop:
@@ -135,6 +138,21 @@ def _flush(code: int) -> int:
         streams.discard_stdout()
         return _fail(f"stdout: {error.strerror}")
     return code
+
+
+def in_flags(message: str) -> str:
+    """A message with the arguments that it names (see `pronmetric.errors`) as flags of the command line.
+
+    >>> in_flags("give `gpus=0`, or `source_language=`"), in_flags("leave out `allow_network=True`")
+    ('give --gpus 0, or --source-language', 'leave out --allow_network')
+    """
+
+    def flag(argument: re.Match[str]) -> str:
+        name, value = argument.groups()
+        spelt = name if name in _UNDERSCORED else name.replace("_", "-")
+        return f"--{spelt}" if value in ("", "True") else f"--{spelt} {value}"
+
+    return _ARGUMENT.sub(flag, message)
 
 
 def _report_stop(how: str, stop: BaseException, *, code: int) -> int:

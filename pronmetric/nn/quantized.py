@@ -67,7 +67,7 @@ def quantize(encoder: nn.Module, rows: Sequence[NDArray[np.int64]]) -> Quantized
     """
     if not isinstance(encoder, Bert):
         raise PronmetricError(
-            "precision int8 is for encoders of architecture BERT or MPNet: give --precision bf16, or another checkpoint"
+            "precision int8 is for encoders of architecture BERT or MPNet: give `precision=bf16`, or another checkpoint"
         )
     with _quiet():
         nncf, openvino = _packages()

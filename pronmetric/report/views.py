@@ -87,5 +87,5 @@ def describe_model(loaded: str, scored: str) -> str:
         return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
     return (
         f"attention and alternative pronouns are from a different model ({own['model']}, weights {own['weights']}, "
-        f"settings {own['settings']}) than the scores (see the signature); choose that model with --model"
+        f"settings {own['settings']}) than the scores (see the signature); choose that model with `model=`"
     )

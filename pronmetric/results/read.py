@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, NoReturn, TypeVar
 
-from pronmetric.errors import InputError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.pronouns import languages, tables
 from pronmetric.pronouns.languages import Language
@@ -30,13 +27,11 @@ from pronmetric.scoring.comparison import TIE, TIE_THRESHOLD, A, B
 from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, History
-
-Value = TypeVar("Value")
+from pronmetric.text.entry import Entry, shown
 
 _HOW = "expected what `pronmetric score` or `compare` wrote with --to_json"
-_LARGE = 1e300
+_LARGEST = 1e299
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_KINDS = {str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
 
 
 def read(path: str) -> Result:
@@ -45,7 +40,8 @@ def read(path: str) -> Result:
     Raises:
         InputError: no such file, broken JSON, or JSON that is not from `score` or `compare`.
     """
-    return _Reader(path).result(strict_json.read(path, _HOW, bytes_of_names=True))
+    value = strict_json.read(path, _HOW, bytes_of_names=True)
+    return _Reader().result(Entry(value, file=path, cure=_HOW))
 
 
 def language_code(signature: str) -> str:
@@ -91,37 +87,36 @@ class _Contexts:
 class _Reader:
     """Converts parsed JSON; errors name the file and the place in it."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self) -> None:
         self._bounded = True
         self._language: Language | None = languages.ENGLISH
 
-    def result(self, value: Any) -> Result:
-        top = self._check_type(value, dict, "the file")
-        version = top.get("format", 1)
+    def result(self, top: Entry) -> Result:
+        version = top.record.get("format", 1)
         if version not in (1, FORMAT) or isinstance(version, bool):
-            self._refuse(f'"format" is {_quote(version)}, expected 1 or {FORMAT}: read it with a newer pronmetric')
-        items = self._list(top, "segments", "the file")
-        signature = self._get(top, "signature", str, "the file")
+            top.fail(f'"format" is {shown(version)}, expected 1 or {FORMAT}: read it with a newer pronmetric')
+        items = top.entries("segments")
+        signature = _string(top, "signature")
         self._language = _shipped(language_code(signature))
         if not items:
-            self._refuse('"segments" is empty: there is nothing to report')
-        by = top.get("by", SCORE)
+            top.fail('"segments" is empty: there is nothing to report')
+        by = top.record.get("by", SCORE)
         if by not in DECISIONS:
-            self._refuse(f'"by" must be one of {", ".join(DECISIONS)}, got {_quote(by)}; {_HOW}')
-        if "pairs" in top:
+            top.fail(f'"by" must be one of {", ".join(DECISIONS)}, got {shown(by)}; {_HOW}')
+        if "pairs" in top.record:
             systems, pairs = self._read_systems_and_pairs(top)
-            tie = self._number(top, "tie", "the file")
-            contexts = self._contexts(signature, len(systems))
-            segments = (self._read_old_comparison if version == 1 else self._read_comparison)(items, systems, contexts)
-        elif "systems" in top:
-            tie = self._number(top, "tie", "the file") if "tie" in top else TIE_THRESHOLD
-            systems = tuple(
-                self._system(s, f'"systems", entry {i}') for i, s in enumerate(self._list(top, "systems", "the file"))
-            )
-            pairs, segments = (), self._read_scores(items, systems, by=by, tie=tie)
+            tie = _number(top, "tie")
+            contexts = _contexts(top, signature, len(systems))
+            if version == 1:
+                segments = self._read_old_comparison(top, items, systems, contexts)
+            else:
+                segments = self._read_comparison(items, systems, contexts)
+        elif "systems" in top.record:
+            tie = _number(top, "tie") if "tie" in top.record else TIE_THRESHOLD
+            systems = tuple(map(_system, top.entries("systems")))
+            pairs, segments = (), self._read_scores(top, items, systems, by=by, tie=tie)
         else:
-            self._refuse(f'has neither "systems" nor "pairs"; {_HOW}')
+            top.fail(f'has neither "systems" nor "pairs"; {_HOW}')
         notes = (
             ["the pronoun scores of this model are unbounded; they are not probabilities"] if not self._bounded else []
         )
@@ -132,7 +127,9 @@ class _Reader:
                 * (len(systems) > 2)
                 + "; attention and alternative pronouns are computed with the system's own context"
             )
-        if "|references:" in signature and any("by_reference" in item or "references" in item for item in items):
+        if "|references:" in signature and any(
+            "by_reference" in item.record or "references" in item.record for item in items
+        ):
             notes.append(
                 "scores are means over the contexts of several references; the first reference is shown, and attention "
                 "and alternatives are computed in its context"
@@ -147,243 +144,205 @@ class _Reader:
             probability=self._bounded,
             by=by,
             notes=tuple(notes),
-            source_language=self._optional(("the file", top), "source_language") or _source_language(signature),
+            source_language=_string_or_null(top, "source_language") or _source_language(signature),
         )
 
     def _read_scores(
-        self, items: Sequence[Any], systems: Sequence[System], *, by: str, tie: float
+        self, top: Entry, items: Sequence[Entry], systems: Sequence[System], *, by: str, tie: float
     ) -> tuple[Segment, ...]:
         """The segments of `score`: one entry for each segment and system; the verdicts are those of `compare`."""
         rows = []
-        for number, row in enumerate(self._rows(items, len(systems), "systems")):
+        for number, row in enumerate(_rows(top, items, len(systems), "systems")):
             outputs = []
-            for (where, entry), system in zip(row, systems, strict=True):
-                if "text" not in entry:
-                    self._refuse(f"{where}: has no text (written by score --jsonl); score with -t or -d")
-                self._expect(entry, {"system": system.name, "segment": number}, where)
-                context = self._get(entry, "context", str, where)
-                outputs.append(self._output(entry, self._get(entry, "text", str, where), context, where))
-            rows.append(self._segment(number, row[0], tuple(outputs), judge(outputs, by=by, tie=tie)))
+            for entry, system in zip(row, systems, strict=True):
+                if "text" not in entry.record:
+                    entry.fail("has no text (written by score --jsonl); score with -t or -d")
+                _expect(entry, {"system": system.name, "segment": number})
+                outputs.append(self._output(entry, _string(entry, "text"), _string(entry, "context")))
+            rows.append(_segment(number, row[0], tuple(outputs), judge(outputs, by=by, tie=tie)))
         return tuple(rows)
 
-    def _read_systems_and_pairs(self, top: Mapping[str, Any]) -> tuple[tuple[System, ...], tuple[Pair, ...]]:
+    def _read_systems_and_pairs(self, top: Entry) -> tuple[tuple[System, ...], tuple[Pair, ...]]:
         """The systems and pairs of `compare`; a pair holds both of its systems."""
-        given = self._list(top, "pairs", "the file")
-        count = next((n for n in range(2, len(given) + 2) if n * (n - 1) // 2 == len(given)), 0)
+        entries = top.entries("pairs")
+        count = next((n for n in range(2, len(entries) + 2) if n * (n - 1) // 2 == len(entries)), 0)
         if not count:
-            self._refuse(f'"pairs" has {len(given)} entries, which is not the number of pairs of any number of systems')
+            top.fail(f'"pairs" has {len(entries)} entries, which is not the number of pairs of any number of systems')
         places = list(combinations(range(count), 2))
-        entries = [self._check_type(pair, dict, f'"pairs", entry {i}') for i, pair in enumerate(given)]
         sides = {
-            place: tuple(self._system(entry.get(side), f'"pairs", entry {i}, "{side}"') for side in "ab")
-            for i, (place, entry) in enumerate(zip(places, entries, strict=True))
+            place: tuple(_system(entry.entry(side)) for side in "ab")
+            for place, entry in zip(places, entries, strict=True)
         }
         systems = (sides[0, 1][0], *(sides[0, x][1] for x in range(1, count)))
-        pairs = tuple(
-            self._pair(entry, *place, f'"pairs", entry {i}')
-            for i, (place, entry) in enumerate(zip(places, entries, strict=True))
-        )
-        return systems, pairs
+        return systems, tuple(_pair(entry, *place) for place, entry in zip(places, entries, strict=True))
 
     def _read_comparison(
-        self, items: Sequence[Any], systems: Sequence[System], contexts: _Contexts
+        self, items: Sequence[Entry], systems: Sequence[System], contexts: _Contexts
     ) -> tuple[Segment, ...]:
         """The segments of `compare`: an entry for each, with its outputs and its verdicts."""
         pairs = len(systems) * (len(systems) - 1) // 2
         segments = []
-        for number, item in enumerate(items):
-            entry = self._check_type(item, dict, where := f'"segments", entry {number}')
-            self._expect(entry, {"segment": number}, where)
-            listed, judged = self._list(entry, "outputs", where), self._list(entry, "pairs", where)
+        for number, entry in enumerate(items):
+            _expect(entry, {"segment": number})
+            listed, judged = entry.entries("outputs"), entry.entries("pairs")
             if (len(listed), len(judged)) != (len(systems), pairs):
                 found = f"{len(listed)} outputs and {len(judged)} pairs"
-                self._refuse(f"{where}: expected {len(systems)} outputs and {pairs} pairs, got {found}")
-            places = [f"{where}, output {k}" for k in range(len(listed))]
-            texts = [
-                self._get(self._check_type(output, dict, place), "text", str, place)
-                for output, place in zip(listed, places, strict=True)
-            ]
-            own = contexts.of(texts, self._optional((where, entry), "reference"), self._optional((where, entry), "doc"))
-            outputs = tuple(map(self._output, listed, texts, own, places))
-            verdicts = tuple(self._verdict(pair, where, k) for k, pair in enumerate(judged))
-            segments.append(self._segment(number, (where, entry), outputs, verdicts))
+                entry.fail(f"expected {len(systems)} outputs and {pairs} pairs, got {found}")
+            texts = [_string(output, "text") for output in listed]
+            own = contexts.of(texts, _string_or_null(entry, "reference"), _string_or_null(entry, "doc"))
+            outputs = tuple(map(self._output, listed, texts, own))
+            segments.append(_segment(number, entry, outputs, tuple(map(_verdict, judged))))
         return tuple(segments)
 
     def _read_old_comparison(
-        self, items: Sequence[Any], systems: Sequence[System], contexts: _Contexts
+        self, top: Entry, items: Sequence[Entry], systems: Sequence[System], contexts: _Contexts
     ) -> tuple[Segment, ...]:
         """The segments of `compare` in format 1: an entry for each segment and pair of systems."""
         places = list(combinations(range(len(systems)), 2))
         segments = []
-        for number, row in enumerate(self._rows(items, len(places), "pairs")):
-            for (where, entry), (a, b) in zip(row, places, strict=True):
-                self._expect(entry, {"a": systems[a].name, "b": systems[b].name, "segment": number}, where)
-            held = [(*row[max(x - 1, 0)], "b" if x else "a") for x in range(len(systems))]
-            texts = [self._get(entry, f"{side}_text", str, where) for where, entry, side in held]
-            own = contexts.of(texts, self._optional(row[0], "reference"), self._optional(row[0], "doc"))
+        for number, row in enumerate(_rows(top, items, len(places), "pairs")):
+            for entry, (a, b) in zip(row, places, strict=True):
+                _expect(entry, {"a": systems[a].name, "b": systems[b].name, "segment": number})
+            held = [(row[max(x - 1, 0)], "b" if x else "a") for x in range(len(systems))]
+            texts = [_string(entry, f"{side}_text") for entry, side in held]
+            own = contexts.of(texts, _string_or_null(row[0], "reference"), _string_or_null(row[0], "doc"))
             outputs = tuple(
-                self._output(self._get(entry, f"{side}_scored", dict, where), text, context, where)
-                for (where, entry, side), text, context in zip(held, texts, own, strict=True)
+                self._output(entry.entry(f"{side}_scored"), text, context)
+                for (entry, side), text, context in zip(held, texts, own, strict=True)
             )
-            verdicts = tuple(self._verdict(entry, where, None) for where, entry in row)
-            segments.append(self._segment(number, row[0], outputs, verdicts))
+            segments.append(_segment(number, row[0], outputs, tuple(map(_verdict, row))))
         return tuple(segments)
 
-    def _verdict(self, value: Any, where: str, pair: int | None) -> Verdict:
-        """A verdict; pair: its place among those of the segment, None if the entry is of one pair."""
-        where = where if pair is None else f"{where}, pair {pair}"
-        entry = self._check_type(value, dict, where)
-        better, difference = entry.get("better"), self._maybe(entry, "difference", where)
-        if better not in (A, B, TIE, None) or (better is None) != (difference is None):
-            self._refuse(f'{where}: "better" must be "a", "b" or "tie", with a difference, or null without one')
-        return Verdict(better, difference)
-
-    def _contexts(self, signature: str, systems: int) -> _Contexts:
-        try:
-            fields = dict(Signature.parse(signature).fields)
-            return _Contexts(fields["context"], int(fields.get("context_size", CONTEXT_SIZE)), systems)
-        except (ValueError, KeyError, OverflowError):
-            self._refuse(f'"signature" names no context; {_HOW}')
-
-    def _rows(self, items: Sequence[Any], size: int, of: str) -> Iterator[list[tuple[str, Mapping[str, Any]]]]:
-        """Entries of "segments", grouped by segment, each with its place in the file."""
-        if not size or len(items) % size:
-            self._refuse(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
-        rows: list[tuple[str, Mapping[str, Any]]] = [
-            (where := f'"segments", entry {i}', self._check_type(item, dict, where)) for i, item in enumerate(items)
-        ]
-        for start, end in pairwise(range(0, len(rows) + 1, size)):
-            yield rows[start:end]
-
-    def _segment(
-        self,
-        number: int,
-        entry: tuple[str, Mapping[str, Any]],
-        outputs: tuple[Output, ...],
-        verdicts: tuple[Verdict, ...],
-    ) -> Segment:
-        doc, source, reference = (self._optional(entry, key) for key in ("doc", "source", "reference"))
-        return Segment(number, doc, source, reference, outputs, verdicts)
-
-    def _output(self, scored: Mapping[str, Any], text: str, context: str, where: str) -> Output:
-        score = self._maybe(scored, "score", where)
-        found = self._list(scored, "pronouns", where)
-        pronouns = tuple(self._pronoun(p, text, f"{where}, pronoun {i}") for i, p in enumerate(found))
+    def _output(self, scored: Entry, text: str, context: str) -> Output:
+        score = _number_or_null(scored, "score")
+        pronouns = tuple(self._pronoun(entry, text) for entry in scored.entries("pronouns"))
         starts = {word.start for word in self._language.words(text)} if pronouns and self._language else set()
         if self._language and (stray := [p.text for p in pronouns if p.start not in starts]):
-            self._refuse(f"{where}: the pronoun {stray[0]!r} begins inside a word; score the text again")
+            scored.fail(f"the pronoun {stray[0]!r} begins inside a word; score the text again")
         if (score is None) != (not pronouns):
-            self._refuse(f"{where}: expected a score if and only if there are pronouns")
-        errors, preference = (self._maybe(scored, key, where) for key in ("errors", "preference"))
+            scored.fail("expected a score if and only if there are pronouns")
+        errors, preference = (_number_or_null(scored, key) for key in ("errors", "preference"))
         return Output(text, context, score, pronouns, errors, preference)
 
-    def _pronoun(self, value: Any, text: str, where: str) -> Pronoun:
-        entry = self._check_type(value, dict, where)
-        self._bounded &= "probability" in entry
-        score = self._number(entry, "probability" if "probability" in entry else "score", where)
-        if "probability" in entry and not 0 <= score <= 1:
-            self._refuse(f'{where}: "probability" must lie in [0, 1], got {score:g}')
-        start, end = self._get(entry, "start", int, where), self._get(entry, "end", int, where)
-        written = self._get(entry, "text", str, where)
+    def _pronoun(self, entry: Entry, text: str) -> Pronoun:
+        bounded = "probability" in entry.record
+        self._bounded &= bounded
+        score = _number(entry, "probability" if bounded else "score")
+        if bounded and not 0 <= score <= 1:
+            entry.fail(f'"probability" must lie in [0, 1], got {score:g}')
+        start, end, written = entry.whole("start"), entry.whole("end"), _string(entry, "text")
         if not 0 <= start < end <= len(text) or text[start:end] != written:
-            self._refuse(f"{where}: {written!r} is not at {start} to {end} of its text")
-        return Pronoun(written, start, end, score, self._evidence(entry, where))
+            entry.fail(f"{written!r} is not at {start} to {end} of its text")
+        return Pronoun(written, start, end, score, _evidence(entry))
 
-    def _evidence(self, entry: Mapping[str, Any], where: str) -> tuple[float, str] | None:
-        if "source" not in entry:
-            return None
-        found = self._get(entry, "source", dict, where)
-        return self._number(found, "log_odds", where), self._get(found, "word", str, where)
 
-    def _system(self, value: Any, where: str) -> System:
-        entry = self._check_type(value, dict, where)
-        keys = ("pronouns", "segments", "segments_with_pronoun")
-        pronouns, segments, with_pronoun = (self._get(entry, key, int, where) for key in keys)
-        score = self._maybe(entry, "score", where)
-        also = {}
-        for older, its in self._check_type(entry.get("also", {}), dict, f'{where}: "also"').items():
-            place = f'{where}, "also", "{older}"'
-            also[older] = self._maybe(self._check_type(its, dict, place), "score", place)
-        name = self._get(entry, "system", str, where)
-        rates = {key: self._rate(entry[key], f'{where}, "{key}"') for key in RATES if key in entry}
-        counts = pronouns, segments, with_pronoun
-        return System(name, score, self._interval(entry, where), *counts, also, rates, *self._resampled(entry, where))
+def _verdict(entry: Entry) -> Verdict:
+    better, difference = entry.get("better"), _number_or_null(entry, "difference")
+    if better not in (A, B, TIE, None) or (better is None) != (difference is None):
+        entry.fail('"better" must be "a", "b" or "tie", with a difference, or null without one')
+    return Verdict(better, difference)
 
-    def _resampled(self, entry: Mapping[str, Any], where: str) -> tuple[int | None, str]:
-        """How many units were resampled, None if not given, and which."""
-        units = self._get(entry, "units", int, where) if "units" in entry else None
-        return units, self._get(entry, "resampled", str, where) if "resampled" in entry else UNITS
 
-    def _rate(self, value: Any, where: str) -> tuple[float, tuple[float, float] | None] | None:
-        if value is None:
-            return None
-        entry = self._check_type(value, dict, where)
-        return self._number(entry, "value", where), self._interval(entry, where)
+def _contexts(top: Entry, signature: str, systems: int) -> _Contexts:
+    try:
+        fields = dict(Signature.parse(signature).fields)
+        return _Contexts(fields["context"], int(fields.get("context_size", CONTEXT_SIZE)), systems)
+    except (ValueError, KeyError, OverflowError):
+        top.fail(f'"signature" names no context; {_HOW}')
 
-    def _pair(self, entry: Mapping[str, Any], a: int, b: int, where: str) -> Pair:
-        difference, randomisation, of_t = (
-            self._maybe(entry, key, where) for key in ("difference", "p_randomisation_holm", "p_t_holm")
-        )
-        wins, ties, losses = (self._get(entry, key, int, where) for key in ("wins", "ties", "losses"))
-        units, resampled = self._resampled(entry, where)
-        scores = [self._maybe(self._get(entry, side, dict, where), "score", where) for side in "ab"]
-        tests = self._interval(entry, where), randomisation, of_t
-        of_scores = None if scores[0] is None or scores[1] is None else scores[0] - scores[1]
-        return Pair(a, b, difference, *tests, wins, ties, losses, units, of_scores, resampled)
 
-    def _interval(self, entry: Mapping[str, Any], where: str) -> tuple[float, float] | None:
-        ends = entry.get("interval")
-        if ends is None:
-            return None
-        if not isinstance(ends, list) or len(ends) != 2 or not all(map(_finite, ends)) or ends[0] > ends[1]:
-            self._refuse(f'{where}: "interval" must be null or two numbers in order, got {json.dumps(ends)}')
-        return float(ends[0]), float(ends[1])
+def _rows(top: Entry, items: Sequence[Entry], size: int, of: str) -> Iterator[Sequence[Entry]]:
+    """The entries of "segments", grouped by segment."""
+    if not size or len(items) % size:
+        top.fail(f'"segments" has {len(items)} entries, no multiple of the {size} {of}')
+    for start, end in pairwise(range(0, len(items) + 1, size)):
+        yield items[start:end]
 
-    def _expect(self, entry: Mapping[str, Any], values: Mapping[str, object], where: str) -> None:
-        for key, value in values.items():
-            got = entry.get(key)
-            if (_whole(got) if isinstance(got, str) else got) != value:
-                self._refuse(f'{where}: expected "{key}" {_quote(value)}, got {_quote(got)}')
 
-    def _optional(self, entry: tuple[str, Mapping[str, Any]], key: str) -> str | None:
-        where, content = entry
-        return None if content.get(key) is None else self._get(content, key, str, where)
+def _segment(number: int, entry: Entry, outputs: tuple[Output, ...], verdicts: tuple[Verdict, ...]) -> Segment:
+    doc, source, reference = (_string_or_null(entry, key) for key in ("doc", "source", "reference"))
+    return Segment(number, doc, source, reference, outputs, verdicts)
 
-    def _maybe(self, entry: Mapping[str, Any], key: str, where: str) -> float | None:
-        return None if entry.get(key) is None else self._number(entry, key, where)
 
-    def _number(self, entry: Mapping[str, Any], key: str, where: str) -> float:
-        value = entry.get(key)
-        if not _finite(value):
-            self._refuse(f'{where}: "{key}" must be a number, got {_quote(value)}')
-        return float(value)  # type: ignore[arg-type]
+def _evidence(entry: Entry) -> tuple[float, str] | None:
+    if "source" not in entry.record:
+        return None
+    source = entry.entry("source")
+    return _number(source, "log_odds"), _string(source, "word")
 
-    def _list(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
-        return self._get(entry, key, list, where)
 
-    def _get(self, entry: Mapping[str, Any], key: str, kind: type[Value], where: str) -> Value:
-        if key not in entry:
-            self._refuse(f'{where}: the key "{key}" is missing; {_HOW}')
-        return self._check_type(entry[key], kind, f'{where}: "{key}"')
+def _system(entry: Entry) -> System:
+    pronouns, segments, with_pronoun = map(entry.whole, ("pronouns", "segments", "segments_with_pronoun"))
+    score = _number_or_null(entry, "score")
+    older = entry.entry("also") if "also" in entry.record else None
+    also = {} if older is None else {name: _number_or_null(older.entry(name), "score") for name in older.record}
+    name = _string(entry, "system")
+    rates = {key: _rate(entry, key) for key in RATES if key in entry.record}
+    counts = pronouns, segments, with_pronoun
+    return System(name, score, _interval(entry), *counts, also, rates, *_resampled(entry))
 
-    def _check_type(self, value: Any, kind: type[Value], where: str) -> Value:
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self._refuse(f"{where} must be {_KINDS[kind]}, got {_quote(value)}; {_HOW}")
-        return _whole(value) if isinstance(value, str) else value  # type: ignore[return-value]
 
-    def _refuse(self, message: str) -> NoReturn:
-        raise InputError(message, file=self._path)
+def _resampled(entry: Entry) -> tuple[int | None, str]:
+    """How many units were resampled, None if not given, and which."""
+    units = entry.whole("units") if "units" in entry.record else None
+    return units, _string(entry, "resampled") if "resampled" in entry.record else UNITS
+
+
+def _rate(entry: Entry, key: str) -> tuple[float, tuple[float, float] | None] | None:
+    if entry.get(key) is None:
+        return None
+    rate = entry.entry(key)
+    return _number(rate, "value"), _interval(rate)
+
+
+def _pair(entry: Entry, a: int, b: int) -> Pair:
+    difference, randomisation, of_t = (
+        _number_or_null(entry, key) for key in ("difference", "p_randomisation_holm", "p_t_holm")
+    )
+    wins, ties, losses = map(entry.whole, ("wins", "ties", "losses"))
+    units, resampled = _resampled(entry)
+    scores = [_number_or_null(entry.entry(side), "score") for side in "ab"]
+    tests = _interval(entry), randomisation, of_t
+    of_scores = None if scores[0] is None or scores[1] is None else scores[0] - scores[1]
+    return Pair(a, b, difference, *tests, wins, ties, losses, units, of_scores, resampled)
+
+
+def _interval(entry: Entry) -> tuple[float, float] | None:
+    ends = entry.get("interval")
+    if ends is None:
+        return None
+    if not isinstance(ends, list) or len(ends) != 2 or not all(map(_finite, ends)) or ends[0] > ends[1]:
+        entry.fail(f'"interval" must be null or two numbers in order, got {shown(ends)}')
+    return float(ends[0]), float(ends[1])
+
+
+def _expect(entry: Entry, values: Mapping[str, object]) -> None:
+    for key, value in values.items():
+        got = entry.get(key)
+        if (_complete(got) if isinstance(got, str) else got) != value:
+            entry.fail(f'expected "{key}" {shown(value)}, got {shown(got)}')
+
+
+def _number(entry: Entry, key: str) -> float:
+    return entry.number(key, most=_LARGEST)
+
+
+def _number_or_null(entry: Entry, key: str) -> float | None:
+    return None if entry.get(key) is None else _number(entry, key)
 
 
 def _finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGE
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
-def _whole(text: str) -> str:
+def _string(entry: Entry, key: str) -> str:
+    return _complete(entry.string(key))
+
+
+def _string_or_null(entry: Entry, key: str) -> str | None:
+    return None if entry.get(key) is None else _string(entry, key)
+
+
+def _complete(text: str) -> str:
     """The text with invalid bytes of file names and lone surrogates replaced by question marks."""
     return _SURROGATE.sub("\ufffd", text)
-
-
-def _quote(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -94,7 +94,7 @@ class Inference:
         if precision not in (None, *PRECISIONS):
             raise PronmetricError(f"expected precision {', '.join(PRECISIONS)}, got {precision!r}")
         if precision == INT8 and gpus:
-            raise PronmetricError("precision int8 is for the CPU: give --gpus 0, or --precision 16")
+            raise PronmetricError("precision int8 is for the CPU: give `gpus=0`, or `precision=16`")
         names = devices(0 if precision == INT8 else gpus)
         self.precision = default_precision(names[0]) if precision is None else precision
         self.language: Language = loaded.language
@@ -355,7 +355,7 @@ def devices(gpus: int | None) -> list[str]:
         return ["mps"]
     wanted = min(1, there) if gpus is None else gpus
     if wanted > there:
-        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give --gpus {there}")
+        raise PronmetricError(f"{wanted} GPUs were requested, but {there} are available; give `gpus={there}`")
     return [f"cuda:{i}" for i in range(wanted)] or ["cpu"]
 
 

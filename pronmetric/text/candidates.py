@@ -50,7 +50,7 @@ def _moses(lines: Sequence[str], name: str) -> Candidates:
     for number, line in enumerate(lines, start=1):
         head, bars, rest = line.partition("|||")
         if not bars or not re.fullmatch(r"[0-9]{1,12}", head.strip()):
-            expected = 'expected "number ||| text", or --size N for N lines each'
+            expected = 'expected "number ||| text", or `size=N` for N lines each'
             raise InputError(f"{expected}, got {line[:40]!r}", file=name, line=number)
         index = int(head)
         if not found:

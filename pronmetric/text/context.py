@@ -1,13 +1,13 @@
-"""Texts to score: a record's fields checked, the context joined, the previous sentences of a document."""
+"""Texts to score: of a record, the context joined, the previous sentences of a document."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from pronmetric.errors import InputError
-from pronmetric.text.lines import check_segment
+from pronmetric.text.entry import Entry
 
 CONTEXT_SIZE = 2
 SOURCE_CONTEXT = 5  # number of previous source sentences that are used
@@ -39,7 +39,9 @@ def join(sentences: Iterable[str]) -> str:
     return " ".join(stripped for sentence in sentences if (stripped := sentence.strip()))
 
 
-def text_of(record: object, *, file: str | None = None, line: int | None = None, with_source: bool = False) -> Text:
+def text_of(
+    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool = False
+) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
     `context` may be missing, null or empty: the text then has no context. `with_source`: the record must have "source"
@@ -49,70 +51,15 @@ def text_of(record: object, *, file: str | None = None, line: int | None = None,
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
             another type, or a string has a NUL or a lone surrogate, or is above its limit.
     """
-    record = object_of(record, 'an object {"text": ..., "context": [...]}', file=file, line=line)
-    text = string_of(record, "text", file=file, line=line)
-    context = join(sentences_of(record, "context", file=file, line=line))
+    entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
+    text = entry.text("text")
+    context = join(entry.sentences("context"))
     if not with_source:
         return Text(context, text)
-    if "source" not in record:
-        raise InputError('the key "source" is missing; it is required with a source language', file=file, line=line)
-    before = tuple(sentences_of(record, "source_context", file=file, line=line))[-SOURCE_CONTEXT:]
-    return Text(context, text, Source(string_of(record, "source", file=file, line=line), before))
-
-
-def object_of(value: object, expected: str, *, file: str | None = None, line: int | None = None) -> Mapping[str, Any]:
-    """The value, a mapping.
-
-    Raises:
-        InputError: it is none; `expected` describes it.
-    """
-    if not isinstance(value, Mapping):
-        raise InputError(f"expected {expected}, got {_kind(value)}", file=file, line=line)
-    return value
-
-
-def string_of(record: Mapping[str, Any], name: str, *, file: str | None = None, line: int | None = None) -> str:
-    """The string in a field of a record.
-
-    Raises:
-        InputError: as `text_of`.
-    """
-    if name not in record:
-        message = f'the key "{name}" is missing; the record has {sorted(map(str, record))}'
-        raise InputError(message, file=file, line=line)
-    value = record[name]
-    if not isinstance(value, str):
-        raise InputError(f'"{name}" must be a string, got {_kind(value)}', file=file, line=line)
-    refuse_unprintable(value, name, file=file, line=line)
-    check_segment(value, file=file, line=line)
-    return value
-
-
-def sentences_of(
-    record: Mapping[str, Any], name: str, *, file: str | None = None, line: int | None = None
-) -> Sequence[str]:
-    """The list of strings in a field of a record; empty if the field is missing or null.
-
-    Raises:
-        InputError: as `text_of`.
-    """
-    value = record.get(name)
-    value = [] if value is None else value
-    if not isinstance(value, list | tuple) or not all(isinstance(sentence, str) for sentence in value):
-        got = _kind(value) if isinstance(value, str) or not isinstance(value, list | tuple) else "other items"
-        raise InputError(f'"{name}" must be a list of strings, oldest first, got {got}', file=file, line=line)
-    for sentence in value:
-        refuse_unprintable(sentence, name, file=file, line=line)
-        check_segment(sentence, file=file, line=line)
-    return value
-
-
-def refuse_unprintable(value: str, name: str, *, file: str | None = None, line: int | None = None) -> None:
-    """Raise InputError if `value` has a NUL or a lone surrogate (JSON can encode both)."""
-    if "\0" in value:
-        raise InputError(f'"{name}" holds a NUL character; remove it', file=file, line=line)
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise InputError(f'"{name}" has a lone surrogate; write complete characters', file=file, line=line)
+    if "source" not in entry.record:
+        entry.fail('the key "source" is missing; it is required with a source language')
+    before = entry.sentences("source_context")[-SOURCE_CONTEXT:]
+    return Text(context, text, Source(entry.text("source"), before))
 
 
 class SourceHistory:
@@ -185,8 +132,3 @@ def in_context(
         {"text": text, "context": [context]}
         for text, context in zip(lines, previous(source, docs, size=size), strict=True)
     ]
-
-
-def _kind(value: object) -> str:
-    names = {str: "a string", bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
-    return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)

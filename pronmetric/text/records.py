@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from hashlib import blake2b
 from itertools import chain, islice
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError
 from pronmetric.text import streams, strict_json
-from pronmetric.text.context import Text, refuse_unprintable, text_of
+from pronmetric.text.context import Text, text_of
+from pronmetric.text.entry import Entry, parse
 from pronmetric.text.lines import decode_lines, iter_lines
 
 AHEAD = 4096
@@ -46,18 +47,6 @@ def read(name: str, *, with_source: bool = False) -> tuple[Iterator[Record], int
     return chain(ahead, records), len(ahead) if len(ahead) < AHEAD else None
 
 
-def parse(text: str, *, file: str, line: int) -> Any:
-    """The value of a line.
-
-    Raises:
-        InputError: it is not JSON.
-    """
-    try:
-        return strict_json.parse(text)
-    except ValueError as error:
-        raise InputError(f"broken JSON ({error}); expected one object a line", file=file, line=line) from None
-
-
 def record_of(value: Any, *, file: str, line: int, with_source: bool = False) -> Record:
     """The record that a value holds.
 
@@ -65,42 +54,20 @@ def record_of(value: Any, *, file: str, line: int, with_source: bool = False) ->
         InputError: as in `text_of`; the id is missing; id or document has a NUL or a lone surrogate.
     """
     text = text_of(value, file=file, line=line, with_source=with_source)
-    if "id" not in value:
-        raise InputError(f'the key "id" is missing; the record has {sorted(value)}', file=file, line=line)
-    refuse_unprintable(strict_json.dump(value["id"], sort_keys=True), "id", file=file, line=line)
-    return Record(value["id"], text, _as_text(value, "doc", file=file, line=line))
+    entry = Entry(value, file=file, line=line)
+    identity = entry.required("id")
+    entry.printable(text_of_id(identity), "id")
+    return Record(identity, text, as_text(entry, "doc"))
 
 
-def name_of(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
-    """The name in a field of a record; None if the field is missing or null.
-
-    Raises:
-        InputError: it is no string, or has a NUL or a lone surrogate.
-    """
-    name = value.get(key)
-    if name is None:
-        return None
-    if not isinstance(name, str):
-        raise InputError(f'"{key}" must be a string or null', file=file, line=line)
-    refuse_unprintable(name, key, file=file, line=line)
-    return name
-
-
-def id_of(value: Mapping[str, Any], *, file: str, line: int) -> str | None:
-    """The id of a record as text; None if it is missing or null.
+def as_text(entry: Entry, key: str) -> str | None:
+    """A value of a record as `text_of_id`; None if it is missing or null.
 
     Raises:
         InputError: it has a NUL or a lone surrogate.
     """
-    return _as_text(value, "id", file=file, line=line)
-
-
-def _as_text(value: Mapping[str, Any], key: str, *, file: str, line: int) -> str | None:
-    if value.get(key) is None:
-        return None
-    found = text_of_id(value[key])
-    refuse_unprintable(found, key, file=file, line=line)
-    return found
+    value = entry.get(key)
+    return None if value is None else entry.printable(text_of_id(value), key)
 
 
 def text_of_id(value: Any) -> str:

@@ -17,6 +17,7 @@ import pronmetric
 from pronmetric.checkpoint import files, locate
 from pronmetric.checkpoint.config import PAIR_HEAD, has_pair_head
 from pronmetric.checkpoint.files import Checkpoint
+from pronmetric.checkpoint.model_config import KEYS
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
@@ -142,7 +143,7 @@ def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) ->
 
 
 def _refuse_other_kind(first: Checkpoint, other: Checkpoint, folder: Path) -> None:
-    for key in (*files.KEYS, PAIR_HEAD):
+    for key in (*KEYS, PAIR_HEAD):
         mine, theirs = first.config.get(key), other.config.get(key)
         if key == PAIR_HEAD and None in (mine, theirs):
             continue

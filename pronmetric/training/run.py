@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 import torch
 
 import pronmetric
-from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
+from pronmetric.checkpoint.model_config import FORMAT, KEYS, SEGMENT, Encoder, Model
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
-from pronmetric.nn.head import PairHead
-from pronmetric.nn.scorer import PronounScorer, make_head
+from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.training import card, decision, encoders, recipe, soft_labels, target_language, tie_threshold
@@ -100,8 +99,9 @@ def train(
     with prepare_process(settings.trainer, seed=settings.seed):
         model = _initial_model(settings)
         collator = _collator(settings, model.start, prepared.language)
+        described = _describe(settings, model.start, collator, prepared)
         if settings.optim.frozen_head:
-            _refuse_other_scores(model, _scoring_config(settings, model.start, collator, prepared), settings)
+            _refuse_other_scores(model, described, settings)
         teacher = _teacher(settings, prepared)
         data = PronounData(
             settings,
@@ -153,7 +153,7 @@ def train(
         "figures": best.figures,
         "calibration": None if calibration is None else calibration.to_record(),
     }
-    config = {**_scoring_config(settings, model.start, collator, prepared), "training": record}
+    config = {**described.to_config(), "training": record}
     tie = None if choice is None else choice.ties.get(SCORE)
     table = ConfusionTable.load(folder / "confusion.json", forms=prepared.language.forms)
     config = tie_threshold.add_to_config(config, tie, table)
@@ -211,23 +211,23 @@ def _calibrate(scorer: PronounScorer, data: PronounData, *, rate: float) -> tupl
     return calibration, choice
 
 
-def _scoring_config(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> dict[str, Any]:
-    """The keys of a checkpoint's config that scoring reads."""
-    pair, record = _pair_head(settings), prepared.language.to_record()
-    return {
-        "format": files.FORMAT,
-        "encoder": start.encoder.config | start.pieces.config,
-        "head": {"dropout": 0.0, "slots": 0, **settings.head.model_dump(exclude={"pair"})},  # the keys of all kinds
-        "word_state": settings.word_state,
-        "segment": checkpoint_config.SEGMENT[settings.head.kind],
-        "max_pieces": collator.max_pieces,
-        "separator": settings.separator,
-        "context": settings.context.name,
-        "context_size": prepared.context_size,
-        "pronouns": list(prepared.forms),
-        **({} if record is None else {checkpoint_config.LANGUAGE: record}),
-        **({} if pair is None else {checkpoint_config.PAIR_HEAD: pair}),
-    }
+def _describe(settings: Train, start: Start, collator: Collator, prepared: Prepared) -> Model:
+    """The model of a run, as its checkpoint describes it."""
+    head = settings.pronoun_head
+    return Model(
+        format=FORMAT,
+        encoder=Encoder.model_validate(start.encoder.config | start.pieces.config),
+        head=head,
+        word_state=settings.word_state,
+        segment=SEGMENT[head.kind],
+        max_pieces=collator.max_pieces,
+        separator=settings.separator,
+        pronouns=list(prepared.forms),
+        context=settings.context.name,
+        context_size=prepared.context_size,
+        language=prepared.language.to_record(),
+        pair_head=settings.pair_head,
+    )
 
 
 def _training_record(
@@ -275,7 +275,7 @@ def _initial_model(settings: Train) -> _InitialModel:
     With `init`: that checkpoint's encoder, and its heads if they are of the same kind. A head of another kind, and a
     pair head that the checkpoint lacks, are newly initialised.
     """
-    head, pair, init = settings.head.model_dump(), _pair_head(settings), settings.init
+    init = settings.init
     loaded = None if init is None else files.load(init)
     if loaded is None:
         start = encoders.make(settings.encoder, data=Path(settings.data.dir))
@@ -283,13 +283,10 @@ def _initial_model(settings: Train) -> _InitialModel:
         start = encoders.of_checkpoint(loaded, settings.encoder)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(settings.head_seed)
-        made = make_head(
-            head["kind"], start.encoder.width, dropout=head.get("dropout", 0.0), slots=head.get("slots", 0)
-        )
-        pair_head = None if pair is None else PairHead(start.encoder.width, **pair)
+        head, pair_head = files.make_heads(start.encoder.width, settings.pronoun_head, settings.pair_head)
     new_head, config = True, None
-    if loaded is not None and _same_head(loaded.config, head):
-        made.load_state_dict(loaded.model.head.state_dict())
+    if loaded is not None and Model.read(loaded.config).head.form == settings.pronoun_head.form:
+        head.load_state_dict(loaded.model.head.state_dict())
         new_head, config = False, loaded.config
     elif loaded is not None:
         LOG.warning("init=%s has another head than this run: its encoder is used, with a new head", init)
@@ -301,15 +298,16 @@ def _initial_model(settings: Train) -> _InitialModel:
             new_head = True
             if loaded is not None:
                 LOG.warning("init=%s has no such pair head: it is trained from initial weights", init)
-    scorer = PronounScorer(start.encoder, made, word_state=settings.word_state, pair_head=pair_head).train()
+    scorer = PronounScorer(start.encoder, head, word_state=settings.word_state, pair_head=pair_head).train()
     return _InitialModel(scorer, start, new_head, config)
 
 
-def _refuse_other_scores(model: _InitialModel, config: Mapping[str, Any], settings: Train) -> None:
+def _refuse_other_scores(model: _InitialModel, described: Model, settings: Train) -> None:
     """Refuse a run with a frozen head whose settings would change the scores of `init`."""
     if model.config is None:
         raise InputError(f"optim.frozen_head=true: init={settings.init} has no head=logit that could be kept")
-    for key in files.KEYS:
+    config = described.to_config()
+    for key in KEYS:
         mine, theirs = config.get(key), model.config.get(key)
         if key not in ("encoder", "head") and mine != theirs:
             raise InputError(
@@ -318,21 +316,9 @@ def _refuse_other_scores(model: _InitialModel, config: Mapping[str, Any], settin
             )
 
 
-def _pair_head(settings: Train) -> dict[str, Any] | None:
-    """Heads and dropout of the pair head; None without one."""
-    pair = settings.pair_head
-    return None if pair is None else {**pair.model_dump(), "dropout": settings.head.model_dump()["dropout"]}
-
-
 def _cache_states(scorer: PronounScorer, data: PronounData, root: Path, trainer: Trainer) -> None:
     """Compute the encoder's states of all texts, and make the scorer read them from the cache."""
     encoder, states = cached_encoder(scorer.encoder, root)
     encoder.encoder.to(training_device(trainer))
     fill(states, encoder.encoder, data.collator, data.texts(), progress=trainer.progress)
     scorer.encoder = encoder
-
-
-def _same_head(config: Mapping[str, Any], head: Mapping[str, Any]) -> bool:
-    """Whether the head in a checkpoint's config has weights of the kind that `head` describes."""
-    kinds = config["head"]["kind"], head["kind"]
-    return kinds[0] == kinds[1] and (kinds[0] != "paper" or config["head"]["slots"] == head["slots"])

@@ -8,6 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pronmetric.checkpoint import model_config
+from pronmetric.checkpoint.model_config import Context, Size, WordState
 from pronmetric.errors import InputError
 from pronmetric.settings import (
     DIGITS,
@@ -23,7 +25,6 @@ from pronmetric.settings import (
     Weight,
 )
 
-Context = Literal["none", "respective", "common"]
 MACHINE = {"accelerator", "threads", "workers", "save_every", "progress"}  # trainer keys that a resumed run may change
 SOFT = {"soft_detection", "soft_preference", "temperature"}  # keys of the objective that a teacher needs
 SOFT_LABELS = ("soft.share", "soft.weight", "soft.temperature")  # those that soft labels of a language model need
@@ -36,7 +37,7 @@ class HuggingFace(Record):
     name: Text
     package: Text | None
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
     allow_network: bool
 
 
@@ -53,7 +54,7 @@ class Glove(Record):
     hidden: Count
     layers: Count
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
 
 
 class Elmo(Record):
@@ -64,13 +65,13 @@ class Elmo(Record):
     weights: Text | None
     trainable: bool
     dropout: Fraction
-    max_pieces: Count
+    max_pieces: Size
 
 
-class PairHead(Record):
+class Pair(Record):
     """The head that compares two texts."""
 
-    heads: Count
+    heads: Size
 
 
 class LogitHead(Record):
@@ -78,14 +79,14 @@ class LogitHead(Record):
 
     kind: Literal["logit"]
     dropout: Fraction
-    pair: PairHead | None
+    pair: Pair | None
 
 
 class PaperHead(Record):
     """Group head: the paper's head."""
 
     kind: Literal["paper"]
-    slots: Count
+    slots: Size
 
 
 class AverageHead(Record):
@@ -355,7 +356,7 @@ class Train(Settings):
     head_seed: Seed
     init: Text | None
     teacher: Text | None
-    word_state: Literal["mean", "first"]
+    word_state: WordState
     separator: bool
     half: bool
     encoder_cache: Text | None
@@ -478,9 +479,16 @@ class Train(Settings):
         return self.optim.model_copy(update={key: getattr(self.optim, key) * factor for key in ("lr", "head_lr")})
 
     @property
-    def pair_head(self) -> PairHead | None:
+    def pronoun_head(self) -> model_config.Head:
+        """The head that scores pronouns; what its kind does not have is 0."""
+        return model_config.Head.model_validate({"dropout": 0.0, "slots": 0, **self.head.model_dump(exclude={"pair"})})
+
+    @property
+    def pair_head(self) -> model_config.PairHead | None:
         """The head that compares two texts, if there is one."""
-        return self.head.pair if self.head.kind == "logit" else None
+        if self.head.kind != "logit" or self.head.pair is None:
+            return None
+        return model_config.PairHead(heads=self.head.pair.heads, dropout=self.head.dropout)
 
     def results(self) -> dict[str, Any]:
         """The settings that affect the training, as plain values, without paths (but `init`) and machine settings.

@@ -83,7 +83,7 @@ def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | N
     if before != here and not any_data:
         raise InputError(
             f"trained on data with manifest {before}, these have {here}: give the folder that it was trained on, or "
-            "--any_data where this one holds the same test sets",
+            "`any_data=True` where this one holds the same test sets",
             file=folder,
         )
     labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"], language=loaded.language)

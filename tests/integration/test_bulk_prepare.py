@@ -171,10 +171,10 @@ def test_a_stopped_run_goes_on(
     ("change", "reason"),
     [
         ({"reference": None}, '"reference" must be a string, got null'),
-        ({"id": None}, 'the key "id" is missing'),
+        ({"id": None}, 'the key "id" is missing or null'),
         ({"context": "A."}, '"context" must be a list of strings'),
-        ({"seg": "x"}, "\"seg\" must be a whole number or null, got 'x'"),
-        ({"seg": 2**31}, '"seg" must be a whole number or null'),
+        ({"seg": "x"}, '"seg" must be a whole number from 0 to 2,147,483,647, got "x"'),
+        ({"seg": 2**31}, '"seg" must be a whole number from 0 to 2,147,483,647, got 2147483648'),
         ({"system": 3}, '"system" must be a string or null'),
     ],
 )

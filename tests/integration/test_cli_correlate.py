@@ -186,7 +186,7 @@ def test_older_scores_of_a_result_are_in_the_same_table(capsys: pytest.CaptureFi
     content["systems"][1]["also"]["bleu"]["score"] = "good"
     Path("r.json").write_text(json.dumps(content))
     assert main(["correlate", "r.json", "p"]) == 1
-    assert 'r.json: "systems", entry 1, "also", "bleu": "score" must be a number, got "good"' in capsys.readouterr().err
+    assert 'r.json: "systems", entry 2, "also", "bleu": "score" must be a number, got "good"' in capsys.readouterr().err
 
 
 def test_a_real_result(root: Path) -> None:
@@ -230,7 +230,7 @@ BAD = {
     "ranking as scores": (["ranking", "people"], "ranking:1: expected SYSTEM, a tab and a score or None, got '70 "),
     "JSON as people": (["metric", "broken.json"], "broken.json:1: expected SYSTEM and a score or None (.sys.score)"),
     "broken JSON": (["broken.json", "people"], "broken.json: broken JSON"),
-    "other JSON": (["other.json", "people"], 'other.json: the file: the key "segments" is missing; expected what'),
+    "other JSON": (["other.json", "people"], 'other.json: the key "segments" is missing; the record has'),
     "no common name": (
         ["other", "people"],
         "other: expected two or more systems with a score here and in people, found 0: here are X, Y; there are A, B; "

@@ -29,6 +29,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from data_prep import coreference_passages as antecedents
 from data_prep.coreference import folder as coreference_folder
 from pronmetric.checkpoint import files as checkpoint
+from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli.main import main
 from pronmetric.eval.calibration import Platt, fit_platt
 from pronmetric.nn.head import AverageHead, PaperHead
@@ -820,3 +821,4 @@ def test_the_inventory_and_the_context_of_the_data_reach_the_checkpoint(
     assert train(tmp_path / "out", "trainer.max_steps=1", folder=folder) == 0
     found = config(tmp_path / "out")
     assert found["context_size"] == 3 and found["pronouns"] == [form for form in FORMS if form != "theirs"]
+    assert Model.read(found).to_config() == found

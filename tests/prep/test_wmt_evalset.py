@@ -151,7 +151,7 @@ def test_english_sources(tmp_path: Path) -> None:
         ("system-outputs/de-en/Oak.eu.txt", "x\n", r":2: .*lines, but .* has "),
         ("system-outputs/de-en/Elm.jsonl", '{"hypothesis": "x"}\n' * 3, r"Elm.* for the second time"),
         ("system-outputs/de-en/Ash.jsonl", "{\n" * 3, r"Ash\.jsonl:1: broken JSON"),
-        ("system-outputs/de-en/Ash.jsonl", '{"text": "x"}\n' * 3, r'Ash\.jsonl:1: expected a text under "hypothesis"'),
+        ("system-outputs/de-en/Ash.jsonl", '{"text": "x"}\n' * 3, r'Ash\.jsonl:1: the key "hypothesis" is missing'),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(tmp_path: Path, name: str, content: str, message: str) -> None:

@@ -148,7 +148,8 @@ def test_compat_reads_on_in_the_next_line(write: Write) -> None:
 
 def test_compat_refuses_an_index_above_each_length_before(write: Write) -> None:
     stem = write("a", en="it is so\nit\nit\n", fr="a\nb\nc\n", alig="0-0\n3-0\n4-0\n")
-    with pytest.raises(InputError, match=r"en-fr.alig:3: source index 4 is above .* without --compat it is ignored"):
+    said = r"en-fr.alig:3: source index 4 is above .* without `compat=True` it is ignored"
+    with pytest.raises(InputError, match=said):
         read(stem, compat=True)
     assert read(stem).ignored[autoprf.PAST_SOURCE] == 2
 

@@ -72,7 +72,7 @@ def test_a_folder_takes_one_plan(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"signature": str(SIGNATURE.plus(more=1))}, "its signature has more:None, this one more:1"),
-        ({"rows_of_shard": 4}, "its shards have 3 rows, these 4 (--shard-rows)"),
+        ({"rows_of_shard": 4}, "its shards have 3 rows, these 4 (`shard_rows=`)"),
         ({"inputs": plan.record(surveyed(5), SIGNATURE, rows=3)["inputs"]}, "its inputs are 2 files, these 1"),
         ({"inputs": plan.record(surveyed(5, 4), SIGNATURE, rows=3)["inputs"]}, "the input 1.parquet has changed"),
         ({"format": 0}, "plan.json is of another format"),

@@ -106,7 +106,7 @@ def test_a_wrong_item_is_refused_with_its_line(made: Path, change: dict[str, Any
     write(made, [*ITEMS, ITEMS[0] | {"id": "p9"} | change])
     with pytest.raises(InputError) as error:
         cai_xiong.read(made, Reading())
-    assert str(error.value).startswith(f"{made}:5: item: ") and said in str(error.value)
+    assert str(error.value).startswith(f"{made}:5: ") and said in str(error.value)
 
 
 def test_lengths_and_blank_lines(made: Path) -> None:
@@ -146,8 +146,8 @@ def test_the_majority_of_the_judges_decides(made: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("last", "said"),
     [
-        ({"id": "x", "judge": "a", "correct": True}, 'humans.jsonl:5: judgment: unknown item "x"'),
-        ({"id": "e1", "judge": "r", "correct": True}, 'humans.jsonl:5: judgment: "r" judges item "e1" twice'),
+        ({"id": "x", "judge": "a", "correct": True}, 'humans.jsonl:5: unknown item "x"'),
+        ({"id": "e1", "judge": "r", "correct": True}, 'humans.jsonl:5: "r" judges item "e1" twice'),
         ({"id": "e1", "judge": "a", "correct": 1}, '"correct" must be one of true, false, got 1'),
     ],
 )

@@ -134,7 +134,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a key is missing": (
         lambda f: rewrite(f, lambda c: c.pop("max_pieces")),
         "config.yaml",
-        "the key max_pieces is missing",
+        "max_pieces is missing: expected a whole number from 1 to 1048576",
     ),
     "no such encoder": (
         lambda f: rewrite(f, lambda c: c["encoder"].update(model_type="nonsense")),
@@ -144,7 +144,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no such kind of encoder": (
         lambda f: rewrite(f, lambda c: c["encoder"].update(kind="nonsense")),
         "config.yaml",
-        "encoder.kind: expected one of huggingface, glove, elmo, got 'nonsense'",
+        "encoder.kind=nonsense: expected huggingface, glove or elmo",
     ),
     "no architecture": (
         lambda f: rewrite(f, lambda c: c["encoder"].update(num_attention_heads=5)),
@@ -159,12 +159,12 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no such head": (
         lambda f: rewrite(f, lambda c: c["head"].update(kind="neck")),
         "config.yaml",
-        "head.kind: expected one of logit, average, paper, got 'neck'",
+        "head.kind=neck: expected logit, paper or average",
     ),
     "no such word state": (
         lambda f: rewrite(f, lambda c: c.update(word_state="last")),
         "config.yaml",
-        "word_state: expected one of mean, first, got 'last'",
+        "word_state=last: expected mean or first",
     ),
     "weights of another width": (
         lambda f: rewrite(f, lambda c: c["encoder"].update(hidden_size=64)),

@@ -18,7 +18,8 @@ from safetensors.torch import load_file, save_file
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES, of_scores
+from pronmetric.checkpoint.config import DECISION, PAIR_HEAD, TIES
+from pronmetric.checkpoint.model_config import KEYS, Model
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns.finder import FORMS
 
@@ -56,31 +57,47 @@ def more_layers(key: str) -> Change:
 
 
 CONFIGS: dict[str, tuple[Change, str]] = {
-    "segment": (lambda c: c.update(segment="bogus"), "segment: expected mean with head logit, got 'bogus'"),
-    "no pronouns": (lambda c: c.update(pronouns=None), "pronouns: expected a list of pronouns, got None"),
-    "an empty list": (lambda c: c.update(pronouns=[]), "pronouns: expected a list of pronouns, got []"),
+    "segment": (lambda c: c.update(segment="bogus"), "segment=bogus: expected mean or weighted; "),
+    "segment of another head": (
+        lambda c: c.update(segment="weighted"),
+        "segment=weighted: expected mean with head logit; ",
+    ),
+    "no pronouns": (lambda c: c.update(pronouns=None), "pronouns=null: expected a list, each item text; "),
+    "an empty list": (lambda c: c.update(pronouns=[]), "pronouns=[]: expected a list, each item text; "),
     "no pronoun": (lambda c: c.update(pronouns=["foo"]), "pronouns: expected forms of the inventory"),
     "a pronoun twice": (
         lambda c: c.update(pronouns=["he", "she", "he"]),
-        "pronouns: expected each form once, got 'he'",
+        "pronouns: expected each form once, got he; ",
     ),
-    "a list of lists": (lambda c: c.update(pronouns=[["he"]]), "pronouns: expected forms of the inventory"),
+    "a list of lists": (lambda c: c.update(pronouns=[["he"]]), "pronouns[0]=['he']: expected text; "),
     "layers": (lambda c: c["encoder"].update(num_hidden_layers=1_000_000), "encoder.num_hidden_layers"),
     "more layers": (lambda c: c["encoder"].update(num_hidden_layers=10**12), "encoder.num_hidden_layers: expected at"),
     "a vocabulary": (lambda c: c["encoder"].update(vocab_size=10**9), "encoder.vocab_size: expected at most 1,048,576"),
     "labels": (lambda c: c["encoder"].update(num_labels=10**9), "encoder.num_labels: expected at most 1,048,576"),
     "NaN": (lambda c: c["encoder"].update(layer_norm_eps=float("nan")), "encoder.layer_norm_eps: expected a finite"),
-    "slots": (lambda c: c["head"].update(slots=10**12), "head.slots: expected a whole number from 0 to"),
-    "dropout": (lambda c: c["head"].update(dropout=2), "head.dropout: expected a number from 0 to below 1, got 2"),
-    "a head's key": (lambda c: c["head"].update(dropuot=0), "head.dropuot: expected no such key, got 0"),
-    "max_pieces": (lambda c: c.update(max_pieces=-3), "max_pieces: expected a whole number from 1 to"),
-    "a word for a number": (lambda c: c.update(max_pieces="many"), "max_pieces: expected a whole number from 1 to"),
-    "separator": (lambda c: c.update(separator="maybe"), "separator: expected true or false, got 'maybe'"),
-    "context": (lambda c: c.update(context="some"), "context: expected one of none, respective, common, got 'some'"),
-    "context_size": (lambda c: c.update(context_size=-1), "context_size: expected a whole number from 0 to"),
-    "tie": (lambda c: c.update(tie=-0.5), "tie: expected a number of at least 0, got -0.5"),
-    "training": (lambda c: c.update(training=[1]), "training: expected a mapping, got [1]"),
-    "encoder": (lambda c: c.update(encoder="bert"), "encoder: expected a mapping, got 'bert'"),
+    "slots": (
+        lambda c: c["head"].update(slots=10**12),
+        "head.slots=1000000000000: expected a whole number from 0 to 1048576; ",
+    ),
+    "dropout": (lambda c: c["head"].update(dropout=2), "head.dropout=2: expected a number from 0 to below 1; "),
+    "a head's key": (
+        lambda c: c["head"].update(dropuot=0),
+        "unknown key 'head.dropuot': expected the keys kind, dropout, slots; ",
+    ),
+    "max_pieces": (lambda c: c.update(max_pieces=-3), "max_pieces=-3: expected a whole number from 1 to 1048576; "),
+    "a word for a number": (
+        lambda c: c.update(max_pieces="many"),
+        "max_pieces=many: expected a whole number from 1 to 1048576; ",
+    ),
+    "separator": (lambda c: c.update(separator="maybe"), "separator=maybe: expected true or false; "),
+    "context": (lambda c: c.update(context="some"), "context=some: expected none, respective or common; "),
+    "context_size": (
+        lambda c: c.update(context_size=-1),
+        "context_size=-1: expected a whole number from 0 to 1048576; ",
+    ),
+    "tie": (lambda c: c.update(tie=-0.5), "tie=-0.5: expected a number of at least 0 or null; "),
+    "training": (lambda c: c.update(training=[1]), "training=[1]: expected {NAME: VALUE, ...}; "),
+    "encoder": (lambda c: c.update(encoder="bert"), "encoder=bert: expected the keys kind; "),
 }
 
 
@@ -231,7 +248,7 @@ def test_saved_again_it_has_the_same_hashes(tiny_checkpoint: Checkpoints, tmp_pa
 
 def test_a_slot_counts_where_the_head_has_some(tiny_checkpoint: Checkpoints) -> None:
     config = files.load(tiny_checkpoint(head="paper")).config
-    assert of_scores(config)["head"] == {"kind": "paper", "slots": 4}
+    assert Model.read(config).of_scores()["head"] == {"kind": "paper", "slots": 4}
 
 
 def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> None:
@@ -249,7 +266,7 @@ def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> Non
 def test_the_shipped_checkpoint_has_no_dead_key() -> None:
     config = yaml.safe_load((locate.locate().folder / "config.yaml").read_text(encoding="utf-8"))
     assert config["head"].keys() == {"kind", "dropout", "slots"}
-    assert set(config) == {*files.KEYS, "format", "tie", "training", PAIR_HEAD, DECISION, TIES}
+    assert set(config) == {*KEYS, "format", "tie", "training", PAIR_HEAD, DECISION, TIES}
     assert config["encoder"]["pieces"] == config["encoder"]["vocab_size"] and config["pronouns"] == list(FORMS)
 
 

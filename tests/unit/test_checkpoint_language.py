@@ -12,6 +12,7 @@ import yaml
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
+from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli import also
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
@@ -35,7 +36,7 @@ def german(tiny_checkpoint: Callable[..., Path], tmp_path: Path) -> Path:
 def test_a_checkpoint_without_the_key_is_english(tiny_checkpoint: Callable[..., Path]) -> None:
     loaded = files.load(tiny_checkpoint())
     assert checkpoint_config.LANGUAGE not in loaded.config and loaded.language is ENGLISH
-    assert "language" not in checkpoint_config.of_scores(loaded.config)
+    assert "language" not in Model.read(loaded.config).of_scores()
     metric = PronounMetric.from_pretrained(tiny_checkpoint(), gpus=0)
     assert metric.language is ENGLISH and "|language:" not in str(metric.signature())
 
@@ -53,7 +54,7 @@ def test_a_checkpoint_scores_the_pronouns_of_its_table(german: Path, tiny_checkp
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        ("de", "language: expected a mapping of code and uses, got 'de'"),
+        ("de", "language=de: expected {NAME: VALUE, ...} or null"),
         ({"code": "de"}, "language: expected a code and a list of uses"),
         ({"code": "de", "uses": ["er personal"]}, "language: expected uses of six words"),
     ],

@@ -174,3 +174,13 @@ def test_every_verb_has_its_file(name: str) -> None:
     found = importlib.import_module(f"pronmetric.cli.{name.replace('-', '_')}")
     assert callable(found.main)
     assert found.parser().prog == f"pronmetric {name}"
+
+
+def test_the_arguments_that_an_error_names_are_shown_as_flags(verb, capsys: pytest.CaptureFixture[str]) -> None:
+    message = "give `gpus=0`, `source_language=`, `documents=DIR` or `allow_network=True`; run `pronmetric a b=c`"
+    verb(raising(InputError(message, file="f", line=2)))
+    assert cli.main(["score"]) == 1
+    assert capsys.readouterr().err == (
+        "pronmetric: error: f:2: give --gpus 0, --source-language, --documents DIR or --allow_network; "
+        "run `pronmetric a b=c`\n"
+    )

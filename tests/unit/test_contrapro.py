@@ -142,7 +142,7 @@ def test_an_id_without_suffix_counts_segments_from_0(made: Path, tmp_path: Path)
 
 
 def test_context_without_documents_is_refused(made: Path) -> None:
-    with pytest.raises(InputError, match="holds no context sentences: give --documents DIR"):
+    with pytest.raises(InputError, match="holds no context sentences: give `documents=DIR`"):
         contrapro.read(made, Reading(context=1))
 
 

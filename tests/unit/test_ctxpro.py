@@ -149,9 +149,9 @@ def test_wrong_lengths_and_blank_lines(made: Path) -> None:
 def test_the_language_is_in_the_files_name_or_given(made: Path) -> None:
     other = made.with_name("set.json")
     other.write_text(made.read_text())
-    with pytest.raises(InputError, match="the target language is not in the file's name; give --language"):
+    with pytest.raises(InputError, match="the target language is not in the file's name; give `language=`"):
         translated(other, ["it"] * 4)
-    with pytest.raises(InputError, match="--language xx: no such language"):
+    with pytest.raises(InputError, match="`language=xx`: no such language"):
         translated(other, ["it"] * 4, language="xx")
 
 

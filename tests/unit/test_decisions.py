@@ -245,10 +245,10 @@ def test_the_config_of_a_choice(two: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("decision", "votes", "decision: expected one of score, errors, preference"),
-        ("ties", {"votes": 1.0}, "ties: expected thresholds"),
-        ("pair_head", {"heads": 0, "dropout": 0.1}, "pair_head.heads: expected a whole number from 1"),
-        ("pair_head", {"heads": 4}, "pair_head: expected a mapping of heads and dropout"),
+        ("decision", "votes", "decision=votes: expected score, errors or preference"),
+        ("ties", {"votes": 1.0}, "unknown key 'ties.votes': expected score, errors or preference"),
+        ("pair_head", {"heads": 0, "dropout": 0.1}, "pair_head.heads=0: expected a whole number from 1"),
+        ("pair_head", {"heads": 4}, "pair_head.dropout is missing: expected a number from 0 to below 1"),
     ],
 )
 def test_a_wrong_key_of_the_config_is_refused(two: Path, tmp_path: Path, key: str, value: Any, message: str) -> None:
@@ -305,9 +305,9 @@ def test_correlate_reads_each_number(tmp_path: Path, by: str, system: float, seg
 def test_a_result_of_an_earlier_version_has_scores_alone(tmp_path: Path) -> None:
     path = scored_file(tmp_path, rates=False)
     assert metric_scores.read(path, ["A"]).systems == {"A": 50.0}
-    with pytest.raises(InputError, match="A has no preference, which --by preference needs"):
+    with pytest.raises(InputError, match="A has no preference, which `by=preference` needs"):
         metric_scores.read(path, ["A"], by="preference")
     scores = tmp_path / "a.sys.score"
     scores.write_text("A\t0.5\n")
-    with pytest.raises(InputError, match="holds scores alone: --by errors needs what score --to_json wrote"):
+    with pytest.raises(InputError, match="holds scores alone: `by=errors` needs what score --to_json wrote"):
         metric_scores.read(str(scores), ["A"], by="errors")

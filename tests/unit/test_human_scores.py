@@ -120,7 +120,7 @@ def test_csv_of_wmt24(tmp_path: Path) -> None:
         found.align(systems=(), size=4)
     with pytest.raises(InputError, match="segment 4 is of document 'ferry', but in the metric of 'dog'"):
         found.align(systems=(), size=5, docs=["dog"] * 5)
-    with pytest.raises(InputError, match="the language pair to be named; there are cs-pl, cs-uk: give --pair"):
+    with pytest.raises(InputError, match="the language pair to be named; there are cs-pl, cs-uk: give `pair=`"):
         human_scores.read(path)
     with pytest.raises(InputError, match="scores of one language pair de-en; there are cs-pl, cs-uk"):
         human_scores.read(path, pair="de-en")

@@ -97,8 +97,8 @@ def test_missing_packages_are_named(encoder: Bert, monkeypatch: pytest.MonkeyPat
 
 def test_other_encoders_and_gpus_are_refused() -> None:
     with pytest.raises(
-        PronmetricError, match="int8 is for encoders of architecture BERT or MPNet: give --precision bf16"
+        PronmetricError, match="int8 is for encoders of architecture BERT or MPNet: give `precision=bf16`"
     ):
         quantized.quantize(torch.nn.Linear(2, 2), [np.array([1, 2])])
-    with pytest.raises(PronmetricError, match="int8 is for the CPU: give --gpus 0"):
+    with pytest.raises(PronmetricError, match="int8 is for the CPU: give `gpus=0`"):
         PronounMetric.from_pretrained(precision="int8", gpus=1)

@@ -29,10 +29,10 @@ def test_scores_are_cut_into_items_and_higher_is_better(tmp_path: Path) -> None:
         ("1\n\n3\n", 2, "a blank line"),
         ("1\n2\nnan\n", 3, "expected a number, got 'nan'"),
         ("1\nx\n3\n", 2, "expected one number, got 'x'"),
-        ("1\n2 0.5\n3\n", 2, "--compat reads the first field"),
+        ("1\n2 0.5\n3\n", 2, "`compat=True` reads the first field"),
         ("1\n1_0\n3\n", 2, "expected a number, got '1_0'"),
         ("1\n2\n", 3, "expected 3 scores, one for each candidate of 2 items, got 2"),
-        ("1\n2\n3\n4\n", 4, "--compat ignores surplus lines"),
+        ("1\n2\n3\n4\n", 4, "`compat=True` ignores surplus lines"),
     ],
 )
 def test_what_is_no_score_is_refused_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:

@@ -195,9 +195,9 @@ def test_what_is_no_model_is_refused(tmp_path: Path, folder: Callable[[str], Pat
 
 
 def test_languages_and_gpus_that_are_not_there(folder: Callable[[str], Path]) -> None:
-    with pytest.raises(PronmetricError, match="--source-language: the model's tokenizer has no languages"):
+    with pytest.raises(PronmetricError, match="`source_language=`: the model's tokenizer has no languages"):
         load(folder("marian"), source_language="en")
-    with pytest.raises(PronmetricError, match="--seq2seq runs on one GPU"):
+    with pytest.raises(PronmetricError, match="`seq2seq=` runs on one GPU"):
         TranslationModel(folder("marian"), ModelSettings(gpus=2))
 
 
@@ -206,7 +206,7 @@ def test_a_tokenizer_with_languages_needs_them(folder: Callable[[str], Path], mo
 
     monkeypatch.setattr(PreTrainedTokenizerFast, "src_lang", None, raising=False)
     monkeypatch.setattr(PreTrainedTokenizerFast, "tgt_lang", None, raising=False)
-    with pytest.raises(PronmetricError, match="needs a language code: give --source-language"):
+    with pytest.raises(PronmetricError, match="needs a language code: give `source_language=`"):
         load(folder("m2m100"))
     model = load(folder("m2m100"), source_language="en", target_language="de")
     assert (model.tokenizer.src_lang, model.tokenizer.tgt_lang) == ("en", "de")
@@ -265,7 +265,7 @@ def test_a_blank_stands_between_context_and_text(
 def test_no_language_model_and_a_long_text_are_refused(folder: Callable[[str], Path]) -> None:
     with pytest.raises(InputError, match="expected a causal language model, got an encoder-decoder"):
         LanguageModel(folder("t5"), gpus=0)
-    with pytest.raises(InputError, match=r"'it sank' has 3\d pieces .* the model's 24 positions: give --context none"):
+    with pytest.raises(InputError, match=r"'it sank' has 3\d pieces .* the model's 24 positions: give `context=none`"):
         LanguageModel(folder("gpt2"), gpus=0).read([Text("old " * 30, "it sank")])
 
 

@@ -24,13 +24,13 @@ from pronmetric.lab.baselines import apt_config
 from pronmetric.lab.human import gap, judged_pairs, rating_table, wmt_scores
 from pronmetric.metric import PronounMetric
 from pronmetric.pretrained import glove
-from pronmetric.text import corpus, records, strict_json
+from pronmetric.text import corpus, entry, records, strict_json
 from pronmetric.text.lines import MAX_FILE, MAX_LINE, MAX_SEGMENT, decode_lines, iter_lines, limit, read_lines
 
 READERS: dict[str, Callable[[str], object]] = {
     "lines": read_lines,
     "texts": lambda path: list(corpus.TextFile(path)),
-    "jsonl": lambda path: list(judged_pairs.read_objects(path)),
+    "jsonl": lambda path: list(entry.read(path)),
     "json": lambda path: strict_json.read(path, "expected a number"),
     "scores": wmt_scores.read_system_scores,
     "csv": rating_table.read,
@@ -182,7 +182,7 @@ def test_pairs_have_that_limit(second: dict[str, object], tmp_path: Path) -> Non
     path.write_text("".join(json.dumps(o) + "\n" for o in ({"id": "1", "text_a": "It.", "text_b": "He."}, second)))
     with pytest.raises(InputError, match=r"a segment of 120,\d{3} characters, more than 100,000") as raised:
         judged_pairs.read(path)
-    assert (raised.value.file, raised.value.line) == (str(path), 2)
+    assert (raised.value.file, raised.value.line) == (path, 2)
 
 
 def test_test_sets_have_that_limit(tmp_path: Path) -> None:

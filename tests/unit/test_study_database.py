@@ -97,7 +97,7 @@ def test_another_study_schema_or_overlap_is_refused(address: str, opened: Open) 
     assert opened(address, study()).overlap == 2
     with pytest.raises(InputError, match=r"has the study [0-9a-f]{16}, not [0-9a-f]{16}; give a new database"):
         connect(address, study(seed=2))
-    with pytest.raises(InputError, match="was made with --overlap 2, not 3"):
+    with pytest.raises(InputError, match="was made with `overlap=2`, not 3"):
         connect(address, study(), overlap=3)
     with data.engine.begin() as db:
         db.exec_driver_sql("UPDATE study_head SET value = '99' WHERE key = 'schema'")
@@ -184,8 +184,8 @@ def test_no_answer_goes_to_a_file_that_was_removed(tmp_path: Path, opened: Open,
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("study.db", "--db: not the address of a database; expected sqlite:///FILE or postgresql://"),
-        ("mysql://localhost/x", "--db: cannot use mysql; expected"),
+        ("study.db", "`db=`: not the address of a database; expected sqlite:///FILE or postgresql://"),
+        ("mysql://localhost/x", "`db=`: cannot use mysql; expected"),
         ("sqlite://", "a database in memory would lose the answers"),
         ("sqlite:///{}/broken", "file is not a database"),
         ("sqlite:///{}/no/folder.db", "No such file or directory"),
@@ -208,7 +208,7 @@ def test_a_file_to_import_from_must_exist_and_hold_a_study(tmp_path: Path) -> No
 
 
 def test_an_overlap_above_the_annotators_of_a_group_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--overlap 4: a group of the study has 3 annotators"):
+    with pytest.raises(InputError, match="`overlap=4`: a group of the study has 3 annotators"):
         connect(f"sqlite:///{tmp_path}/a.db", study(), overlap=4)
 
 

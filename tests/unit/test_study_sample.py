@@ -135,7 +135,7 @@ def test_languages_and_pairs_are_chosen_by_name() -> None:
     pool = many(de_he_it=2, fr_she_it=2)
     assert choose(pool, languages=["fr"], pairs=None) == pool[2:]
     assert choose(pool, languages=None, pairs=[("he", "it")]) == pool[:2]
-    with pytest.raises(InputError, match="--pronoun-pairs he:she: no candidate has it"):
+    with pytest.raises(InputError, match="`pronoun_pairs=he:she`: no candidate has it"):
         choose(pool, languages=None, pairs=[("he", "she")])
 
 
@@ -168,7 +168,7 @@ def test_judged_pairs_give_candidates_with_the_better_text_first(tmp_path: Path)
     (found,) = candidates.read(path, split=None, note=notes.append)
     assert (found.text_a, found.pronouns, found.language) == ("He came.", ("he", "it"), "de")
     assert notes == ['left out: 1 pairs without "pronoun_a", "pronoun_b" or "group"']
-    with pytest.raises(InputError, match="--split dev: applies to a prepared folder"):
+    with pytest.raises(InputError, match="`split=dev`: applies to a prepared folder"):
         candidates.read(path, split="dev", note=notes.append)
 
 

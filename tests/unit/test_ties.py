@@ -65,7 +65,7 @@ def test_three_way() -> None:
 def test_the_tie_threshold_of_a_checkpoint() -> None:
     assert tie_threshold({TIE: 0.02}, name="x") == 0.02
     assert tie_threshold({TIE: 0}, name="x") == 0.0
-    with pytest.raises(PronmetricError, match=r"checkpoint x has no tie threshold .* give --tie a number"):
+    with pytest.raises(PronmetricError, match=r"checkpoint x has no tie threshold .* give `tie=` a number"):
         tie_threshold({}, name="x")
     for wrong in (-0.1, "0.1", True, math.inf, math.nan):
         with pytest.raises(PronmetricError, match="expected a tie threshold from 0"):

@@ -278,13 +278,13 @@ def _follow_past_ends(links: _Links, corpus: Corpus, target: Sequence[Sequence[s
             if i < len(corpus.source[sentence]):
                 if starts[sentence] + j >= len(text):
                     message = f"target index {j} lies past the end of the whole text, which ends the original program"
-                    raise InputError(f"{message}; without --compat it is ignored", file=file, line=line)
+                    raise InputError(f"{message}; without `compat=True` it is ignored", file=file, line=line)
                 corpus.linked[sentence].setdefault(i, []).append(text[starts[sentence] + j])
             elif i > longest[sentence]:
                 message = (
                     f"source index {i} is above the length of each earlier sentence, which ends the original program"
                 )
-                raise InputError(f"{message}; without --compat it is ignored", file=file, line=line)
+                raise InputError(f"{message}; without `compat=True` it is ignored", file=file, line=line)
             else:
                 corpus.ignored[PAST_SOURCE] += 1
 

@@ -190,7 +190,7 @@ def _of_sacrebleu(name: str) -> ReferenceBaseline:
     try:
         from sacrebleu import metrics
     except ImportError:
-        raise MissingExtra("sacrebleu", "peers", "--also " + name) from None
+        raise MissingExtra("sacrebleu", "peers", f"`also={name}`") from None
     whole: Any = metrics.BLEU() if name == BLEU else metrics.CHRF()
     single: Any = metrics.BLEU(effective_order=True) if name == BLEU else whole
 

@@ -97,7 +97,7 @@ def task(pair: str) -> Task:
         InputError: there is no such pair.
     """
     if pair not in TASKS:
-        raise InputError(f"--pair {pair}: expected one of {', '.join(TASKS)}")
+        raise InputError(f"`pair={pair}`: expected one of {', '.join(TASKS)}")
     return TASKS[pair]
 
 

@@ -27,7 +27,7 @@ class KenLM:
         try:
             import kenlm
         except ImportError:
-            raise MissingExtra("kenlm", EXTRA, "--lm") from None
+            raise MissingExtra("kenlm", EXTRA, "`lm=`") from None
         if not Path(path).is_file():
             raise InputError("no such file; expected an ARPA or KenLM file", file=path)
         try:
@@ -57,7 +57,7 @@ class Nltk:
             from nltk.lm import Vocabulary, WittenBellInterpolated
             from nltk.util import everygrams
         except ImportError:
-            raise MissingExtra("nltk", EXTRA, "--train-lm") from None
+            raise MissingExtra("nltk", EXTRA, "`train_lm=`") from None
         if not sentences:
             raise InputError("expected sentences to train the language model on, got none")
         self._order = order

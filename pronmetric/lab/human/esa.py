@@ -138,7 +138,7 @@ def _choose(path: str | Path, there: set[str], pair: str | None) -> str:
         return found[0]
     told = ", ".join(sorted(there))
     wish = "the language pair to be named" if pair is None else f"scores of one language pair {pair}"
-    raise InputError(f"expected {wish}; there are {told}: give --pair", file=path)
+    raise InputError(f"expected {wish}; there are {told}: give `pair=`", file=path)
 
 
 def _scores(path: str | Path, tally: Counter[str], sizes: Counter[str]) -> Iterator[_Score]:

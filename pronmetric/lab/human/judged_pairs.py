@@ -9,18 +9,17 @@ keys. Sources in other formats (TSV, folders) have modules of their own.
 from __future__ import annotations
 
 import difflib
-import json
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ANSWERS, A
 from pronmetric.text import strict_json
-from pronmetric.text.context import refuse_unprintable
-from pronmetric.text.lines import check_segment, iter_lines
+from pronmetric.text.entry import Entry, kind, shown
+from pronmetric.text.entry import read as read_entries
+from pronmetric.text.lines import check_segment
 
 PairScores = Mapping[str, tuple[float | None, float | None]]
 """The scores of texts A and B by the pair's id."""
@@ -66,12 +65,11 @@ def read(path: str | Path) -> list[JudgedPair]:
     """
     pairs: list[JudgedPair] = []
     lines: dict[str, int] = {}
-    for number, record in read_objects(path):
-        check = _Record(record, str(path), number)
-        pair = _study(check) if _STUDY_KEYS <= record.keys() else _pair(check)
+    for entry in read_entries(path):
+        pair = _study(entry) if entry.record.keys() >= _STUDY_KEYS else _pair(entry)
         if pair.id in lines:
-            check.fail(f'duplicate id "{pair.id}", first in line {lines[pair.id]}; each pair needs its own')
-        lines[pair.id] = number
+            entry.fail(f'duplicate id "{pair.id}", first in line {lines[pair.id]}; each pair needs its own')
+        lines[pair.id] = entry.line or 0
         pairs.append(pair)
     if not pairs:
         raise InputError("no pairs: expected one JSON object a line", file=path)
@@ -104,12 +102,11 @@ def read_scores(path: str | Path) -> dict[str, tuple[float | None, float | None]
             duplicate id, and a file without scores.
     """
     scores: dict[str, tuple[float | None, float | None]] = {}
-    for number, record in read_objects(path):
-        check = _Record(record, str(path), number)
-        identity = check.identity()
+    for entry in read_entries(path):
+        identity = entry.identity()
         if identity in scores:
-            check.fail(f'duplicate id "{identity}"; give the scores of a pair once')
-        scores[identity] = check.score("score_a"), check.score("score_b")
+            entry.fail(f'duplicate id "{identity}"; give the scores of a pair once')
+        scores[identity] = entry.number_or_null("score_a"), entry.number_or_null("score_b")
     if not scores:
         raise InputError('no scores: expected one object {"id", "score_a", "score_b"} a line', file=path)
     return scores
@@ -139,157 +136,64 @@ def scores_of(
     return [scores[pair.id] for pair in pairs]
 
 
-def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each JSON object of a JSONL file with its line number; empty lines are skipped.
-
-    Raises:
-        InputError: with file and line, if a line is not a JSON object, or has NaN, infinity or a duplicate key.
-    """
-    for number, line in enumerate(iter_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = strict_json.parse(line)
-        except ValueError as error:
-            message = f"expected one JSON object on the line: {error}"
-            raise InputError(message, file=path, line=number) from None
-        if not isinstance(record, dict):
-            raise InputError(f"expected a JSON object, got {_kind(record)}", file=path, line=number)
-        yield number, record
-
-
-class _Record:
-    """One object with its file and line; its values are checked."""
-
-    def __init__(self, record: Mapping[str, Any], file: str, line: int) -> None:
-        self.record, self.file, self.line = record, file, line
-
-    def fail(self, message: str) -> NoReturn:
-        raise InputError(message, file=self.file, line=self.line)
-
-    def require(self, key: str) -> Any:
-        if key not in self.record:
-            self.fail(f'the key "{key}" is missing; the object has {sorted(self.record)}')
-        return self.record[key]
-
-    def identity(self) -> str:
-        value = self.require("id")
-        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-            self.fail(f'"id" must be a string or a whole number, got {_quote(value)}')
-        return self._printable(str(value), "id")
-
-    def text(self, key: str) -> str:
-        value = self.require(key)
-        if not isinstance(value, str):
-            self.fail(f'"{key}" must be a string, got {_kind(value)}')
-        return check_segment(self._printable(value, key), file=self.file, line=self.line)
-
-    def label(self, key: str) -> str | None:
-        value = self.record.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            self.fail(f'"{key}" must be a string, got {_kind(value)}')
-        return self._printable(str(value), key)
-
-    def strings(self, key: str) -> tuple[str, ...]:
-        value = self.record.get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            got = "a list with other items" if isinstance(value, list) else _kind(value)
-            self.fail(f'"{key}" must be a list of strings, got {got}')
-        return tuple(check_segment(self._printable(item, key), file=self.file, line=self.line) for item in value)
-
-    def answer(self, key: str) -> str | None:
-        value = self.record.get(key)
-        return None if value is None else self._answer(value, f'"{key}"', "leave the key out if there is no answer")
-
-    def votes(self) -> dict[str, str]:
-        value = self.record.get("votes")
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            self.fail(f'"votes" must be an object {{rater: "A"|"B"|"tie"}}, got {_kind(value)}')
-        cure = "leave out raters who did not vote"
-        return {
-            self._rater(rater): self._answer(vote, f'the vote of rater "{rater}"', cure)
-            for rater, vote in value.items()
-        }
-
-    def score(self, key: str) -> float | None:
-        value = self.require(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(f'"{key}" must be a number, or null for no score, got {_quote(value)}')
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number):
-            self.fail(f'"{key}" must be a finite number, or null for no score, got {_quote(value)}')
-        return number
-
-    def _answer(self, value: object, what: str, cure: str) -> str:
-        if not isinstance(value, str) or value not in ANSWERS:
-            self.fail(f'{what} must be "A", "B" or "tie", got {_quote(value)}; {cure}')
-        return value
-
-    def _rater(self, name: str) -> str:
-        if not name.strip():
-            self.fail('a rater in "votes" has no name; name each rater')
-        return self._printable(name, "votes")
-
-    def _printable(self, value: str, key: str) -> str:
-        refuse_unprintable(value, key, file=self.file, line=self.line)
-        return value
-
-
-def _pair(record: _Record) -> JudgedPair:
-    found = JudgedPair(
-        id=record.identity(),
-        context=record.strings("context"),
-        text_a=record.text("text_a"),
-        text_b=record.text("text_b"),
-        better=record.answer("better"),
-        votes=record.votes(),
-        **{key: record.label(key) for key in _LABELS},
+def _pair(entry: Entry) -> JudgedPair:
+    pair = JudgedPair(
+        id=entry.identity(),
+        context=entry.sentences("context"),
+        text_a=entry.text("text_a"),
+        text_b=entry.text("text_b"),
+        better=_better(entry),
+        votes=_votes(entry),
+        **{key: entry.label(key) for key in _LABELS},
     )
-    for key in record.record.keys() - set(_KEYS):  # a misspelt key must not be read as a missing one
-        near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in record.record], n=1, cutoff=0.81)
+    for key in entry.record.keys() - set(_KEYS):  # a misspelt key must not be read as a missing one
+        near = difflib.get_close_matches(key.lower(), [k for k in _KEYS if k not in entry.record], n=1, cutoff=0.81)
         if near:
-            record.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')
-    return found
+            entry.fail(f'unknown key "{key}"; did you mean "{near[0]}"?')
+    return pair
 
 
-def _study(record: _Record) -> JudgedPair:
+def _better(entry: Entry) -> str | None:
+    value = entry.get("better")
+    return None if value is None else _answer(entry, value, '"better"', "leave the key out if there is no answer")
+
+
+def _votes(entry: Entry) -> dict[str, str]:
+    votes = entry.get("votes")
+    if votes is None:
+        return {}
+    if not isinstance(votes, dict):
+        entry.fail(f'"votes" must be an object {{rater: "A"|"B"|"tie"}}, got {kind(votes)}')
+    for rater in votes:
+        if not rater.strip():
+            entry.fail('a rater in "votes" has no name; name each rater')
+        entry.printable(rater, "votes")
+    cure = "leave out raters who did not vote"
+    return {rater: _answer(entry, vote, f'the vote of rater "{rater}"', cure) for rater, vote in votes.items()}
+
+
+def _answer(entry: Entry, value: object, what: str, cure: str) -> str:
+    if not isinstance(value, str) or value not in ANSWERS:
+        entry.fail(f'{what} must be "A", "B" or "tie", got {shown(value)}; {cure}')
+    return value
+
+
+def _study(entry: Entry) -> JudgedPair:
     """A sample of the study: lower-case tokens joined by spaces; a reference sentence is a document."""
-    text_a, text_b, context = (" ".join(record.strings(key)) for key in ("reference", "noisy", "context"))
+    text_a, text_b, context = (" ".join(entry.sentences(key)) for key in ("reference", "noisy", "context"))
     for key, text in (("reference", text_a), ("noisy", text_b)):
-        check_segment(text, file=record.file, line=record.line)
+        check_segment(text, file=entry.file, line=entry.line)
         if not text:
-            record.fail(f'"{key}" has no tokens; expected a list of words')
+            entry.fail(f'"{key}" has no tokens; expected a list of words')
     return JudgedPair(
-        id=record.identity(),
+        id=entry.identity(),
         context=(context,) if context else (),
         text_a=text_a,
         text_b=text_b,
         better=A,
-        group=record.label("lang"),
+        group=entry.label("lang"),
         doc=text_a,
-        pronoun_a=record.label("reference_pronoun"),
-        pronoun_b=record.label("noisy_pronoun"),
+        pronoun_a=entry.label("reference_pronoun"),
+        pronoun_b=entry.label("noisy_pronoun"),
         judge=STUDY_JUDGE,
     )
-
-
-def _quote(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)[:60]
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, bool):
-        return "true or false"
-    names: dict[type, str] = {str: "a string", type(None): "null", list: "a list", dict: "an object"}
-    return names.get(type(value), "a number")

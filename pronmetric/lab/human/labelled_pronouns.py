@@ -6,23 +6,22 @@ One object per line: {"id", "text", "context": [sentences], "start", "end", "lab
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.eval.shuffling import shuffle_contexts
-from pronmetric.lab.human.judged_pairs import check_ids, read_objects
+from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.text import strict_json
-from pronmetric.text.context import NONE, Text, refuse_unprintable, text_of
+from pronmetric.text.context import NONE, Text, text_of
+from pronmetric.text.entry import Entry
+from pronmetric.text.entry import read as read_entries
 
 RIGHT, WRONG = "right", "wrong"
 KEYS = frozenset({"text", "start", "end", "label"})
 """The keys that distinguish such a file from one of pairs."""
-_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +59,11 @@ def read(path: str | Path) -> list[LabelledPronoun]:
     """
     found: list[LabelledPronoun] = []
     lines: dict[str, int] = {}
-    for number, record in read_objects(path):
-        one = _parse(record, path, number)
+    for entry in read_entries(path):
+        one = _parse(entry)
         if one.id in lines:
-            raise InputError(
-                f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own',
-                file=path,
-                line=number,
-            )
-        lines[one.id] = number
+            entry.fail(f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own')
+        lines[one.id] = entry.line or 0
         found.append(one)
     if not found:
         raise InputError("no pronouns: expected one JSON object a line", file=path)
@@ -94,32 +89,22 @@ def texts(pronouns: Sequence[LabelledPronoun], context: str, *, seed: int) -> li
     ]
 
 
-def _parse(record: Mapping[str, Any], path: str | Path, line: int) -> LabelledPronoun:
-    if missing := sorted((KEYS | {"id"}) - record.keys()):
-        raise InputError(f"the key {missing[0]!r} is missing; the object has {sorted(record)}", file=path, line=line)
-    text = text_of(record, file=str(path), line=line)
-    start, end, label = record["start"], record["end"], record["label"]
-    for value in (start, end):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(f'"start" and "end" must be whole numbers, got {value!r}', file=path, line=line)
+def _parse(entry: Entry) -> LabelledPronoun:
+    identity, text = entry.identity(), text_of(entry.record, file=entry.file, line=entry.line)
+    start, end, label = entry.whole("start"), entry.whole("end"), entry.one_of("label", (RIGHT, WRONG))
     if not 0 <= start < end <= len(text.text):
-        size = len(text.text)
-        raise InputError(f"start {start}, end {end} is not a span of a text of {size} characters", file=path, line=line)
-    if label not in (RIGHT, WRONG):
-        raise InputError(f'"label" must be "right" or "wrong", got {label!r}', file=path, line=line)
-    pronoun = _label(record, "pronoun", path, line)
+        entry.fail(f"start {start}, end {end} is not a span of a text of {len(text.text)} characters")
+    pronoun = entry.label("pronoun")
     if pronoun is not None and pronoun.lower() != text.text[start:end].lower():
-        raise InputError(
-            f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}", file=path, line=line
-        )
+        entry.fail(f"expected the pronoun {pronoun!r} at start, got {text.text[start:end]!r}")
     return LabelledPronoun(
-        id=_identity(record, path, line),
+        id=identity,
         text=text,
         start=start,
         end=end,
         wrong=label == WRONG,
-        doc=_label(record, "doc", path, line),
-        system=_label(record, "system", path, line),
+        doc=entry.label("doc"),
+        system=entry.label("system"),
     )
 
 
@@ -131,36 +116,10 @@ def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[f
             or repeated.
     """
     scores: dict[str, float | None] = {}
-    for line, record in read_objects(path):
-        identity = _identity(record, path, line)
-        if "score" not in record:
-            raise InputError(f"the key 'score' is missing; the object has {sorted(record)}", file=path, line=line)
-        value = record["score"]
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise InputError(f'"score" must be a number or null, got {value!r}', file=path, line=line)
-        if value is not None and not abs(value) <= _LARGEST:
-            raise InputError(f'"score" must be a finite number or null, got {str(value)[:40]}', file=path, line=line)
+    for entry in read_entries(path):
+        identity, score = entry.identity(), entry.number_or_null("score")
         if identity in scores:
-            raise InputError(f'duplicate id "{identity}"; give each score once', file=path, line=line)
-        scores[identity] = value
+            entry.fail(f'duplicate id "{identity}"; give each score once')
+        scores[identity] = score
     check_ids([one.id for one in pronouns], scores, what="labelled pronouns", file=path)
     return [scores[one.id] for one in pronouns]
-
-
-def _identity(record: Mapping[str, Any], path: str | Path, line: int) -> str:
-    value = record.get("id")
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise InputError(f'"id" must be a string or a whole number, got {value!r}', file=path, line=line)
-    refuse_unprintable(str(value), "id", file=str(path), line=line)
-    return str(value)
-
-
-def _label(record: Mapping[str, Any], key: str, path: str | Path, line: int) -> str | None:
-    """A string, or a whole number as a string; None if the key is missing."""
-    value = record.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f'"{key}" must be a string, got {value!r}', file=path, line=line)
-    refuse_unprintable(str(value), key, file=str(path), line=line)
-    return str(value)

@@ -118,7 +118,7 @@ def _by(found: Result, by: str, path: str) -> Result:
     for system in found.systems:
         value = system.rates.get(rate)
         if value is None:
-            raise InputError(f"{system.name} has no {rate}, which --by {by} needs: score the texts again", file=path)
+            raise InputError(f"{system.name} has no {rate}, which `by={by}` needs: score the texts again", file=path)
         systems.append(system._replace(score=sign * value[0]))
     segments = (
         segment._replace(outputs=tuple(output._replace(score=output.value(by)) for output in segment.outputs))
@@ -129,7 +129,7 @@ def _by(found: Result, by: str, path: str) -> Result:
 
 def _refuse_other(by: str, path: str) -> None:
     if by != SCORE:
-        raise InputError(f"holds scores alone: --by {by} needs what score --to_json wrote", file=path)
+        raise InputError(f"holds scores alone: `by={by}` needs what score --to_json wrote", file=path)
 
 
 def is_json(path: str) -> bool:

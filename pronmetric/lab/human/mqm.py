@@ -192,7 +192,7 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
     if not found:
         told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
         message = "no annotations: expected a header, and a line for each error"
-        raise InputError(message + (f"; left out: {told}; --strict names the first" if told else ""), file=path)
+        raise InputError(message + (f"; left out: {told}; `strict=True` names the first" if told else ""), file=path)
     return [Judgement(*place, rater, texts[place], tuple(errors)) for (place, rater), errors in found.items()]
 
 
@@ -333,7 +333,7 @@ def contexts(
     if reference is not None and reference not in systems:
         raise PronmetricError(
             f"no system {reference!r} for the context; there are {', '.join(systems)}; give one of them or none with "
-            "--reference"
+            "`reference=`"
         )
     text = {(one.doc, one.seg): one.text for one in judgements if one.system == reference}
     return {

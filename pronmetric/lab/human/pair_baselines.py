@@ -70,7 +70,7 @@ def score_pairs(names: Sequence[str], pairs: Iterable[JudgedPair], *, source: st
     kept = [pair for pair in decided if pair.id not in without | same]
     if not kept:
         raise InputError(
-            f'--also needs pairs with a "reference" that differs from both texts: {len(without)} pairs have none, '
+            f'`also=` needs pairs with a "reference" that differs from both texts: {len(without)} pairs have none, '
             f"{len(same)} have one of their texts; add another reference translation under that key (for a WMT test "
             "set or prepared folder: a second reference)",
             file=source,

@@ -44,8 +44,8 @@ class PairSet:
         """
         if context == RESPECTIVE and self.respective is None:
             raise PronmetricError(
-                f"{self.name}: both texts of a pair have the same context here, not respective ones; give --context "
-                "common, or a WMT test set (-d) or prepared folder"
+                f"{self.name}: both texts of a pair have the same context here, not respective ones; give "
+                "`context=common`, or a WMT test set (-d) or prepared folder"
             )
         for part in self.parts.values():
             other = _shuffle_contexts(part, seed) if context == SHUFFLED else None

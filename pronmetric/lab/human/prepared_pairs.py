@@ -37,7 +37,7 @@ def read(folder: str, split: str, *, note: Callable[[str], None]) -> PairSet:
         references[pair.testset, pair.lp, pair.seg][pair.ref] = pair.better
     found = convert(pairs, references, note=note)
     if not found.parts:
-        raise InputError(f"no pair in split {split}; choose another --split or prepare more data", file=folder)
+        raise InputError(f"no pair in split {split}; choose another `split=` or prepare more data", file=folder)
     return replace(found, name=f"{folder} ({split})")
 
 

@@ -68,7 +68,7 @@ def measure(
     between = votes.measure_rater_agreement(pairs, raters, **how) if len(raters) > 1 else None
     if decisions is None and (between is None or between.with_ties is None):
         raise PronmetricError(
-            f"no pair has votes of two raters (raters: {', '.join(raters)}); add votes, or give --scores of a metric"
+            f"no pair has votes of two raters (raters: {', '.join(raters)}); add votes, or give `scores=` of a metric"
         )
     metric, answers = None, dict(raters)
     if decisions is not None:

@@ -42,7 +42,7 @@ class LanguageModel:
             number, pieces = found
             raise InputError(
                 f"{distinct[number][1].strip()[:40]!r} has {pieces} pieces with its context, more than the model's "
-                f"{self.model.positions} positions: give --context none, or leave the text out",
+                f"{self.model.positions} positions: give `context=none`, or leave the text out",
                 file=self._folder,
             )
         if advance is not None:

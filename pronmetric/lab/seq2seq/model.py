@@ -107,16 +107,16 @@ class TranslationModel:
 
     def _set_languages(self) -> None:
         for name, code in (("src_lang", self.settings.source_language), ("tgt_lang", self.settings.target_language)):
-            flag = "--source-language" if name == "src_lang" else "--target-language"
+            argument = "source_language" if name == "src_lang" else "target_language"
             if code is not None and not hasattr(self.tokenizer, name):
-                raise PronmetricError(f"{flag}: the model's tokenizer has no languages; leave it out")
+                raise PronmetricError(f"`{argument}=`: the model's tokenizer has no languages; leave it out")
             if code is not None:
                 try:
                     setattr(self.tokenizer, name, code)
                 except _FAILED as error:
-                    raise PronmetricError(f"{flag} {code}: the tokenizer does not know it ({error})") from None
+                    raise PronmetricError(f"`{argument}={code}`: the tokenizer does not know it ({error})") from None
             elif hasattr(self.tokenizer, name) and getattr(self.tokenizer, name) is None:
-                raise PronmetricError(f"the model's tokenizer needs a language code: give {flag}")
+                raise PronmetricError(f"the model's tokenizer needs a language code: give `{argument}=`")
 
     def score(
         self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Callable[[int], object] | None = None
@@ -155,7 +155,7 @@ class TranslationModel:
             number, pieces = found
             where = f"line {number + 1} of `suite export` ({pairs[number][1][:40]!r})"
             message = f"{where} has {pieces} pieces with its context, more than the model's {self.positions}"
-            cure = "give less context (--context, --context-mode), or shorten the text or leave its item out"
+            cure = "give less context (`context=`, `context_mode=`), or shorten the text or leave its item out"
             raise InputError(f"{message} positions: {cure}", file=file)
 
     def find_too_long(self, pairs: Sequence[Pair]) -> tuple[int, int] | None:
@@ -184,7 +184,7 @@ class TranslationModel:
             first = self.tokenizer.eos_token_id
         before = ids if first is None else [first, *ids]
         if not before:
-            raise PronmetricError("the tokenizer has no first token: give a --prompt that is not empty")
+            raise PronmetricError("the tokenizer has no first token: give a `prompt=` that is not empty")
         end = [] if self.tokenizer.eos_token_id is None else [self.tokenizer.eos_token_id]
         after = [*self.tokenizer(target, add_special_tokens=False)["input_ids"], *end]
         return _Encoded([*before, *after], [*[_IGNORED] * len(before), *after])
@@ -247,9 +247,9 @@ def _device(gpus: int | None) -> str:
     there = torch.cuda.device_count()
     wanted = min(1, there) if gpus is None else gpus
     if wanted > 1:
-        raise PronmetricError("--seq2seq runs on one GPU: give --gpus 1 or 0")
+        raise PronmetricError("`seq2seq=` runs on one GPU: give `gpus=1` or 0")
     if wanted > there:
-        raise PronmetricError("a GPU was asked for, and there is none; give --gpus 0")
+        raise PronmetricError("a GPU was asked for, and there is none; give `gpus=0`")
     return "cuda:0" if wanted else "cpu"
 
 

@@ -75,7 +75,7 @@ def draw(
     if sum(quotas.values()) < total:
         raise InputError(
             f"{language}: {total} items are wanted, but there are {len(candidates)}, {total - len(candidates)} short; "
-            "give fewer --items, or more data"
+            "give fewer `items=`, or more data"
         )
     levels = max(ranges.values(), default=0) + 1
     available = {pair: {level: len(cells[pair][level]) for level in range(levels)} for pair in order}
@@ -127,6 +127,6 @@ def _refuse(language: str, total: int, short: Sequence[Shortage]) -> None:
     more = f"; and {len(short) - _LISTED} more" if len(short) > _LISTED else ""
     missing = sum(one.wanted - one.found for one in short)
     raise InputError(
-        f"{language}: {total} items cannot be balanced, {missing} are short: {listed}{more}; give fewer --items, name "
-        "the --pronoun-pairs, or --balance level"
+        f"{language}: {total} items cannot be balanced, {missing} are short: {listed}{more}; give fewer `items=`, name "
+        "the `pronoun_pairs=`, or `balance=level`"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.prepared_pairs import BLOCK
 from pronmetric.lab.study.item import Item
+from pronmetric.text import entry
+from pronmetric.text.entry import Entry
 
 SPLIT = "train"
 _SUITE_TEXTS = ("id", "testset", "lp", "doc", "reference", "noisy_reference", "right", "wrong", "source")
@@ -28,10 +30,10 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
     """
     if Path(path).is_dir():
         found = list(_prepared(path, split or SPLIT))
-        expected = f"noisy reference in split {split or SPLIT}; choose another --split"
+        expected = f"noisy reference in split {split or SPLIT}; choose another `split=`"
     else:
         if split is not None:
-            raise InputError(f"--split {split}: applies to a prepared folder; leave it out", file=path)
+            raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
         found = list(_jsonl(path, note))
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
     if not found:
@@ -62,10 +64,9 @@ def _prepared(folder: str, split: str) -> Iterator[Item]:
 
 
 def _jsonl(path: str, note: Callable[[str], object]) -> Iterator[Item]:
-    first = next(judged_pairs.read_objects(path), None)
-    if first is not None and "noisy_reference" in first[1]:
-        for number, record in judged_pairs.read_objects(path):
-            yield _suite_item(record, path, number)
+    first = next(entry.read(path), None)
+    if first is not None and "noisy_reference" in first.record:
+        yield from map(_suite_item, entry.read(path))
         return
     left_out = 0
     for pair in judged_pairs.read(path):
@@ -77,27 +78,21 @@ def _jsonl(path: str, note: Callable[[str], object]) -> Iterator[Item]:
         note(f'left out: {left_out} pairs without "pronoun_a", "pronoun_b" or "group"')
 
 
-def _suite_item(record: Mapping[str, Any], path: str, line: int) -> Item:
-    for key in _SUITE_TEXTS:
-        if not isinstance(record.get(key), str) or not record[key]:
-            raise InputError(
-                f'"{key}" must be a string that is not empty, as `suite build wmt` writes it', file=path, line=line
-            )
-    for key in _SUITE_LISTS:
-        value = record.get(key)
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-            raise InputError(f'"{key}" must be a list of strings, as `suite build wmt` writes it', file=path, line=line)
+def _suite_item(record: Entry) -> Item:
+    texts, lists = {key: record.string(key) for key in _SUITE_TEXTS}, {key: record.strings(key) for key in _SUITE_LISTS}
+    if empty := [key for key, text in texts.items() if not text]:
+        record.fail(f'"{empty[0]}" is empty; give a suite as `suite build wmt` writes it')
     return Item(
-        id=record["id"],
-        language=record["lp"].partition("-")[0],
-        pronoun_a=record["right"],
-        pronoun_b=record["wrong"],
-        context=tuple(record["reference_context"]),
-        text_a=record["reference"],
-        text_b=record["noisy_reference"],
-        source=record["source"],
-        source_context=tuple(record["source_context"]),
-        doc=f"{record['testset']}.{record['lp']}/{record['doc']}",
+        id=texts["id"],
+        language=texts["lp"].partition("-")[0],
+        pronoun_a=texts["right"],
+        pronoun_b=texts["wrong"],
+        context=lists["reference_context"],
+        text_a=texts["reference"],
+        text_b=texts["noisy_reference"],
+        source=texts["source"],
+        source_context=lists["source_context"],
+        doc=f"{texts['testset']}.{texts['lp']}/{texts['doc']}",
     )
 
 

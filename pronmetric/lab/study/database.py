@@ -294,7 +294,7 @@ def connect(
     if overlap is not None:
         _check_overlap(study, overlap)
     if not create and url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        raise InputError("no such file; give the --db of `pronmetric study serve`", file=shown)
+        raise InputError("no such file; give the `db=` of `pronmetric study serve`", file=shown)
     if create and url.get_backend_name() == "sqlite":
         Path(url.database or "").touch(mode=0o600)  # it holds the tokens
     engine = _engine(url)
@@ -307,7 +307,7 @@ def connect(
                 head = _fill(db, study, overlap)
     except DBAPIError as error:
         engine.dispose()
-        raise InputError(f"--db {shown}: {reason(error)}; {_EXPECTED}") from None
+        raise InputError(f"`db={shown}`: {reason(error)}; {_EXPECTED}") from None
     try:
         _check_head(head, study, overlap, shown)
     except InputError:
@@ -335,7 +335,7 @@ def _check_overlap(study: Study, overlap: int) -> None:
     least = min(map(groups.count, groups))
     if overlap > least:
         raise InputError(
-            f"--overlap {overlap}: a group of the study has {least} annotators; give fewer, or sample again"
+            f"`overlap={overlap}`: a group of the study has {least} annotators; give fewer, or sample again"
         )
 
 
@@ -353,15 +353,15 @@ def _fill(db: Connection, study: Study, overlap: int | None) -> dict[str, str]:
 def _check_head(head: dict[str, str], study: Study, overlap: int | None, shown: str) -> None:
     if head.get("schema") != SCHEMA:
         raise InputError(
-            f"--db {shown}: its schema has version {head.get('schema')}, this pronmetric reads {SCHEMA}; "
+            f"`db={shown}`: its schema has version {head.get('schema')}, this pronmetric reads {SCHEMA}; "
             "use the version that wrote it, or a new database"
         )
     if head["study"] != study.id:
-        raise InputError(f"--db {shown}: has the study {head['study']}, not {study.id}; give a new database")
+        raise InputError(f"`db={shown}`: has the study {head['study']}, not {study.id}; give a new database")
     if overlap is not None and head["overlap"] != str(overlap):
         was = head["overlap"] or "none"
         raise InputError(
-            f"--db {shown}: was made with --overlap {was}, not {overlap}; give the same, or a new database"
+            f"`db={shown}`: was made with `overlap={was}`, not {overlap}; give the same, or a new database"
         )
 
 
@@ -369,12 +369,12 @@ def _checked(address: str) -> URL:
     try:
         url = make_url(address)
     except ArgumentError:
-        raise InputError(f"--db: not the address of a database; {_EXPECTED}") from None
+        raise InputError(f"`db=`: not the address of a database; {_EXPECTED}") from None
     name = url.get_backend_name()
     if name not in _DRIVERS:
-        raise InputError(f"--db: cannot use {name}; {_EXPECTED}")
+        raise InputError(f"`db=`: cannot use {name}; {_EXPECTED}")
     if name == "sqlite" and url.database in (None, "", ":memory:"):
-        raise InputError("--db: a database in memory would lose the answers; give sqlite:///FILE")
+        raise InputError("`db=`: a database in memory would lose the answers; give sqlite:///FILE")
     return url.set(drivername=_DRIVERS[name])
 
 
@@ -386,7 +386,7 @@ def _engine(url: URL) -> Engine:
     try:
         engine = sql.create_engine(url, **options)
     except (ModuleNotFoundError, NoSuchModuleError):
-        raise MissingExtra("psycopg", "study", "--db postgresql://") from None
+        raise MissingExtra("psycopg", "study", "`db=postgresql://`") from None
     event.listen(engine, "connect", _set_up_sqlite if sqlite else _set_up_postgresql)
     if sqlite:
         event.listen(engine, "begin", _begin_sqlite)

@@ -34,7 +34,8 @@ class Design:
         """Refuse settings that exclude each other."""
         if self.groups > self.annotators:
             raise PronmetricError(
-                f"{self.groups} groups of {self.annotators} annotators: a group needs an annotator; give fewer --groups"
+                f"{self.groups} groups of {self.annotators} annotators: a group needs an annotator; "
+                "give fewer `groups=`"
             )
 
     @property

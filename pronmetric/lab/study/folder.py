@@ -7,15 +7,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.lab.human.judged_pairs import read_objects
 from pronmetric.lab.study.assignment import Assignments, Task
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.item import Item
 from pronmetric.output.targets import AtomicFiles
 from pronmetric.text import strict_json
+from pronmetric.text.entry import read as read_entries
 
 FORMAT = "pronmetric study 1"
 _STUDY, _ITEMS, _ASSIGNMENTS = "study.json", "items.jsonl", "assignments.jsonl"
@@ -65,7 +64,7 @@ def read(folder: str | Path) -> Study:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise InputError(f'expected the format "{FORMAT}"; {_CURE}', file=place / _STUDY)
     try:
-        study = Study(_items(read_objects(place / _ITEMS)), Design(**head["design"]), _assignments(place))
+        study = Study(_items(place / _ITEMS), Design(**head["design"]), _assignments(place))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"broken study ({type(error).__name__}: {error}); {_CURE}", file=place) from None
     if study.id != head["id"]:
@@ -75,18 +74,18 @@ def read(folder: str | Path) -> Study:
     return study
 
 
-def _items(rows: Any) -> dict[str, Item]:
-    found = {}
-    for _, row in rows:
+def _items(path: Path) -> dict[str, Item]:
+    items = {}
+    for row in (entry.record for entry in read_entries(path)):
         lists = {key: tuple(row[key]) for key in ("context", "source_context")}
-        found[row["id"]] = Item(**{**row, **lists})
-    return found
+        items[row["id"]] = Item(**{**row, **lists})
+    return items
 
 
 def _assignments(place: Path) -> dict[str, tuple[Task, ...]]:
     return {
         row["annotator"]: tuple(Task(item, bool(swapped), bool(again)) for item, swapped, again in row["tasks"])
-        for _, row in read_objects(place / _ASSIGNMENTS)
+        for row in (entry.record for entry in read_entries(place / _ASSIGNMENTS))
     }
 
 

@@ -54,7 +54,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError, OverflowError) as error:
         code = getattr(error, "errno", None) or 0  # negative: of the name
         reason = os.strerror(code) if code > 0 else getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot listen on {host}, port {port}: {reason}; give another --port or --host") from None
+        raise InputError(f"cannot listen on {host}, port {port}: {reason}; give another `port=` or `host=`") from None
 
 
 def address(opened: socket.socket) -> str:

@@ -25,11 +25,11 @@ def sample(
             source or its score.
     """
     if design.source:
-        _require("has no source", [item.id for item in candidates if not item.source], "leave out --show-source")
+        _require("has no source", [item.id for item in candidates if not item.source], "leave out `show_source=True`")
     known = {item: value for item, value in (differences or {}).items() if value is not None}
     if differences is not None:
         missing = [item.id for item in candidates if item.id not in known]
-        _require("has no score of both versions", missing, "score all of them, or leave out --scores")
+        _require("has no score of both versions", missing, "score all of them, or leave out `scores=`")
     chosen: list[Item] = []
     for number, language in enumerate(sorted({item.language for item in candidates})):
         own = [item for item in candidates if item.language == language]
@@ -49,16 +49,16 @@ def choose(
         InputError: a language or pair that no candidate has.
     """
     found = list(candidates)
-    for wanted, key, flag in (
-        (languages, lambda item: item.language, "--languages"),
-        (pairs, lambda item: item.pronouns, "--pronoun-pairs"),
+    for wanted, key, argument in (
+        (languages, lambda item: item.language, "languages"),
+        (pairs, lambda item: item.pronouns, "pronoun_pairs"),
     ):
         if wanted is None:
             continue
         known = {key(item) for item in found}
         if absent := [one for one in wanted if one not in known]:
             name = absent[0] if isinstance(absent[0], str) else ":".join(absent[0])
-            raise InputError(f"{flag} {name}: no candidate has it; leave it out, or give other data")
+            raise InputError(f"`{argument}={name}`: no candidate has it; leave it out, or give other data")
         found = [item for item in found if key(item) in wanted]
     return found
 

@@ -14,11 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.lab.human.judged_pairs import read_objects
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
-    Entry,
     Item,
     Judged,
     Judging,
@@ -27,6 +25,8 @@ from pronmetric.lab.suites.contrastive import (
     judge_copies,
     verdict,
 )
+from pronmetric.text.entry import Entry
+from pronmetric.text.entry import read as read_entries
 from pronmetric.text.lines import read_lines
 
 KINDS = ("pronoun", "connective", "ellipsis")
@@ -71,10 +71,9 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     found: dict[str, tuple[Item, Entry]] = {}
-    for line, record in read_objects(path):
-        entry = Entry(record, path, "item", line)
+    for entry in read_entries(path):
         item = _item(entry, reading.context)
         if item.id in found:
             entry.fail(f'duplicate id "{item.id}"')
@@ -87,25 +86,25 @@ def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
 def _item(entry: Entry, size: int) -> Item:
     kind = entry.one_of("kind", KINDS)
     allowed = {KINDS[0]: PRONOUNS, KINDS[1]: CONNECTIVES}.get(kind)
-    name = entry.text("class") if allowed is None else entry.one_of("class", allowed)
+    name = entry.string("class") if allowed is None else entry.one_of("class", allowed)
     before = [_optional(entry, f"{side}_context") for side in ("source", "target")]
     contexts = [sentences[max(0, len(sentences) - size) :] for sentences in before]
-    source, texts = entry.text("source"), (entry.text("reference"), *_optional(entry, "contrastive"))
+    source, texts = entry.string("source"), (entry.string("reference"), *_optional(entry, "contrastive"))
     return Item(
-        id=entry.text("id"),
+        id=entry.string("id"),
         candidates=tuple(Candidate(source, text, *contexts) for text in texts),
         groups={KIND: kind, CLASS: f"{kind}: {name}"},
-        document=entry.text("id"),
+        document=entry.string("id"),
     )
 
 
 def _optional(entry: Entry, key: str) -> tuple[str, ...]:
-    return entry.strings(key) if entry.value.get(key) is not None else ()
+    return entry.strings(key) if entry.get(key) is not None else ()
 
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:
     """The verdicts on the items that have contrastive sentences; the others are left out and counted."""
-    return judge_copies(items, scores, copies="contrastive sentences", cure="give --translations or --humans")
+    return judge_copies(items, scores, copies="contrastive sentences", cure="give `translations=` or `humans=`")
 
 
 def judge_translations(path: str | Path, translations: str | Path, judging: Judging) -> Judged:
@@ -155,9 +154,8 @@ def judge_humans(path: str | Path, humans: str | Path, automatic: Judged | None 
 
 def _answers(path: str | Path, known: set[str]) -> Mapping[str, Mapping[str, bool]]:
     answers: dict[str, dict[str, bool]] = {}
-    for line, record in read_objects(path):
-        entry = Entry(record, path, "judgment", line)
-        id, judge, answer = entry.text("id"), entry.text("judge"), entry.one_of("correct", (True, False))
+    for entry in read_entries(path):
+        id, judge, answer = entry.string("id"), entry.string("judge"), entry.one_of("correct", (True, False))
         if id not in known:
             entry.fail(f'unknown item "{id}"')
         if judge in answers.setdefault(id, {}):
@@ -168,7 +166,7 @@ def _answers(path: str | Path, known: set[str]) -> Mapping[str, Mapping[str, boo
 
 def _is_right(entry: Entry, item: Item, text: str) -> bool:
     """Whether the text has a right form and no rival; where forms overlap the longest counts."""
-    name = entry.text("class")
+    name = entry.string("class")
     is_pronoun = item.groups[KIND] == KINDS[0]
     right = _optional(entry, "right") or ((name,) if is_pronoun else ())
     if not right:
@@ -204,6 +202,6 @@ def _lines(path: str | Path, expected: int, *, blank: bool) -> list[str]:
         message = f"expected {expected} lines, one for each item, got {len(lines)}"
         raise InputError(message, file=path, line=min(len(lines), expected) + 1)
     if not blank and "" in (stripped := [line.strip() for line in lines]):
-        message = "a blank line; --compat counts it as wrong"
+        message = "a blank line; `compat=True` counts it as wrong"
         raise InputError(message, file=path, line=stripped.index("") + 1)
     return lines

@@ -14,7 +14,6 @@ from pronmetric.errors import InputError
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
-    Entry,
     Item,
     Judged,
     Judging,
@@ -25,6 +24,7 @@ from pronmetric.lab.suites.contrastive import (
     verdict,
 )
 from pronmetric.lab.suites.contrastive import judge as strict
+from pronmetric.text.entry import Entry
 
 SEPARATOR = " _eos "
 SENTENCES = 4
@@ -56,19 +56,19 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
         InputError: with the item, where a key is missing or a value is of another kind.
     """
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     return tuple(_item(entry, number, reading.context) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 
 def _item(entry: Entry, number: int, context: int) -> Item:
-    source = _sentences(entry, entry.text("src"))
+    source = _sentences(entry, entry.string("src"))
     targets = [_sentences(entry, text) for text in entry.strings("dst")]
-    right = entry.number("true_ind")
+    right = entry.whole("true_ind", least=0)
     if right >= len(targets):
         entry.fail(f'"true_ind" must be below the number of candidates, {len(targets)}; got {right}')
     first = max(0, SENTENCES - 1 - context)
     candidates = tuple(Candidate(source[-1], text[-1], source[first:-1], text[first:-1]) for text in targets)
-    return Item(str(number), candidates, right, {DISTANCE: str(entry.number("ctx_dist", least=1))}, str(number))
+    return Item(str(number), candidates, right, {DISTANCE: str(entry.whole("ctx_dist", least=1))}, str(number))
 
 
 def _sentences(entry: Entry, text: str) -> tuple[str, ...]:

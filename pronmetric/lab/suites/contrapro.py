@@ -14,7 +14,6 @@ from pronmetric.errors import InputError, MissingExtra
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
-    Entry,
     Item,
     Judged,
     Judging,
@@ -25,6 +24,7 @@ from pronmetric.lab.suites.contrastive import (
 )
 from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.lab.suites.subtitle_documents import Documents
+from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines
 
 PRONOUNS = ("sie", "er", "es", "il", "elle", "elles", "ils")
@@ -61,25 +61,25 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
     """
     documents = Documents(reading.documents) if reading.documents is not None else None
     if documents is None and reading.context:
-        raise InputError("holds no context sentences: give --documents DIR, or --context 0", file=path)
+        raise InputError("holds no context sentences: give `documents=DIR`, or `context=0`", file=path)
     return tuple(_item(entry, number, documents, reading) for number, entry in enumerate(read_list(path, _EXPECTED)))
 
 
 def _item(entry: Entry, number: int, documents: Documents | None, reading: Reading) -> Item:
     def text(of: Entry, key: str, other: str = "") -> str:
-        return of.text(key) if reading.texts or key in of.value else other
+        return of.string(key) if reading.texts or key in of.record else other
 
     source, reference = text(entry, "src segment"), text(entry, "ref segment")
     errors = [text(error, "contrastive") for error in entry.entries("errors")]
-    distance = entry.number("ante distance")
+    distance = entry.whole("ante distance", least=0)
     document = text(entry, "document id", f"item {number}")
     before: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if documents is not None:
         try:
-            before = documents.before(document, entry.number("segment id"), source, reading.context)
+            before = documents.before(document, entry.whole("segment id", least=0), source, reading.context)
         except InputError as error:
             raise InputError(f"{entry.name}: {error}", file=entry.file) from None
-    pair = f"{entry.text('src pronoun')}:{entry.text('ref pronoun')}".lower()
+    pair = f"{entry.string('src pronoun')}:{entry.string('ref pronoun')}".lower()
     location = _LOCATIONS[entry.one_of("intrasegmental", (True, False, None))]
     return Item(
         id=str(number),

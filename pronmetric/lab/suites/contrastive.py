@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 
 from pronmetric.errors import InputError
 from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry, kind
 
 Scores = Sequence[float]
 
@@ -164,71 +165,8 @@ def verdict(item: Item, right: bool) -> Verdict:
 def no_translations(name: str, translations: str | Path) -> NoReturn:
     """Refuse generated translations for a suite that judges scores only."""
     raise InputError(
-        f"the suite {name} judges scores of its candidates, not translations; give --scores", file=translations
+        f"the suite {name} judges scores of its candidates, not translations; give `scores=`", file=translations
     )
-
-
-class Entry:
-    """One JSON object of a set, whose values are checked; errors name the file and the item."""
-
-    def __init__(self, value: object, file: str | Path, name: str, line: int | None = None) -> None:
-        self.file, self.name, self.line = file, name, line
-        if not isinstance(value, dict):
-            self.fail(f"expected an object, got {kind(value)}")
-        self.value: dict[str, Any] = value
-
-    def fail(self, message: str) -> NoReturn:
-        """Raise InputError with the file and the item."""
-        raise InputError(f"{self.name}: {message}", file=self.file, line=self.line)
-
-    def text(self, key: str) -> str:
-        """A string."""
-        return self._is(self._needed(key), key, str, "a string")
-
-    def number(self, key: str, *, least: int = 0) -> int:
-        """A whole number from `least`."""
-        value = self._needed(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            self.fail(f'"{key}" must be a whole number from {least}, got {strict_json.dump(value)[:40]}')
-        return value
-
-    def values(self, key: str) -> list[Any]:
-        """A list."""
-        return self._is(self._needed(key), key, list, "a list")
-
-    def strings(self, key: str, *, length: int | None = None) -> tuple[str, ...]:
-        """A list of strings; `length` is how many there must be."""
-        values = self.values(key)
-        if not all(isinstance(value, str) for value in values) or length not in (None, len(values)):
-            self.fail(f'"{key}" must be a list of {"" if length is None else f"{length} "}strings')
-        return tuple(values)
-
-    def entry(self, key: str) -> Entry:
-        """An object."""
-        return Entry(self._needed(key), self.file, f'{self.name}, "{key}"', self.line)
-
-    def entries(self, key: str) -> list[Entry]:
-        """A list of objects."""
-        name = f'{self.name}, "{key}"'
-        return [Entry(value, self.file, f"{name} {n}", self.line) for n, value in enumerate(self.values(key), start=1)]
-
-    def one_of(self, key: str, allowed: Sequence[object]) -> Any:
-        """One of the allowed values."""
-        value = self._needed(key)
-        if not any(value is one or (type(value) is type(one) and value == one) for one in allowed):
-            expected = ", ".join(map(strict_json.dump, allowed))
-            self.fail(f'"{key}" must be one of {expected}, got {strict_json.dump(value)[:40]}')
-        return value
-
-    def _needed(self, key: str) -> Any:
-        if key not in self.value:
-            self.fail(f'the key "{key}" is missing; the object has {sorted(self.value)}')
-        return self.value[key]
-
-    def _is(self, value: Any, key: str, kinds: type, expected: str) -> Any:
-        if not isinstance(value, kinds):
-            self.fail(f'"{key}" must be {expected}, got {kind(value)}')
-        return value
 
 
 def read_list(path: str | Path, expected: str) -> list[Entry]:
@@ -241,10 +179,4 @@ def read_list(path: str | Path, expected: str) -> list[Entry]:
     if not isinstance(value, list) or not value:
         got = "an empty list" if value == [] else kind(value)
         raise InputError(f"{expected}, got {got}", file=path)
-    return [Entry(one, path, f"item {number}") for number, one in enumerate(value, start=1)]
-
-
-def kind(value: object) -> str:
-    """The JSON type of a value, in words."""
-    names = {str: "a string", bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
-    return names.get(type(value), "a number")
+    return [Entry(one, file=path, name=f"item {number}") for number, one in enumerate(value, start=1)]

@@ -18,7 +18,6 @@ from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
-    Entry,
     Item,
     Judged,
     Judging,
@@ -31,6 +30,7 @@ from pronmetric.lab.suites.contrastive import (
 from pronmetric.pronouns.corrupt import replace
 from pronmetric.pronouns.finder import find
 from pronmetric.pronouns.slots import same_slot
+from pronmetric.text.entry import Entry
 from pronmetric.text.lines import iter_lines, read_lines
 from pronmetric.text.words import words
 
@@ -79,21 +79,21 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 
 
 def _item(number: int, entry: Entry, context: tuple[tuple[str, ...], tuple[str, ...]]) -> Item:
-    source, reference, rule = entry.text("src segment"), entry.text("ref segment"), entry.text("rule")
-    other = _other_animacy(reference, entry.text("expected").lower(), rule)
+    source, reference, rule = entry.string("src segment"), entry.string("ref segment"), entry.string("rule")
+    other = _other_animacy(reference, entry.string("expected").lower(), rule)
     texts = [reference] if other is None else [reference, other]
     return Item(
         id=str(number),
         candidates=tuple(Candidate(source, text, *context) for text in texts),
         groups={RULE: rule, **_distance(entry)},
-        document=entry.text("document id"),
+        document=entry.string("document id"),
     )
 
 
 def _distance(entry: Entry) -> dict[str, str]:
-    if entry.value.get("ante distance") is None:
+    if entry.get("ante distance") is None:
         return {}
-    distance = entry.number("ante distance")
+    distance = entry.whole("ante distance", least=0)
     return {DISTANCE: str(distance) if distance <= 3 else ">3"}
 
 
@@ -118,10 +118,10 @@ def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tupl
 
 def _antecedent(entry: Entry, size: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The antecedent's sentence, if it is one of the `size` sentences before."""
-    distance = entry.value.get("ante distance")
+    distance = entry.get("ante distance")
     if not isinstance(distance, int) or not 0 < distance <= size:
         return (), ()
-    texts = (entry.value.get(f"{side} ante segment") for side in ("src", "ref"))
+    texts = (entry.get(f"{side} ante segment") for side in ("src", "ref"))
     source, target = ((text,) if isinstance(text, str) and text else () for text in texts)
     return source, target
 
@@ -129,7 +129,7 @@ def _antecedent(entry: Entry, size: int) -> tuple[tuple[str, ...], tuple[str, ..
 def _from_documents(
     entries: Sequence[Entry], path: str, size: int
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    wanted = {entry.text("document id") for entry in entries}
+    wanted = {entry.string("document id") for entry in entries}
     documents: dict[str, list[tuple[str, str]]] = {}
     for number, line in enumerate(iter_lines(path, kept=False), start=1):
         cells = line.split("\t")
@@ -138,7 +138,7 @@ def _from_documents(
         if cells[0] in wanted:
             documents.setdefault(cells[0], []).append((cells[1], cells[2]))
     for entry in entries:
-        lines, end = documents.get(entry.text("document id"), []), entry.number("segment id", least=1)
+        lines, end = documents.get(entry.string("document id"), []), entry.whole("segment id", least=1)
         if len(lines) < end:
             entry.fail(f"segment {end} of the document is not in {path}, which has {len(lines)} lines of it")
         before = lines[max(0, end - 1 - size) : end - 1]
@@ -161,7 +161,7 @@ def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> 
     Raises:
         InputError: no item has one.
     """
-    cure = "only animacy into English has them: give --translations"
+    cure = "only animacy into English has them: give `translations=`"
     return judge_copies(items, scores, copies="a contrastive copy", cure=cure)
 
 
@@ -176,7 +176,7 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     named = _NAME.search(Path(path).name)
     language = judging.language or (named["target"] if named else None)
     if language is None:
-        raise InputError("the target language is not in the file's name; give --language", file=path)
+        raise InputError("the target language is not in the file's name; give `language=`", file=path)
     last = _last_sentence(language)
     verdicts = []
     for number, (entry, line) in enumerate(zip_longest(entries, iter_lines(translations)), start=1):
@@ -186,14 +186,14 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
             message = f"expected {len(entries)} lines, one for each item; the lengths differ"
             raise InputError(message, file=translations, line=number)
         if not line.strip() and not judging.compat:
-            raise InputError("a blank line; --compat counts it as wrong", file=translations, line=number)
-        form = entry.text("expected").lower()
+            raise InputError("a blank line; `compat=True` counts it as wrong", file=translations, line=number)
+        form = entry.string("expected").lower()
         right = has_form(last(line.strip()), form if judging.compat else form.translate(_PUNCTUATION))
-        groups = {RULE: entry.text("rule"), **_distance(entry)}
-        verdicts.append(Verdict(str(number - 1), right, groups, entry.text("document id")))
+        groups = {RULE: entry.string("rule"), **_distance(entry)}
+        verdicts.append(Verdict(str(number - 1), right, groups, entry.string("document id")))
     forms: dict[str, str] = {}
     for entry in entries:
-        forms.setdefault(entry.text("rule"), entry.text("expected"))
+        forms.setdefault(entry.string("rule"), entry.string("expected"))
     return Judged(tuple(verdicts), {"form of each rule": forms})
 
 
@@ -214,7 +214,7 @@ def _last_sentence(language: str) -> Callable[[str], str]:
     try:
         splitter = SentenceSplitter(language=language)
     except SentenceSplitterException as error:
-        raise InputError(f"--language {language}: {error}") from None
+        raise InputError(f"`language={language}`: {error}") from None
 
     def last(line: str) -> str:
         sentences = splitter.split(text=line)

@@ -15,18 +15,17 @@ from pronmetric.errors import InputError
 from pronmetric.lab.suites.contrastive import (
     About,
     Candidate,
-    Entry,
     Item,
     Judged,
     Judging,
     Reading,
     Scores,
     Verdict,
-    kind,
     verdict,
 )
 from pronmetric.lab.suites.contrastive import judge as strict
 from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry, kind
 from pronmetric.text.lines import read_lines
 
 ANAPHORA = ("m.sg", "f.sg", "m.pl", "f.pl")
@@ -65,7 +64,7 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
         InputError: with the block, where a key is missing, a value is of another kind, or a type is unknown.
     """
     if reading.documents is not None:
-        raise InputError("has its context sentences in it; leave --documents out", file=path)
+        raise InputError("has its context sentences in it; leave `documents=` out", file=path)
     return tuple(pair.item for pair in _pairs(path, reading.context))
 
 
@@ -75,19 +74,19 @@ def _pairs(path: str | Path, context: int) -> list[_Pair]:
         raise InputError(f"{_EXPECTED}, got {kind(value)}", file=path)
     if wrong := [key for key in value if not (key.isascii() and key.isdigit())]:
         raise InputError(f"{_EXPECTED}, got a block named {wrong[0]!r}", file=path)
-    blocks = [(key, Entry(value[key], path, f"block {key}")) for key in sorted(value, key=int)]
+    blocks = [(key, Entry(value[key], file=path, name=f"block {key}")) for key in sorted(value, key=int)]
     return [pair for key, block in blocks for pair in _block(key, block, context)]
 
 
 def _block(key: str, block: Entry, context: int) -> Iterator[_Pair]:
-    if "trg" in block.value:
+    if "trg" in block.record:
         source = block.strings("src", length=2)
         for number, target in enumerate(block.entries("trg"), start=1):
-            degree = next((one for one in _DEGREES if one in target.value), _DEGREES[1])
+            degree = next((one for one in _DEGREES if one in target.record), _DEGREES[1])
             groups = {TYPE: target.one_of("type", ANAPHORA), DEGREE: degree}
             yield _Pair(_item(f"{key}.{number}", source, target, degree, groups, context), target, target)
         return
-    kinds = {TYPE: block.one_of("type", LEXICAL)} if block.value.get("type") is not None else {}
+    kinds = {TYPE: block.one_of("type", LEXICAL)} if block.get("type") is not None else {}
     groups = {name: value for name, value in kinds.items() if value != LEXICAL[2]}
     for number, example in enumerate(block.entries("examples"), start=1):
         target = example.entry("trg")
@@ -122,7 +121,8 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
     for number, pair in enumerate(pairs):
         output = lines[2 * number].split(judging.separator)[-1].strip()
         if not output and not judging.compat:
-            raise InputError("a blank translation; --compat counts it as wrong", file=translations, line=2 * number + 1)
+            message = "a blank translation; `compat=True` counts it as wrong"
+            raise InputError(message, file=translations, line=2 * number + 1)
         wanted, unwanted = (_words(pair.entry, name) for name in ("correct-words", "incorrect-words"))
         found = [_occurs(word, output, compat=judging.compat) for word in (*wanted, *unwanted)]
         verdicts.append(verdict(pair.item, all(found[: len(wanted)]) and not any(found[len(wanted) :])))
@@ -130,9 +130,9 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
 
 
 def _words(entry: Entry, key: str) -> tuple[str, ...]:
-    if key not in entry.value:
+    if key not in entry.record:
         entry.fail(f'the key "{key}" is missing: only the fork of the sets with these words judges translations')
-    return (entry.text(key),) if isinstance(entry.value[key], str) else entry.strings(key)
+    return (entry.string(key),) if isinstance(entry.record[key], str) else entry.strings(key)
 
 
 def _occurs(word: str, text: str, *, compat: bool) -> bool:

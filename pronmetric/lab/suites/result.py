@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites.contrastive import Entry, Judged, Verdict
+from pronmetric.lab.suites.contrastive import Judged, Verdict
 from pronmetric.lab.suites.figures import Figures, Share
 from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry
 
 _EXPECTED = "expected a result of `pronmetric suite score --to_json`"
 
@@ -44,16 +45,16 @@ def read(path: str | Path) -> tuple[str, tuple[Verdict, ...]]:
     value = strict_json.read(path, _EXPECTED)
     if not isinstance(value, dict) or "items" not in value:
         raise InputError(_EXPECTED, file=path)
-    result = Entry(value, path, "the result")
+    result = Entry(value, file=path)
     items = result.entries("items")
     if not items:
         raise InputError(f"{_EXPECTED}, got one without items", file=path)
-    return result.text("suite"), tuple(
+    return result.string("suite"), tuple(
         Verdict(
-            id=item.text("id"),
+            id=item.string("id"),
             right=item.one_of("right", (True, False)),
-            groups={name: str(group) for name, group in item.entry("groups").value.items()},
-            document=item.text("document"),
+            groups={name: str(group) for name, group in item.entry("groups").record.items()},
+            document=item.string("document"),
         )
         for item in items
     )

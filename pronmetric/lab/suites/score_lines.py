@@ -47,7 +47,7 @@ def cut(values: Iterable[float], items: Sequence[Item], file: str | Path, *, sur
     expected = _expected(items)
     if len(flat) < expected or (len(flat) > expected and not surplus):
         cure = "score exactly the lines that `pronmetric suite export` writes"
-        cure += "; --compat ignores surplus lines" if len(flat) > expected else ""
+        cure += "; `compat=True` ignores surplus lines" if len(flat) > expected else ""
         message = f"expected {expected} scores, one for each candidate of {len(items)} items, got {len(flat)}: {cure}"
         raise InputError(message, file=file, line=min(len(flat), expected) + 1)
     rest = iter(flat)
@@ -61,7 +61,7 @@ def _number(line: str, path: str | Path, number: int, compat: bool) -> float:
     try:
         value = float(text) if compat or (text.isascii() and "_" not in text) else math.nan
     except ValueError:
-        cure = "; --compat reads the first field" if len(text.split()) > 1 else ""
+        cure = "; `compat=True` reads the first field" if len(text.split()) > 1 else ""
         raise InputError(f"expected one number, got {text[:40]!r}{cure}", file=path, line=number) from None
     if math.isnan(value) and not compat:
         raise InputError(f"expected a number, got {text[:40]!r}; each candidate needs a score", file=path, line=number)

@@ -1,0 +1,142 @@
+"""What a model is: the one description of it, as a checkpoint's config.yaml has it. No torch.
+
+Training writes it, `checkpoint.config` reads it, and `checkpoint.files` builds it with the modules of `nn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from pronmetric.errors import InputError
+from pronmetric.pronouns import languages
+from pronmetric.settings import Fraction, Record, Settings, Weight
+from pronmetric.text.context import CONTEXT_SIZE
+
+FORMAT: Final = 1
+LARGEST = 2**20  # the greatest size of a part of a model
+SEGMENT: Mapping[str, Literal["mean", "weighted"]] = {"logit": "mean", "average": "mean", "paper": "weighted"}
+"""How the scores of a segment's pronouns become its score, by the kind of head."""
+WITH_PROBABILITIES = frozenset({"logit"})
+"""The kinds of head whose scores are probabilities; those of the paper's heads are unbounded."""
+KEYS = ("encoder", "head", "word_state", "segment", "max_pieces", "separator", "pronouns", "context", "context_size")
+"""The keys that every checkpoint has, beside its format."""
+_OF_SCORES = ("word_state", "segment", "max_pieces", "separator", "language")  # signatures have the context
+# Keys of a Hugging Face architecture that do not affect scores: training settings and metadata.
+_NO_SCORE = frozenset(
+    {
+        "architectures",
+        "attention_dropout",
+        "attention_probs_dropout_prob",
+        "classifier_dropout",
+        "dropout",
+        "dtype",
+        "gradient_checkpointing",
+        "hidden_dropout",
+        "hidden_dropout_prob",
+        "initializer_range",
+        "torch_dtype",
+        "transformers_version",
+        "use_cache",
+    }
+)
+Size = Annotated[int, Field(ge=1, le=LARGEST)]
+SizeOrNone = Annotated[int, Field(ge=0, le=LARGEST)]
+Context = Literal["none", "respective", "common"]
+WordState = Literal["mean", "first"]
+Decision = Literal["score", "errors", "preference"]
+
+
+class Encoder(Record):
+    """The encoder: its kind and its architecture, whose keys depend on the kind; Hugging Face's has no key `kind`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Literal["huggingface", "glove", "elmo"] = "huggingface"
+
+
+class Head(Record):
+    """The head that scores pronouns; slots: those of the kind "paper", without effect in the others."""
+
+    kind: Literal["logit", "paper", "average"]
+    dropout: Fraction
+    slots: SizeOrNone
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, head: Any) -> Any:
+        """Without `correction`, which versions before 0.2 wrote, always false."""
+        if isinstance(head, dict) and head.get("correction") is False:
+            return {key: value for key, value in head.items() if key != "correction"}
+        return head
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What its weights depend on."""
+        return {"kind": self.kind, "slots": self.slots} if self.kind == "paper" else {"kind": self.kind}
+
+
+class PairHead(Record):
+    """The head that compares two texts."""
+
+    heads: Size
+    dropout: Fraction
+
+
+class Model(Settings):
+    """A model: its architecture, what it reads, and how its numbers compare texts.
+
+    segment: how the scores of a segment's pronouns become its score. separator: whether one follows the context.
+    pronouns: the inventory. context, context_size: the kind of context in training, and its sentences. language: the
+    table of a target language that is not English. tie, ties: thresholds of the score, and of what else may decide.
+    decision: what decides. training: the content of the card. Other keys are kept.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal[1] = FORMAT
+    encoder: Encoder
+    head: Head
+    word_state: WordState
+    segment: Literal["mean", "weighted"]
+    max_pieces: Size
+    separator: bool
+    pronouns: Annotated[list[str], Field(min_length=1)]
+    context: Context
+    context_size: SizeOrNone = CONTEXT_SIZE
+    language: dict[str, Any] | None = None
+    pair_head: PairHead | None = None
+    tie: Weight | None = None
+    ties: dict[Decision, Weight] = Field(default_factory=dict)
+    decision: Decision = "score"
+    training: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Refuse parts that do not fit together."""
+        kind = self.head.kind
+        if self.segment != SEGMENT[kind]:
+            raise InputError(f"segment={self.segment}: expected {SEGMENT[kind]} with head {kind}")
+        try:
+            known = languages.of_record(self.language).forms
+        except ValueError as error:
+            raise InputError(f"language: expected {error}") from None
+        if unknown := [form for form in self.pronouns if form not in known]:
+            raise InputError(f"pronouns: expected forms of the inventory ({', '.join(known)}), got {unknown[0][:40]!r}")
+        if twice := sorted({form for form in self.pronouns if self.pronouns.count(form) > 1}):
+            raise InputError(f"pronouns: expected each form once, got {', '.join(twice)}")
+        return self
+
+    def to_config(self) -> dict[str, Any]:
+        """The keys of config.yaml, as plain values; those that were not given are left out."""
+        return {key: value for key, value in self.model_dump(exclude_unset=True).items() if value is not None}
+
+    def of_scores(self) -> dict[str, Any]:
+        """What affects scores, independent of the order of keys and pronouns."""
+        plain = self.to_config()
+        shown = {key: plain[key] for key in _OF_SCORES if key in plain}
+        encoder = {key: value for key, value in plain["encoder"].items() if key not in _NO_SCORE}
+        pair = {} if self.pair_head is None else {"pair_head": self.pair_head.heads}
+        return {**shown, **pair, "encoder": encoder, "head": self.head.form, "pronouns": sorted(self.pronouns)}
