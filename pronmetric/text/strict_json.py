@@ -6,9 +6,11 @@ which UTF-8 has no code, are refused.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,17 @@ def dump(value: object, *, indent: int | None = None, sort_keys: bool = False) -
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=sort_keys)
     return text if text.isascii() else _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, tuples and mappings as values for JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
 
 
 def _refuse_surrogates(value: Any, name: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from pronmetric.cli.tables import table
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.eval.resampling import MINIMUM
 from pronmetric.output.display import visible
+from pronmetric.report.text import table
 from pronmetric.results import FEW
 from pronmetric.results.comparisons import list_pronouns
 from pronmetric.scoring.comparison import Outcome, PairDecision, PairResult

@@ -1,0 +1,63 @@
+"""Figures as text: tables, and shares in percent with their intervals."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Collection, Sequence
+
+from pronmetric.eval.accuracy import Accuracy, Estimate
+from pronmetric.output.display import visible
+
+_UNLIMITED = 1_000_000  # characters a line
+
+
+def percent(value: Accuracy | Estimate | None, *, signed: bool = False) -> str:
+    """In percent with the interval, or in points with their sign: "86.4 [83.1, 89.2]"."""
+    if value is None:
+        return "-"
+    sign = "+" if signed else ""
+    share = value.value if isinstance(value, Estimate) else value.accuracy
+    if value.low is None or value.high is None:
+        return f"{100 * share:{sign}.1f}"
+    return f"{100 * share:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Collection[int] = (0,)) -> str:
+    """A table for stdout, one row per line, without a final line end.
+
+    Columns are right-aligned, those of the numbers in `left` are left-aligned. A header without names is not shown.
+    Control characters are shown as escape codes. In a terminal the header is bold, and cells are folded to its width;
+    elsewhere the table is plain text with two spaces between the columns, as wide as its content.
+
+    >>> print(table(("system", "score"), [("A", "91.2"), ("B", "8.0")]))
+    system  score
+    A        91.2
+    B         8.0
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = Console(file=sys.stdout)  # a notebook is no terminal
+    made = Table(
+        box=box.SIMPLE_HEAD if terminal.is_terminal else None,
+        pad_edge=False,
+        padding=(0, 1) if terminal.is_terminal else (0, 2, 0, 0),
+        show_edge=False,
+        show_header=any(header),
+    )
+    for number, name in enumerate(header):
+        made.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(visible(str(cell))) for cell in row))
+    if terminal.is_terminal:
+        with terminal.capture() as shown:
+            terminal.print(made)
+        text = shown.get()
+    else:
+        file = io.StringIO()
+        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(made)
+        text = file.getvalue()
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
