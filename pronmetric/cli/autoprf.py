@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     differing = autoprf.check_sources(reference, candidate)
     documents = autoprf.read_documents(args.documents, sentences=len(reference.source))
     found = autoprf.instances(reference, candidate, documents)
-    with output.bar(args, found, total=None, label="autoprf", unit="pronouns", short=True) as instances:
+    with output.bar(args.quiet, found, total=None, label="autoprf", unit="pronouns", short=True) as instances:
         result = autoprf.tally(instances, documents=len(documents.names), compat=args.compat)
     if args.to_json is not None:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)

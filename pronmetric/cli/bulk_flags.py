@@ -61,7 +61,7 @@ def find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None]
 
 def survey(args: argparse.Namespace, sources: list[Source], form: Form[Any]) -> list[Surveyed]:
     """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
-    with output.bar(args, total=len(sources), label="read", unit="files", short=True) as bar:
+    with output.bar(args.quiet, total=len(sources), label="read", unit="files", short=True) as bar:
         found = inputs.survey(sources, form.columns, advance=bar.update)
     if args.on_error == "fail":
         rows.check_first(found, form)

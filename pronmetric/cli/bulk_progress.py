@@ -15,13 +15,13 @@ from pronmetric.cli import output
 def track(args: argparse.Namespace, shards: Sequence[Shard], step: Step) -> Iterator[Callable[[int], None]]:
     """Progress of a step, by rows, with the number of shards; of buckets by their number."""
     if step.buckets:
-        with output.bar(args, total=len(step.numbers), label=step.name, unit="buckets") as bar:
+        with output.bar(args.quiet, total=len(step.numbers), label=step.name, unit="buckets") as bar:
             yield lambda _: bar.update(1)
         return
     sizes = [shard.stop - shard.start for shard in shards]
     left = sum(sizes[number] for number in step.numbers)
     done = len(shards) - len(step.numbers)
-    with output.bar(args, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
+    with output.bar(args.quiet, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
 
         def advance(number: int) -> None:
             nonlocal done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from pronmetric.bulk import inputs, parts, rows, run, score
@@ -12,10 +13,11 @@ from pronmetric.bulk.statistics import ShardStatistics
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
 from pronmetric.cli import bulk_flags, flags, output
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import add_command, number_above_zero
 from pronmetric.cli.run import choose_context, load_config, load_metric
-from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.output.display import visible
+from pronmetric.report.score_text import format_score, note_system
 from pronmetric.text.context import GIVEN, NONE
 
 DESCRIPTION = """Score the records of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst) on Ray: on all
@@ -54,18 +56,19 @@ def add(commands: argparse._SubParsersAction) -> None:
     flags.add_source_lang(made)
     workers = bulk_flags.add_workers(made)
     flags.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
-    flags.add_model(made, seed=False, gpus=False)
+    ModelFlags.add(made, seed=False, gpus=False)
     flags.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
     made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
-    made.set_defaults(run=run_score, gpus=0, disable_bar=False)
+    made.set_defaults(run=run_score)
 
 
 def run_score(args: argparse.Namespace) -> int:
     """Score; the exit code."""
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     folder, sources = bulk_flags.find(args, note, read=[args.model])
-    context = choose_context(args, load_config(args), GIVEN, note)
-    metric = load_metric(args, note)
+    model = ModelFlags.of(args)
+    context = choose_context(args.context, load_config(model), GIVEN, note)
+    metric = load_metric(replace(model, gpus=0), note)  # only for its signature
     signed = metric.signature(context=context)
     del metric
     surveyed = bulk_flags.survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
@@ -101,6 +104,6 @@ def _report(found: ShardStatistics, note: output.Notes) -> None:
     for name, sums in found.systems.items():
         shown, made = score.NO_SYSTEM if name is None else name, sums.system_score()
         print(f"{visible(shown)}\tscore: {format_score(made.score)}")
-        note_system(shown, made, note)
+        note_system(shown, made, note.detail)
     bulk_flags.note_skipped(found, note)
     note.lengths(found.counts)

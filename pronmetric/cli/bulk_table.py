@@ -69,11 +69,11 @@ def provide(
         return
     drawn = list(table.draw(planned.shards, **_sample(args)))
     total = sum(shard.stop - shard.start for shard, _ in drawn)
-    with output.bar(args, total=total, label="sample", unit="rows", short=True) as bar:
+    with output.bar(args.quiet, total=total, label="sample", unit="rows", short=True) as bar:
         found = [pair for row in table.rows(reader, drawn, advance=bar.update) if (pair := tokens(row)) is not None]
     reader.close()
     note(f"training the alignment table on {len(found):,} rows")
-    with output.bar(args, total=len(found) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
+    with output.bar(args.quiet, total=len(found) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
         table.train(planned.folder, found, advance=bar.update)
 
 

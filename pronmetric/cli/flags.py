@@ -152,8 +152,8 @@ class ModelFlags:
             "--precision",
             choices=["32", "bf16", "16", "int8"],
             help="precision of the model (default: 32, exact to 1e-5; bf16 and 16 are faster, their scores vary by up "
-            "to 0.01 with the batch, the other texts and the hardware; int8: on the CPU, faster still once the model is "
-            "quantised, which takes some seconds, needs the extra int8)",
+            "to 0.01 with the batch, the other texts and the hardware; int8: on the CPU, faster still once the model "
+            "is quantised, which takes some seconds, needs the extra int8)",
         )
         if seed:
             model.add_argument(

@@ -78,6 +78,31 @@ class RerankFlags:
     margin: float
     output: str | None
 
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> RerankFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        flags.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
+        if args.size is not None and args.nbest is None:
+            made.error("--size goes with --nbest")
+        if (args.scores is None) != (args.weight is None):
+            made.error("--scores and --weight go together")
+        if args.scores is not None and len(args.scores) != len(args.candidates or [args.nbest]):
+            made.error(f"expected {len(args.candidates or [args.nbest])} files of --scores, got {len(args.scores)}")
+        of_model = {
+            "-r": args.references,
+            "--docids": args.docids,
+            "--context": args.context,
+            "--model": args.model,
+            "-s": args.sources,
+        }
+        if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
+            made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
+        if args.source_lang is not None and args.sources is None:
+            made.error("--source-lang needs the source: give -s")
+        if args.context == COMMON and args.references is None:
+            made.error("--context common needs a reference: give -r")
+        return flags.read(cls, args)
+
     @property
     def weighting(self) -> Weighting:
         """How the pronoun score and the given one are combined."""
@@ -124,36 +149,11 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = parse_flags(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
-    _check_flags(made, args)
-    task, model, out = flags.read(RerankFlags, args), ModelFlags.of(args), OutputFlags.of(args)
+    task, model, out = RerankFlags.of(made, args), ModelFlags.of(args), OutputFlags.of(args)
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids]
     targets.check((task.output, out.to_json), read=[*files, *(task.scores or ()), model.model])
     _choose(task, model, out)
     return 0
-
-
-def _check_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Flags that do not go together: a usage error, exit code 2."""
-    flags.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
-    if args.size is not None and args.nbest is None:
-        made.error("--size goes with --nbest")
-    if (args.scores is None) != (args.weight is None):
-        made.error("--scores and --weight go together")
-    if args.scores is not None and len(args.scores) != len(args.candidates or [args.nbest]):
-        made.error(f"expected {len(args.candidates or [args.nbest])} files of --scores, got {len(args.scores)}")
-    of_model = {
-        "-r": args.references,
-        "--docids": args.docids,
-        "--context": args.context,
-        "--model": args.model,
-        "-s": args.sources,
-    }
-    if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
-        made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
-    if args.source_lang is not None and args.sources is None:
-        made.error("--source-lang needs the source: give -s")
-    if args.context == COMMON and args.references is None:
-        made.error("--context common needs a reference: give -r")
 
 
 def _choose(task: RerankFlags, model: ModelFlags, out: OutputFlags) -> None:
@@ -162,7 +162,7 @@ def _choose(task: RerankFlags, model: ModelFlags, out: OutputFlags) -> None:
     if task.candidates:
         candidates = read_parallel(task.candidates, note)
     else:
-        assert task.nbest is not None  # `_check_flags` has seen to it
+        assert task.nbest is not None  # `RerankFlags.of` has seen to it
         candidates = read_nbest(task.nbest, task.size)
     given = None if task.scores is None else read_scores(task.scores, candidates)
     if task.mbr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pronmetric.cli import flags
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import add_command, number_above_zero, whole_from_zero
 from pronmetric.cli.suite_export import add_set
 from pronmetric.lab.suites.concatenation import MANY, MODES, NONE
@@ -70,7 +71,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     model.add_argument("--prompt", metavar="TEXT", help="text with {source}: what a model reads before the target")
     model.add_argument("--source-language", metavar="CODE", help="of the model's tokenizer")
     model.add_argument("--target-language", metavar="CODE", help="of the model's tokenizer")
-    flags.add_model(made)
+    ModelFlags.add(made)
     files = made.add_argument_group("output")
     flags.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
     flags.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
