@@ -34,7 +34,10 @@ example:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
+    made = parser()
+    args = made.parse_args(argv)
+    if args.src == args.tgt:
+        made.error(f"--src and --tgt are both {args.src!r}: expected two different languages")
     ends = (args.src, args.tgt, f"{args.src}-{args.tgt}.alig", f"{args.src}-{args.tgt}.lines-retained")
     read = [f"{stem}.{end}" for stem in (args.reference, args.candidate) for end in ends]
     targets.check([args.to_json], read=[*read, args.documents])
@@ -67,14 +70,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write the result as JSON")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return parser
-
-
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = made.parse_args(argv)
-    if args.src == args.tgt:
-        made.error(f"--src and --tgt are both {args.src!r}: expected two different languages")
-    return args
 
 
 def _language(text: str) -> str:
