@@ -349,7 +349,7 @@ def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> 
 
     assert given.task.language_model is not None
     texts = list(pairs.texts(context, seed=given.task.seed))
-    precision = "32" if given.model.precision in (None, "int8") else given.model.precision
+    precision = "32" if given.model.precision == "int8" else given.model.precision or "32"
     model = LanguageModel(given.task.language_model, precision=precision, gpus=given.model.gpus)
     with output.bar(given.out.quiet, total=len(texts), label="language model") as bar:
         read = model.read(texts, advance=bar.update)
