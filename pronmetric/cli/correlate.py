@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.parser import verb_parser, whole_from_zero
@@ -79,7 +79,7 @@ class CorrelateFlags:
     human: str
     pair: str | None
     level: str | None
-    human_score: str
+    human_score: Literal["z", "raw"]
     by: str
     average: str | None
     test: str | None
