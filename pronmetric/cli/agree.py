@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.parser import number_from_zero, parse_flags, verb_parser, whole_from_zero
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
-from pronmetric.eval.ratings import agreement
+from pronmetric.eval.ratings import Formula, Variant, agreement
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import agreement_tables, judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
-from pronmetric.text import strict_json
 
 DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,
 Krippendorff's alpha; and raw agreement.
@@ -47,17 +47,54 @@ examples:
   pronmetric agree --ratings table.csv --categories yes no unsure"""
 
 
+@dataclass(frozen=True)
+class AgreeFlags:
+    """What raters and a metric said, and how their agreement is measured."""
+
+    pairs: str | None
+    ratings: str | None
+    categories: Sequence[str] | None
+    missing: Sequence[str] | None
+    variant: Variant
+    se: Formula
+    scores: str | None
+    tie: float | None
+    seed: int
+    to_json: str | None
+
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> AgreeFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        if (args.pairs is None) == (args.ratings is None):
+            made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
+        for flag, value, wanted in (
+            ("--categories", args.categories, args.ratings),
+            ("--missing", args.missing, args.ratings),
+            ("--scores", args.scores, args.pairs),
+            ("--tie", args.tie, args.scores),
+        ):
+            if value is not None and wanted is None:
+                needs = {"--scores": "PAIRS.jsonl", "--tie": "--scores"}.get(flag, "--ratings")
+                made.error(f"{flag} goes with {needs}")
+        return flags.read(cls, args)
+
+    @property
+    def named_categories(self) -> list[str]:
+        """The categories of --categories, which may also be separated by commas."""
+        return [name for given in self.categories or () for part in given.split(",") if (name := part.strip())]
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
-    targets.check([args.to_json], read=[args.pairs, args.ratings, args.scores])
+    made = parser()
+    args = parse_flags(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
+    task = AgreeFlags.of(made, args)
+    targets.check([task.to_json], read=[task.pairs, task.ratings, task.scores])
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
-    content, text = _of_table(args, note) if args.ratings is not None else _of_pairs(args)
+    content, text = _of_pairs(task, task.pairs) if task.pairs is not None else _of_table(task, note)
     note.begin()
-    if args.to_json is not None:
-        with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(content, indent=1) + "\n")
+    output.write_json(task.to_json, content)
     print(text)
     return 0
 
@@ -104,60 +141,42 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = parse_flags(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
-    if (args.pairs is None) == (args.ratings is None):
-        made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
-    for flag, value, wanted in (
-        ("--categories", args.categories, args.ratings),
-        ("--missing", args.missing, args.ratings),
-        ("--scores", args.scores, args.pairs),
-        ("--tie", args.tie, args.scores),
-    ):
-        if value is not None and wanted is None:
-            needs = {"--scores": "PAIRS.jsonl", "--tie": "--scores"}.get(flag, "--ratings")
-            made.error(f"{flag} goes with {needs}")
-    if args.categories is not None:
-        args.categories = [name for given in args.categories for part in given.split(",") if (name := part.strip())]
-    return args
-
-
-def _of_table(args: argparse.Namespace, note: output.Notes) -> tuple[dict[str, Any], str]:
-    table = rating_table.read(args.ratings, categories=args.categories or (), missing=args.missing)
+def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str]:
+    assert task.ratings is not None  # `AgreeFlags.of` has seen to it
+    table = rating_table.read(task.ratings, categories=task.named_categories, missing=task.missing)
     if table.missing:
         counts = ", ".join(f"{value} ({number})" for value, number in table.missing.items())
-        cure = "" if args.missing is not None else "; to count one as a category, name it in --categories"
+        cure = "" if task.missing is not None else "; to count one as a category, name it in --categories"
         note(f"missing ratings, besides empty fields: {counts}{cure}")
     for group in table.alike:
         note(f"categories that differ in case only are different ones: {', '.join(group)}; write them alike")
     try:
-        found = agreement(table.ratings, variant=args.variant, formula=args.se)
+        found = agreement(table.ratings, variant=task.variant, formula=task.se)
     except PronmetricError as error:
-        raise InputError(str(error), file=args.ratings) from None
+        raise InputError(str(error), file=task.ratings) from None
     names = ", ".join(found.categories)
     head = f"{found.ac1.items} items, {len(found.raters)} raters, {found.ac1.categories} categories: {names}"
     return {
-        **rater_agreement.agreement_json(found, args.variant),
+        **rater_agreement.agreement_json(found, task.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{agreement_tables.format_coefficients(found, args.variant)}"
+    }, f"{head}\n{agreement_tables.format_coefficients(found, task.variant)}"
 
 
-def _of_pairs(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    pairs = judged_pairs.read(args.pairs)
+def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
+    pairs = judged_pairs.read(file)
     decisions = None
-    if args.scores is not None:
-        scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(args.scores), file=args.scores)
-        decisions = [decide(a, b, tie=args.tie or 0.0) for a, b in scores]
+    if task.scores is not None:
+        scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(task.scores), file=task.scores)
+        decisions = [decide(a, b, tie=task.tie or 0.0) for a, b in scores]
     elif not any(pair.votes for pair in pairs):
         raise InputError(
-            'no pair has "votes"; add votes, or give --scores of a metric to compare with "better"', file=args.pairs
+            'no pair has "votes"; add votes, or give --scores of a metric to compare with "better"', file=file
         )
     try:
-        found = rater_agreement.measure(pairs, decisions, variant=args.variant, formula=args.se, seed=args.seed)
+        found = rater_agreement.measure(pairs, decisions, variant=task.variant, formula=task.se, seed=task.seed)
     except PronmetricError as error:
-        raise InputError(str(error), file=args.pairs) from None
-    tie = args.tie or 0.0
-    content = rater_agreement.pairs_json(found, args.variant, tie=tie)
-    return content, agreement_tables.format_pairs(found, args.variant, tie=tie)
+        raise InputError(str(error), file=file) from None
+    tie = task.tie or 0.0
+    content = rater_agreement.pairs_json(found, task.variant, tie=tie)
+    return content, agreement_tables.format_pairs(found, task.variant, tie=tie)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
+from pronmetric.cli import flags
 from pronmetric.cli.parser import verb_parser
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
@@ -39,15 +41,43 @@ _FLAGS_OF = {
 }
 
 
+@dataclass(frozen=True)
+class AlignFlags:
+    """The texts, and how they are aligned."""
+
+    a: str
+    b: str
+    train_on: Sequence[str] | None
+    table: str | None
+    save_table: str | None
+    symmetrize: Symmetrize | None
+    backend: str
+    links: str | None
+
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> AlignFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        given = vars(args)
+        for flag, backends in _FLAGS_OF.items():
+            if given[flag] is not None and args.backend not in backends:
+                made.error(f"--{flag.replace('_', '-')} cannot be used with --backend {args.backend}")
+        if args.table is not None and (args.train_on is not None or args.save_table is not None):
+            made.error("--table replaces training: leave out --train-on and --save-table")
+        if args.backend == "precomputed" and args.links is None:
+            made.error("--backend precomputed needs --links FILE")
+        return flags.read(cls, args)
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
-    targets.check([args.save_table], read=[args.a, args.b, *(args.train_on or []), args.table, args.links])
+    made = parser()
+    task = AlignFlags.of(made, made.parse_args(argv))
+    targets.check([task.save_table], read=[task.a, task.b, *(task.train_on or []), task.table, task.links])
     from pronmetric.alignment.aligner import read_pairs
 
-    pairs = read_pairs(args.a, args.b)
-    more = read_pairs(*args.train_on) if args.train_on else []
-    aligner = _make_aligner(args, pairs, more)
+    pairs = read_pairs(task.a, task.b)
+    more = read_pairs(*task.train_on) if task.train_on else []
+    aligner = _make_aligner(task, pairs, more)
     found = progress(aligner.align_all(pairs), label="align", total=len(pairs), unit="lines")
     lines = [
         to_pharaoh(links) for links in found
@@ -74,45 +104,33 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = made.parse_args(argv)
-    for flag, backends in _FLAGS_OF.items():
-        if getattr(args, flag) is not None and args.backend not in backends:
-            made.error(f"--{flag.replace('_', '-')} cannot be used with --backend {args.backend}")
-    if args.table is not None and (args.train_on is not None or args.save_table is not None):
-        made.error("--table replaces training: leave out --train-on and --save-table")
-    if args.backend == "precomputed" and args.links is None:
-        made.error("--backend precomputed needs --links FILE")
-    return args
-
-
-def _make_aligner(args: argparse.Namespace, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
-    if args.backend == "eflomal":
+def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
+    if task.backend == "eflomal":
         from pronmetric.alignment.eflomal import EflomalAligner
 
-        return EflomalAligner(train_on=more, symmetrize=args.symmetrize or "mutual")
-    if args.backend == "embedding":
+        return EflomalAligner(train_on=more, symmetrize=task.symmetrize or "mutual")
+    if task.backend == "embedding":
         from pronmetric.training.embedding_aligner import embedding_aligner
 
         return embedding_aligner()
-    if args.backend == "precomputed":
+    if task.backend == "precomputed":
         from pronmetric.alignment.precomputed import PrecomputedAligner
 
-        return PrecomputedAligner(args.links)
-    return _train_or_load(args, [*pairs, *more])
+        assert task.links is not None  # `AlignFlags.of` has seen to it
+        return PrecomputedAligner(task.links)
+    return _train_or_load(task, [*pairs, *more])
 
 
-def _train_or_load(args: argparse.Namespace, pairs: list[TokenPair]) -> AgreementAligner:
+def _train_or_load(task: AlignFlags, pairs: list[TokenPair]) -> AgreementAligner:
     from pronmetric.alignment.agreement import AgreementAligner
 
-    how: Symmetrize = args.symmetrize or "mutual"
-    if args.table is not None:
-        return AgreementAligner.load(args.table, symmetrize=how)
+    how: Symmetrize = task.symmetrize or "mutual"
+    if task.table is not None:
+        return AgreementAligner.load(task.table, symmetrize=how)
     aligner = AgreementAligner(symmetrize=how)
     total = len(pairs) * aligner.iterations
     with progress(label="learn", total=total, unit="lines") as bar:
         aligner.train(pairs, progress=bar.update)
-    if args.save_table is not None:
-        aligner.save(args.save_table)
+    if task.save_table is not None:
+        aligner.save(task.save_table)
     return aligner

@@ -45,11 +45,11 @@ def check_language(names: Sequence[str], language: Language) -> None:
         )
 
 
-def scorer(args: argparse.Namespace, corpus: Corpus) -> SystemBaselines:
-    """The baselines of --also, with their word alignment learned from the corpus."""
+def scorer(names: Sequence[str], corpus: Corpus, *, dataset: str | None) -> SystemBaselines:
+    """The baselines of --also, with their word alignment learned from the corpus; dataset: that of -d."""
     if not corpus.references:
-        raise PronmetricError(f"--also needs a reference, and {args.dataset} has none")
-    made = BaselineScorer(args.also)
+        raise PronmetricError(f"--also needs a reference, and {dataset} has none")
+    made = BaselineScorer(names)
     made.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
     return SystemBaselines(made, corpus.systems)
 

@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
     score_file, detail_file = (f"{settings.stem}{end}" if settings.stem else None for end in (".score", ".detail"))
     targets.check([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
 
-    track = partial(output.bar, args, total=None, label="apt", unit="pronouns", short=True)
+    track = partial(output.bar, args.quiet, total=None, label="apt", unit="pronouns", short=True)
     corpus = read_corpus(settings, compat=args.compat, track=track)
     cases = apt.judge(corpus.renderings, rules=corpus.rules)
     score = apt.score(cases, weights=settings.weights)

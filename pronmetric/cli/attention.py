@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pronmetric.cli import flags, output
+from pronmetric.cli import output
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one
 from pronmetric.cli.run import load_metric
 from pronmetric.errors import InputError
@@ -35,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
         "--top", type=whole_from_one, default=5, metavar="N", help="number of words to show (default: %(default)s)"
     )
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    flags.add_model(parser, seed=False)
+    ModelFlags.add(parser, seed=False)
     return parser
 
 
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     text = text_of({"text": args.text, "context": args.context}, file="attention")
     note = output.Notes(quiet=args.quiet)
     output.open_stdout()
-    _show(text, load_metric(args, note), top=args.top)
+    _show(text, load_metric(ModelFlags.of(args), note), top=args.top)
     return 0
 
 

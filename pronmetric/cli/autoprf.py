@@ -33,7 +33,10 @@ example:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
+    made = parser()
+    args = made.parse_args(argv)
+    if args.src == args.tgt:
+        made.error(f"--src and --tgt are both {args.src!r}: expected two different languages")
     ends = (args.src, args.tgt, f"{args.src}-{args.tgt}.alig", f"{args.src}-{args.tgt}.lines-retained")
     read = [f"{stem}.{end}" for stem in (args.reference, args.candidate) for end in ends]
     targets.check([args.to_json], read=[*read, args.documents])
@@ -43,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     differing = autoprf.check_sources(reference, candidate)
     documents = autoprf.read_documents(args.documents, sentences=len(reference.source))
     found = autoprf.instances(reference, candidate, documents)
-    with output.bar(args, found, total=None, label="autoprf", unit="pronouns", short=True) as instances:
+    with output.bar(args.quiet, found, total=None, label="autoprf", unit="pronouns", short=True) as instances:
         result = autoprf.tally(instances, documents=len(documents.names), compat=args.compat)
     if args.to_json is not None:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
@@ -66,14 +69,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--to_json", "--to-json", metavar="FILE", help="write the result as JSON")
     parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
     return parser
-
-
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = made.parse_args(argv)
-    if args.src == args.tgt:
-        made.error(f"--src and --tgt are both {args.src!r}: expected two different languages")
-    return args
 
 
 def _language(text: str) -> str:

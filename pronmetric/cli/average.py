@@ -22,7 +22,12 @@ EPILOG = """example:
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
+    made = parser()
+    args = made.parse_args(argv)
+    if len(args.checkpoints) < 2:
+        made.error(f"expected two or more checkpoints, got {len(args.checkpoints)}")
+    if args.shares and len(args.shares) != len(args.checkpoints):
+        made.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
     folders = [locate.locate(name).folder for name in args.checkpoints]
     targets.check([], read=[*folders, args.data], folders=[args.output])
     locate.refuse_taken(args.output)
@@ -59,13 +64,3 @@ def parser() -> argparse.ArgumentParser:
         "--seed", type=whole_from_zero, default=1, metavar="N", help="seed of the calibration (default: 1)"
     )
     return parser
-
-
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = made.parse_args(argv)
-    if len(args.checkpoints) < 2:
-        made.error(f"expected two or more checkpoints, got {len(args.checkpoints)}")
-    if args.shares and len(args.shares) != len(args.checkpoints):
-        made.error(f"--shares: expected {len(args.checkpoints)} numbers, got {len(args.shares)}")
-    return args

@@ -10,6 +10,7 @@ from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import add_command, group_parser, run_command, whole_from_zero
 from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
 from pronmetric.errors import PronmetricError
@@ -87,7 +88,7 @@ def add_build(commands: argparse._SubParsersAction) -> None:
         help="worst pronouns of a system (default: %(default)s)",
     )
     made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
-    flags.add_model(made)
+    ModelFlags.add(made)
     made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
     made.set_defaults(run=run_build)
 
@@ -97,7 +98,8 @@ def run_build(args: argparse.Namespace) -> int:
     scores = args.scores or f"{args.output.rstrip('/')}.scores"
     targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
     note = output.Notes(quiet=args.quiet)
-    config, target = load_config(args), load_language(args).code
+    model = ModelFlags.of(args)
+    config, target = load_config(model), load_language(model).code
     discovered = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
@@ -105,19 +107,19 @@ def run_build(args: argparse.Namespace) -> int:
     people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
     for line in told:
         note(line)
-    context = choose_context(args, config, COMMON, note)
+    context = choose_context(args.context, config, COMMON, note)
     if not checkpoint_config.has_probabilities(config):
         raise PronmetricError(
             f"the head of {args.model} gives no probabilities, which a board needs: give another model"
         )
-    metric = load_metric(args, note)
+    metric = load_metric(model, note)
     store = Store(
         folder=Path(scores),
         stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),
         size=metric.context_size,
         language=metric.language,
         signature=lambda kind: metric.signature(context=kind, context_size=metric.context_size),
-        bar=lambda name, total: output.bar(args, total=total, label=name),
+        bar=lambda name, total: output.bar(args.quiet, total=total, label=name),
     )
     uses = limits.uses(config)
     settings = Settings(
@@ -126,7 +128,7 @@ def run_build(args: argparse.Namespace) -> int:
         context_size=metric.context_size,
         uses=uses,
         seed=args.seed,
-        decision=flags.default_decision(args, config),
+        decision=flags.choose_decision(None, model, config),
     )
     site = Site(Path(args.output), settings)
     for testset in testsets:
@@ -136,7 +138,7 @@ def run_build(args: argparse.Namespace) -> int:
         stored = store.get(named, corpus)
         if stored.reused:
             note(f"{testset.id}: scores are those of {scores}")
-        with output.bar(args, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
+        with output.bar(args.quiet, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
             site.add(stored.scored, corpus, advance=bar.update)
     held_out = [board.testset.id for board in site.boards if board.testset.id not in uses]
     size = site.finish(people, human.agree(site.boards, people, held_out=held_out, seed=args.seed))

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -35,6 +36,7 @@ from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags
 from pronmetric.cli.parser import (
     add_command,
     group_parser,
@@ -45,9 +47,9 @@ from pronmetric.cli.parser import (
     whole_from_zero,
 )
 from pronmetric.cli.run import choose_context, load_config, load_metric
-from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.output import targets
 from pronmetric.output.display import visible
+from pronmetric.report.score_text import format_score, note_system
 from pronmetric.signature import Signature
 from pronmetric.text.context import GIVEN, NONE
 
@@ -110,18 +112,19 @@ def add_score(commands: argparse._SubParsersAction) -> None:
     flags.add_source_lang(made)
     workers = _add_workers(made)
     flags.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
-    flags.add_model(made, seed=False, gpus=False)
+    ModelFlags.add(made, seed=False, gpus=False)
     flags.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
     made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
-    made.set_defaults(run=run_score, gpus=0, disable_bar=False)
+    made.set_defaults(run=run_score)
 
 
 def run_score(args: argparse.Namespace) -> int:
     """Score; the exit code."""
     note = output.Notes(quiet=args.quiet, verbose=args.verbose)
     folder, sources = _find(args, note, read=[args.model])
-    context = choose_context(args, load_config(args), GIVEN, note)
-    metric = load_metric(args, note)
+    model = ModelFlags.of(args)
+    context = choose_context(args.context, load_config(model), GIVEN, note)
+    metric = load_metric(replace(model, gpus=0), note)  # only for its signature
     signed = metric.signature(context=context)
     del metric
     surveyed = _survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
@@ -157,7 +160,7 @@ def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:
     for name, sums in statistics.systems.items():
         shown, total = score.NO_SYSTEM if name is None else name, sums.system_score()
         print(f"{visible(shown)}\tscore: {format_score(total.score)}")
-        note_system(shown, total, note)
+        note_system(shown, total, note.detail)
     _note_skipped(statistics, note)
     note.lengths(statistics.counts)
 
@@ -361,7 +364,7 @@ def _find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None
 
 def _survey(args: argparse.Namespace, sources: list[Source], form: Form[Any]) -> list[Surveyed]:
     """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
-    with output.bar(args, total=len(sources), label="read", unit="files", short=True) as bar:
+    with output.bar(args.quiet, total=len(sources), label="read", unit="files", short=True) as bar:
         surveyed = inputs.survey(sources, form.columns, advance=bar.update)
     if args.on_error == "fail":
         rows.check_first(surveyed, form)
@@ -398,13 +401,13 @@ def _note_skipped(statistics: Statistics, note: output.Notes) -> None:
 def _track(args: argparse.Namespace, shards: Sequence[Shard], step: Step) -> Iterator[Callable[[int], None]]:
     """Progress of a step, by rows, with the number of shards; of buckets by their number."""
     if step.buckets:
-        with output.bar(args, total=len(step.numbers), label=step.name, unit="buckets") as bar:
+        with output.bar(args.quiet, total=len(step.numbers), label=step.name, unit="buckets") as bar:
             yield lambda _: bar.update(1)
         return
     sizes = [shard.stop - shard.start for shard in shards]
     left = sum(sizes[number] for number in step.numbers)
     done = len(shards) - len(step.numbers)
-    with output.bar(args, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
+    with output.bar(args.quiet, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
 
         def advance(number: int) -> None:
             nonlocal done
@@ -465,11 +468,11 @@ def _provide_table(
         return
     drawn = list(table.draw(planned.shards, **_table_sample(args)))
     total = sum(shard.stop - shard.start for shard, _ in drawn)
-    with output.bar(args, total=total, label="sample", unit="rows", short=True) as bar:
+    with output.bar(args.quiet, total=total, label="sample", unit="rows", short=True) as bar:
         found = [pair for row in table.rows(reader, drawn, advance=bar.update) if (pair := tokens(row)) is not None]
     reader.close()
     note(f"training the alignment table on {len(found):,} rows")
-    with output.bar(args, total=len(found) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
+    with output.bar(args.quiet, total=len(found) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
         table.train(planned.folder, found, advance=bar.update)
 
 

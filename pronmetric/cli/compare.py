@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 
-from pronmetric.cli import comparison_text, flags, output
+from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import whole_from_one
 from pronmetric.cli.run import (
-    add_references,
+    ScoringRun,
     announce_context,
     choose_context,
     load_config,
-    load_metric,
     read_corpus,
-    stream_scores,
+    signed_references,
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
+from pronmetric.report import comparison_text
 from pronmetric.results import FEW, comparisons
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
-from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, CROSSED
-from pronmetric.text.corpus import Corpus
 
 DESCRIPTION = """Compare the pronouns of two or more translations of the same text, by segment and by system.
 
@@ -54,6 +53,16 @@ examples:
   pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
 
 
+@dataclass(frozen=True)
+class CompareFlags:
+    """What decides between two texts, and how the difference is tested."""
+
+    by: str | None
+    tie: float | str
+    num_splits: int | None
+    seed: int
+
+
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = flags.scoring_parser("compare", DESCRIPTION, EPILOG, jsonl=False)
@@ -77,22 +86,11 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    flags.check_flags(made, args)
-    flags.check_targets(args)
-    if args.translations is not None:
-        _need_two(args.translations, "name them after -t")
-    threshold = flags.tie_threshold(
-        args.tie, args.model, by=args.by, allow_network=args.allow_network, storage=args.model_storage_path
-    )
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
-    output.open_stdout()
-    corpus = read_corpus(args, note)
-    _need_two(corpus.systems, "give more --systems")
-    config = load_config(args)
-    by = flags.choose_decision(args, config)
-    kind = choose_context(args, config, COMMON if corpus.references else CROSSED, note)
-    announce_context(kind, corpus, args, note, size=config["context_size"])
-    _compare(args, corpus, kind, by, threshold, note)
+    texts, model, out = flags.scoring_flags(made, args)
+    flags.check_targets(texts, model, out)
+    if texts.translations is not None:
+        _need_two(texts.translations, "name them after -t")
+    _compare(texts, model, out, flags.read(CompareFlags, args))
     return 0
 
 
@@ -108,38 +106,50 @@ def _need_two(systems: Sequence[str], cure: str) -> None:
         raise PronmetricError(f"expected two or more systems to compare, got only {systems[0]}; {cure}")
 
 
-def _compare(
-    args: argparse.Namespace, corpus: Corpus, kind: str, by: str, threshold: float, note: output.Notes
-) -> None:
-    metric = load_metric(args, note)
-    counts = Counts()
-    signature = metric.signature(context=kind, context_size=metric.context_size, seed=args.seed)
-    signature = add_references(signature, kind, corpus, args)
-    signature = flags.add_tie(signature.plus(by=by), threshold)
-    if args.num_splits is not None:
-        signature = signature.plus(resamples=args.num_splits)
+def _compare(texts: TextFlags, model: ModelFlags, out: OutputFlags, test: CompareFlags) -> None:
+    threshold = flags.tie_threshold(test.tie, model, by=test.by)
+    note = out.notes()
+    output.open_stdout()
+    corpus = read_corpus(texts, model, note)
+    _need_two(corpus.systems, "give more --systems")
+    config = load_config(model)
+    by = flags.choose_decision(test.by, model, config)
+    otherwise = COMMON if corpus.references else CROSSED
+    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
+    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    run = ScoringRun(model, out, note)
+
+    size = run.metric.context_size
+    signature = run.sign(
+        kind,
+        size=size,
+        seed=test.seed,
+        references=signed_references(kind, corpus, texts),
+        by=by,
+        tie=f"{threshold:g}",
+        resamples=test.num_splits,
+    )
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
-    say = output.Lines(args.to_json, args.to_tsv)
+    say = output.Lines(out.to_json, out.to_tsv)
     with (
-        Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=comparisons.columns(references)) as writer,
-        output.bar(args, total=corpus.segments * texts_per_row(corpus, kind)) as bar,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=comparisons.columns(references)) as writer,
+        run.progress(corpus.segments * texts_per_row(corpus, kind)),
     ):
-        stream = partial(stream_scores, metric, args=args, counts=counts, advance=bar.update)
-        scored = score_pairs(corpus, kind, size=metric.context_size, stream=stream)
+        scored = score_pairs(corpus, kind, size=size, stream=run.stream)
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
             comparisons.add_segment(writer, number, row, decided, by=by)
-            if not args.only_system:
+            if not out.only_system:
                 for pair in decided:
                     say(comparison_text.segment_line(number, pair, by=by))
-        results = pairs.results(seed=args.seed, resamples=args.num_splits or RESAMPLES)
+        results = pairs.results(seed=test.seed, resamples=test.num_splits or RESAMPLES)
         writer.finish(
             format=FORMAT,
             pairs=[comparisons.pair_entry(result, by=by) for result in results],
             **comparisons.decision_entry(by, threshold),
-            counts=counts_entry(counts),
-            signature=str(signature),
+            counts=counts_entry(run.counts),
+            signature=signature,
             source_language=corpus.source_language,
         )
     for result in results:
@@ -147,6 +157,5 @@ def _compare(
     few = min(result.outcome.units for result in results)
     if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
-    note.lengths(counts)
-    note(f"signature: {signature}")
+    run.finish()
     say.finish()

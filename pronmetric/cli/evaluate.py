@@ -2,21 +2,476 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from pronmetric.cli import evaluate_pairs, evaluate_pronouns, output
-from pronmetric.cli.evaluate_flags import parse
-from pronmetric.cli.evaluate_flags import parser as parser
+from pronmetric.checkpoint import config as checkpoint_config
+from pronmetric.cli import also, flags, output
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.parser import any_number, parse_flags
+from pronmetric.cli.run import (
+    ScoringRun,
+    check_texts,
+    choose_context,
+    load_config,
+    load_language,
+    note_english_figures,
+)
+from pronmetric.errors import InputError, PronmetricError
+from pronmetric.eval.detection import THRESHOLD
+from pronmetric.lab.human import (
+    detection_tables,
+    judged_pairs,
+    pair_accuracy,
+    pair_json,
+    pair_sets,
+    pair_tables,
+    prepared_pairs,
+    pronoun_detection,
+    seen_pairs,
+)
+from pronmetric.lab.human import labelled_pronouns as labelled
+from pronmetric.lab.human import pair_baselines as pair_scores
+from pronmetric.lab.human import pair_evaluation as evaluation
+from pronmetric.lab.human.judged_pairs import PairScores
+from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
+from pronmetric.lab.human.pair_evaluation import Settings
+from pronmetric.lab.human.pair_json import Scores
+from pronmetric.lab.human.pair_sets import SHUFFLED, PairSet
+from pronmetric.lab.human.prepared_pairs import SPLITS
+from pronmetric.lab.human.pronoun_detection import DetectionFigures
 from pronmetric.output import targets
+from pronmetric.results import FEW
+from pronmetric.results.write import counts_entry
+from pronmetric.scoring.score import Counts, SegmentScore
+from pronmetric.text import strict_json
+from pronmetric.text.context import COMMON, CONTEXT_SIZE, NONE, RESPECTIVE
+from pronmetric.text.strict_json import plain
+
+DESCRIPTION = """Measures how often a metric prefers the better text of a pair, on pairs that differ in pronouns.
+
+Accuracy is the share of pairs whose better text gets the higher score, in percent (higher is better), with a 95 %
+interval that resamples documents (groups or single pairs where no documents are given). Equal scores and missing
+scores (null: a text without a pronoun) count as wrong; both are reported."""
+EPILOG = """pairs, one of:
+  FILE.jsonl  one object per line: {"id", "context": [sentences], "text_a", "text_b", "better": "A"|"B"|"tie",
+              "votes": {rater: "A"|"B"|"tie"}, "group", "doc", "pronoun_a", "pronoun_b", "reference", "system_a",
+              "system_b"}; or a file of the published study ({"reference": tokens, "noisy": tokens, ...}), in which
+              the reference is the better text
+  FILE.tsv    GAP: each sentence against its copy with the pronoun of the other gender
+  FOLDER      of `pronmetric prepare`: reference against system output (R vs S), and reference against its copy with
+              one pronoun of the system output (R vs R'), evaluated separately
+  -d NAME:LP  a WMT test set; outputs are aligned with the references first
+The gold answer of a pair is "better", or without it the majority of the votes. Pairs without either are excluded. Gold
+ties are excluded from accuracy; with --tie, A, B and tie are compared as three classes.
+
+context:
+  common      the pair's context for both texts (default; none if the checkpoint was trained without context)
+  respective  a context for each text: reference sentences for the reference, the system's own for its output (only
+              WMT test sets and prepared folders)
+  shuffled    the context of another document
+  none        no context
+
+labelled pronouns:
+FILE.jsonl may also contain pronouns labelled right or wrong, as `pronmetric mqm` writes them. Reported are precision,
+recall and F1 of detecting wrong pronouns (scores below --threshold), average precision and ROC AUC.
+
+baselines:
+Simple baselines are reported on the pairs that they decide, where the data allow it: the text with fewer pronouns, the
+text with the higher chrF against "reference", the text whose system ("system_a", "system_b") does better in the other
+documents. A useful metric outperforms them.
+--also adds reference-based scores (see `pronmetric score --help`), which compare both texts with the pair's
+"reference". Pairs without a reference, and pairs whose reference is one of the two texts, are left out of this table.
+In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
+--language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
+"pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
+its pieces, and their mean.
+
+other metrics:
+--scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
+{"id", "score"} for labelled pronouns, null for no score. --against FILE compares with such scores on the same pairs.
+
+examples:
+  pronmetric evaluate pairs.jsonl --save-scores mine.jsonl
+  pronmetric evaluate pairs.jsonl --scores theirs.jsonl --against mine.jsonl
+  pronmetric evaluate -d wmt22:de-en --wmt-dir wmt22-news-systems --context respective"""
+
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EvaluateFlags:
+    """What is evaluated, on what, and beside what."""
+
+    pairs: str | None
+    split: str | None
+    by: str | None
+    tie: float | str | None
+    seen: str | None
+    scores: str | None
+    against: str | None
+    also: Sequence[str] | None
+    language_model: str | None
+    threshold: float | None
+    save_scores: str | None
+    seed: int
+
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> EvaluateFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        if (args.pairs is None) == (args.dataset is None):
+            made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
+        if args.dataset is not None and args.split is not None:
+            made.error("--split needs a prepared folder; leave it out with -d")
+        if args.scores is None:
+            return flags.read(cls, args)
+        of_model = {
+            "--model": args.model,
+            "--context": args.context,
+            "--by": args.by,
+            "--precision": args.precision,
+            "--gpus": args.gpus,
+            "--batch_size": args.batch_size,
+            "--allow_network": args.allow_network or None,
+            "--save_scores": args.save_scores,
+            "--tie auto": args.tie if args.tie == flags.AUTO else None,
+        }
+        if args.language_model is not None:  # which reads these too
+            of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
+        if extra := [flag for flag, value in of_model.items() if value is not None]:
+            made.error(f"--scores loads no model; leave out {' and '.join(extra)}")
+        return flags.read(cls, args)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All flags of the verb, and its notes."""
+
+    task: EvaluateFlags
+    texts: TextFlags
+    model: ModelFlags
+    out: OutputFlags
+    note: output.Notes
+
+
+class PronounScores(NamedTuple):
+    """The score of each labelled pronoun; from a model also context, signature and the number of cut texts."""
+
+    values: list[float | None]
+    context: str | None = None
+    signature: str | None = None
+    counts: Counts | None = None
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = argparse.ArgumentParser(
+        prog="pronmetric evaluate",
+        usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    texts = made.add_argument_group("pairs")
+    texts.add_argument("pairs", nargs="?", metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below")
+    texts.add_argument("--split", choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
+    flags.add_dataset(texts)
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
+    judging = made.add_argument_group("evaluation")
+    flags.add_by(judging)
+    judging.add_argument(
+        "--tie",
+        type=flags.parse_tie,
+        metavar="auto|X",
+        help="also compare A, B and tie as three classes: scores that differ by no more than X are a tie; auto is the "
+        "tie threshold in the checkpoint's config",
+    )
+    judging.add_argument(
+        "--seen",
+        metavar="FILE",
+        help="confusion.json of the prepared training data: report pronoun pairs seen and unseen in training",
+    )
+    judging.add_argument("--scores", metavar="FILE", help="evaluate these scores; no model is loaded")
+    judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
+    also.add(judging)
+    flags.both(
+        judging,
+        "language-model",
+        metavar="FOLDER",
+        help="also score the texts by a causal language model, as a baseline; see below",
+    )
+    judging.add_argument(
+        "--threshold",
+        type=any_number,
+        metavar="X",
+        help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
+    )
+    ModelFlags.add(made)
+    files = made.add_argument_group("output")
+    flags.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
+    flags.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
+    flags.add_notes(files)
+    flags.add_strict(files)
+    return made
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parse(argv)
-    read = (args.pairs, args.scores, args.against, args.seen, args.wmt_dir, args.model, args.language_model)
-    targets.check((args.to_json, args.save_scores), read=read)
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
+    made = parser()
+    args = parse_flags(
+        made, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
+    )
+    task, texts = EvaluateFlags.of(made, args), TextFlags.of(made, args)
+    model, out = ModelFlags.of(args), OutputFlags.of(args)
+    read = (task.pairs, task.scores, task.against, task.seen, texts.wmt_dir, model.model, task.language_model)
+    targets.check((out.to_json, task.save_scores), read=read)
     output.open_stdout()
-    of_pronouns = args.pairs is not None and evaluate_pronouns.accepts(args.pairs)
-    (evaluate_pronouns if of_pronouns else evaluate_pairs).run(args, note)
+    everything = Evaluation(task, texts, model, out, out.notes())
+    if task.pairs is not None and _holds_pronouns(task.pairs):
+        _evaluate_pronouns(everything, task.pairs)
+    else:
+        _evaluate_pairs(everything)
     return 0
+
+
+def _holds_pronouns(path: str) -> bool:
+    """Whether a file holds labelled pronouns, judged by its first line."""
+    return not Path(path).is_dir() and labelled.is_record(pair_sets.read_first_line(path))
+
+
+def _evaluate_pairs(given: Evaluation) -> None:
+    """How often a metric prefers the better text of a pair."""
+    task, note = given.task, given.note
+    if task.threshold is not None:
+        raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
+    config = None if task.scores is not None else load_config(given.model)
+    note_english_figures(config, note)
+    threshold = None if task.tie is None else flags.tie_threshold(task.tie, given.model, by=task.by)
+    seen = _read_seen(task.seen, config, note)
+    pairs = _read_pairs(given, config)
+    if config is None:
+        context = given.texts.context or COMMON
+    else:
+        context = choose_context(given.texts.context, config, COMMON, note)
+    settings = Settings(
+        seed=task.seed,
+        tie_threshold=threshold,
+        seen=seen,
+        against=None if task.against is None else _read_scores(pairs, task.against),
+        baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
+        language_model={} if task.language_model is None else _read_by_language_model(pairs, context, given),
+    )
+    if config is None:
+        assert task.scores is not None
+        scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
+    else:
+        scores = _score_pairs(pairs, config, threshold, context, given)
+    note.begin()
+    if task.save_scores is not None:
+        with targets.AtomicFile(task.save_scores) as file:
+            file.writelines(f"{judged_pairs.score_line(pair.id, scores.by_id[pair.id])}\n" for pair in pairs)
+    results = {name: evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
+    if given.out.to_json is not None:
+        pair_json.write(given.out.to_json, pairs, scores, results, settings, against=task.against)
+    for number, (name, part) in enumerate(pairs.parts.items()):
+        title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
+        sections = pair_tables.format_results(
+            title, part, results[name], settings, scored_by=scores.scored_by, against=task.against
+        )
+        print(("\n" if number else "") + sections)
+        unit, clusters = results[name].figures.clusters
+        if clusters <= FEW:
+            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
+    _note_signatures(scores, settings, note)
+
+
+def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> seen_pairs.PronounPairs | None:
+    """The pronoun pairs of the training data: from `file` (--seen), else from the checkpoint."""
+    if file is not None:
+        return seen_pairs.read(file)
+    found = None if config is None else seen_pairs.read_config(config)
+    if found is None:
+        where = "a file of scores" if config is None else "the checkpoint"
+        note.detail(
+            f"{where} does not record which pronoun pairs occur in the training data; give --seen confusion.json of "
+            "the prepared folder"
+        )
+    return found
+
+
+def _read_pairs(given: Evaluation, config: Config | None) -> PairSet:
+    task, texts, note = given.task, given.texts, given.note
+    if texts.dataset is not None:
+        from data_prep import test_set_pairs
+
+        assert texts.wmt_dir is not None  # `TextFlags.of` has seen to it
+        size = CONTEXT_SIZE if config is None else config["context_size"]
+        pairs = test_set_pairs.read(
+            texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
+        )
+    else:
+        assert task.pairs is not None  # `EvaluateFlags.of` has seen to it
+        if Path(task.pairs).is_dir():
+            pairs = prepared_pairs.read(task.pairs, task.split or SPLITS[0], note=note)
+        elif task.split is not None:
+            raise InputError("--split needs a prepared folder, this is a file", file=task.pairs)
+        else:
+            pairs = pair_sets.read_file(task.pairs, note=note)
+    for part in pairs.parts.values():
+        pair_accuracy.refuse_undecided(part, file=task.pairs)
+    if both := [name for name in pairs.testsets if name in _training_testsets(config)]:
+        note(f"the checkpoint was trained on {', '.join(both)}: these figures do not measure it on unseen data")
+    return pairs
+
+
+def _training_testsets(config: Config | None) -> Sequence[str]:
+    try:
+        return () if config is None else tuple(config["training"]["data"]["splits"]["train"]["testsets"])
+    except (KeyError, TypeError):
+        return ()
+
+
+def _read_scores(pairs: PairSet, file: str) -> PairScores:
+    """The scores in a file, which must contain exactly these pairs."""
+    scores = judged_pairs.read_scores(file)
+    judged_pairs.scores_of(pairs, scores, file=file)
+    return scores
+
+
+def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
+    """The log-probability of both texts of each pair, summed and by piece."""
+    from pronmetric.lab.seq2seq.language_model import LanguageModel
+
+    assert given.task.language_model is not None
+    texts = list(pairs.texts(context, seed=given.task.seed))
+    precision = "32" if given.model.precision == "int8" else given.model.precision or "32"
+    model = LanguageModel(given.task.language_model, precision=precision, gpus=given.model.gpus)
+    with output.bar(given.out.quiet, total=len(texts), label="language model") as bar:
+        read = model.read(texts, advance=bar.update)
+    both = [(pair.id, a, b) for pair, a, b in zip(pairs, read[::2], read[1::2], strict=True)]
+    return {
+        "sum": {identity: (a.total, b.total) for identity, a, b in both},
+        "per piece": {identity: (a.per_piece, b.per_piece) for identity, a, b in both},
+    }
+
+
+def _score_pairs(pairs: PairSet, config: Config, threshold: float | None, context: str, given: Evaluation) -> Scores:
+    """The model's numbers that decide (--by)."""
+    task, dataset = given.task, given.texts.dataset
+    by = flags.choose_decision(task.by, given.model, config)
+    size = config["context_size"] if dataset is not None else None  # other pairs contain their context
+    texts = list(pairs.texts(context, seed=task.seed))
+    named = {dataset or task.pairs or "": (text.text for text in texts)}
+    check_texts(named, load_language(given.model), given.note, strict=given.texts.strict)
+    run = ScoringRun(given.model, given.out, given.note)
+    with run.progress(len(texts)):
+
+        def both_scores() -> Iterator[tuple[float | None, float | None]]:
+            stream = run.stream(texts)
+            while both := tuple(islice(stream, 2)):
+                yield both[0].value(by), both[1].value(by)
+
+        by_id = dict(zip((pair.id for pair in pairs), both_scores(), strict=True))
+    tie = None if threshold is None else f"{threshold:g}"
+    signature = run.sign(context, size=size, seed=task.seed, by=by, tie=tie)
+    return Scores(by_id, None, context, signature, run.counts)
+
+
+def _note_signatures(scores: Scores, settings: Settings, note: output.Notes) -> None:
+    for name, signature in (settings.baselines.signatures if settings.baselines is not None else {}).items():
+        note.detail(f"signature of {name}: {signature}")
+    if scores.counts is not None:
+        note.lengths(scores.counts)
+    if scores.signature is not None:
+        note(f"signature: {scores.signature}")
+
+
+def _evaluate_pronouns(given: Evaluation, file: str) -> None:
+    """How well low scores detect the wrong ones of the labelled pronouns in `file`."""
+    task, note = given.task, given.note
+    _refuse_pair_flags(given, file)
+    pronouns = labelled.read(file)
+    pronoun_detection.require_both_labels(pronouns, file=file)
+    threshold = THRESHOLD if task.threshold is None else task.threshold
+    if task.scores is not None:
+        scores = PronounScores(labelled.read_scores(task.scores, pronouns))
+        note.begin()
+    else:
+        scores = _score_pronouns(pronouns, given, file)
+    if task.save_scores is not None:
+        with targets.AtomicFile(task.save_scores) as lines:
+            for pronoun, score in zip(pronouns, scores.values, strict=True):
+                lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
+    figures = pronoun_detection.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
+    output.write_json(given.out.to_json, _detection_content(given, scores, threshold, figures))
+    unit, number = figures.resampled
+    scored_by = task.scores if scores.context is None else f"context {scores.context}"
+    print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
+    print(detection_tables.format_detection(figures))
+    if number <= FEW:
+        note(f"the intervals are based on only {number} {unit}s")
+    if scores.counts is not None:
+        note.lengths(scores.counts)
+        note(f"signature: {scores.signature}")
+
+
+def _refuse_pair_flags(given: Evaluation, file: str) -> None:
+    task, context = given.task, given.texts.context
+    of_pairs: dict[str, Any] = {
+        "--by": task.by,
+        "--tie": task.tie,
+        "--seen": task.seen,
+        "--against": task.against,
+        "--also": task.also,
+        "--language_model": task.language_model,
+        "--split": task.split,
+        "--context respective": context if context == RESPECTIVE else None,
+    }
+    if extra := [flag for flag, value in of_pairs.items() if value is not None]:
+        raise InputError(f"holds labelled pronouns, but {' and '.join(extra)} needs pairs of texts", file=file)
+
+
+def _score_pronouns(pronouns: Sequence[LabelledPronoun], given: Evaluation, file: str) -> PronounScores:
+    """The model's score of each pronoun; None where the finder finds none."""
+    config = load_config(given.model)
+    if not checkpoint_config.has_probabilities(config) and given.task.threshold is None:
+        raise PronmetricError(
+            "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
+        )
+    context = choose_context(given.texts.context, config, COMMON, given.note)
+    texts = labelled.texts(pronouns, context, seed=given.task.seed)
+    named = {file: (text.text for text in texts)}
+    check_texts(named, load_language(given.model), given.note, strict=given.texts.strict)
+    run = ScoringRun(given.model, given.out, given.note)
+    with run.progress(len(texts)):
+        scored = zip(run.stream(texts), pronouns, strict=True)
+        values = [_find_score(segment, pronoun) for segment, pronoun in scored]
+    return PronounScores(values, context, run.sign(context, seed=given.task.seed), run.counts)
+
+
+def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None:
+    """The score of the found pronoun that overlaps the labelled one."""
+    return next((p.score for p in segment.pronouns if p.start < pronoun.end and p.end > pronoun.start), None)
+
+
+def _detection_content(
+    given: Evaluation, scores: PronounScores, threshold: float, figures: DetectionFigures
+) -> dict[str, Any]:
+    """All figures, for JSON."""
+    return {
+        "input": given.task.pairs,
+        "scores": given.task.scores,
+        "signature": scores.signature,
+        "context": scores.context,
+        "threshold": threshold,
+        "counts": None if scores.counts is None else counts_entry(scores.counts),
+        "resampled": list(figures.resampled),
+        "detection": plain(figures.whole),
+        "by_system": plain(figures.by_system),
+        "by_pronoun": plain(figures.by_pronoun),
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric import __version__
@@ -30,6 +31,18 @@ EPILOG = """examples:
   pronmetric export runs/average --bits 7 --data runs/wmt21-23 -o runs/average7"""
 
 
+@dataclass(frozen=True)
+class ExportFlags:
+    """The checkpoint, and what is written where."""
+
+    model: str
+    output: str
+    bits: int | None
+    data: Path | None
+    allow_network: bool
+    quiet: bool
+
+
 def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = verb_parser("export", DESCRIPTION, EPILOG)
@@ -54,45 +67,46 @@ def main(argv: Sequence[str]) -> int:
     args = made.parse_args(argv)
     if args.onnx and args.data is not None:
         made.error("--data goes with --bits")
-    return _onnx(args) if args.onnx else _rounded(args)
+    task = flags.read(ExportFlags, args)
+    return _onnx(task) if task.bits is None else _rounded(task, task.bits)
 
 
-def _onnx(args: argparse.Namespace) -> int:
-    targets.check([args.output], read=[args.model])
-    place = locate.locate(args.model, allow_network=args.allow_network)
+def _onnx(task: ExportFlags) -> int:
+    targets.check([task.output], read=[task.model])
+    place = locate.locate(task.model, allow_network=task.allow_network)
 
     from pronmetric.checkpoint import files, onnx_file
 
     onnx_file.require_packages()
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=task.quiet)
     loaded = files.load(place.folder, trainable=False)
     signature = Signature.of(
         model=place.name, weights=loaded.hash, settings=loaded.settings, precision="32", version=__version__
     )
     content = onnx_file.to_onnx(loaded, properties={"pronmetric": str(signature)})
-    with targets.AtomicFile(args.output) as file:
+    with targets.AtomicFile(task.output) as file:
         file.buffer.write(content)
     note.begin()
-    note(f"{args.output}: {len(content) / 1e6:.1f} MB, {signature}")
+    note(f"{task.output}: {len(content) / 1e6:.1f} MB, {signature}")
     return 0
 
 
-def _rounded(args: argparse.Namespace) -> int:
-    place = locate.locate(args.model, allow_network=args.allow_network)
-    targets.check([], read=[place.folder, args.data], folders=[args.output])
-    locate.refuse_taken(Path(args.output))
-    if args.data is not None:
-        arrow.read_manifest(args.data)
+def _rounded(task: ExportFlags, bits: int) -> int:
+    place = locate.locate(task.model, allow_network=task.allow_network)
+    targets.check([], read=[place.folder, task.data], folders=[task.output])
+    locate.refuse_taken(Path(task.output))
+    if task.data is not None:
+        arrow.read_manifest(task.data)
 
     from pronmetric.checkpoint.shards import weight_files
     from pronmetric.training.rounding import round_checkpoint
 
-    note = output.Notes(quiet=args.quiet)
-    digest = round_checkpoint(place.folder, Path(args.output), bits=args.bits, data=args.data)
-    paths = weight_files(Path(args.output))
+    note = output.Notes(quiet=task.quiet)
+    digest = round_checkpoint(place.folder, Path(task.output), bits=bits, data=task.data)
+    paths = weight_files(Path(task.output))
     size = sum(path.stat().st_size for path in paths) / 1e6
     note.begin()
-    note(f"{args.output}: weights {digest} of {args.bits} bits, {size:.1f} MB in {len(paths)} file(s)")
-    if args.data is None:
+    note(f"{task.output}: weights {digest} of {bits} bits, {size:.1f} MB in {len(paths)} file(s)")
+    if task.data is None:
         note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO
 
 from pronmetric.cli import flags, output
@@ -43,37 +44,64 @@ examples:
 Context = Mapping[tuple[str, int], tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class MqmFlags:
+    """The annotations, and what is made of them."""
+
+    file: str
+    pairs: str | None
+    pronouns: str | None
+    to_json: str | None
+    reference: str
+    strict: bool
+    longest: int
+    other_words: int | None
+    all: bool
+    quiet: bool
+
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> MqmFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        if args.pairs is None and args.pronouns is None and args.to_json is None:
+            made.error("nothing to write: give --pairs, --pronouns or --to_json")
+        if args.pairs is None and (args.all or args.other_words is not None):
+            made.error("--all and --other-words go with --pairs")
+        return flags.read(cls, args)
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = _arguments(argv)
-    targets.check([args.pairs, args.pronouns, args.to_json], read=[args.file])
+    made = parser()
+    cure = "give one annotation file; the output files follow --pairs and --pronouns"
+    task = MqmFlags.of(made, parse_flags(made, argv, cure=cure))
+    targets.check([task.pairs, task.pronouns, task.to_json], read=[task.file])
     output.open_stdout()
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=task.quiet)
     note.begin()
     left_out: Counter[str] = Counter()
-    judgements = mqm.read(args.file, strict=args.strict, tally=left_out)
+    judgements = mqm.read(task.file, strict=task.strict, tally=left_out)
     for kind in mqm.LEFT_OUT:
         if left_out[kind]:
-            note(f"{args.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
+            note(f"{task.file}: {left_out[kind]} {mqm.DESCRIPTIONS[kind]}, left out")
     distinct = dict.fromkeys(one.text for one in judgements)
-    check_texts({args.file: distinct}, languages.ENGLISH, note, strict=args.strict)
-    reference = None if args.reference == "none" else args.reference
+    check_texts({task.file: distinct}, languages.ENGLISH, note, strict=task.strict)
+    reference = None if task.reference == "none" else task.reference
     try:
         context = mqm.contexts(judgements, reference=reference)
     except PronmetricError as error:
-        raise type(error)(f"{args.file}: {error}") from None
-    figures = mqm.counts(judgements, longest=args.longest)
+        raise type(error)(f"{task.file}: {error}") from None
+    figures = mqm.counts(judgements, longest=task.longest)
     lines = [", ".join(f"{number} {what.replace('_', ' ')}" for what, number in figures.items())]
-    content: dict[str, object] = {"file": args.file, **figures, "rows_left_out": dict(+left_out)}
+    content: dict[str, object] = {"file": task.file, **figures, "rows_left_out": dict(+left_out)}
     with targets.AtomicFiles() as files:
-        if args.pairs is not None:
-            line, content["pairs"] = _write_pairs(files.open(args.pairs), judgements, context, reference, args)
+        if task.pairs is not None:
+            line, content["pairs"] = _write_pairs(files.open(task.pairs), judgements, context, reference, task)
             lines.append(line)
-        if args.pronouns is not None:
-            line, content["pronouns"] = _write_pronouns(files.open(args.pronouns), judgements, context, args)
+        if task.pronouns is not None:
+            line, content["pronouns"] = _write_pronouns(files.open(task.pronouns), judgements, context, task)
             lines.append(line)
-        if args.to_json is not None:
-            files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
+        if task.to_json is not None:
+            files.open(task.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines))
     return 0
 
@@ -83,7 +111,7 @@ def _write_pairs(
     judgements: Sequence[Judgement],
     context: Context,
     reference: str | None,
-    args: argparse.Namespace,
+    task: MqmFlags,
 ) -> tuple[str, dict[str, object]]:
     """Write the pairs; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
@@ -91,27 +119,27 @@ def _write_pairs(
     for pair in mqm.pairs(
         judgements,
         context,
-        longest=args.longest,
-        other_words=args.other_words,
-        all_pairs=args.all,
+        longest=task.longest,
+        other_words=task.other_words,
+        all_pairs=task.all,
         reference=reference,
         tally=tally,
     ):
         votes.update(pair.votes.values())
         file.write(f"{to_line(pair)}\n")
     number = tally.pop("pairs", 0)
-    line = f"{number} pairs ({_counts(votes)}) in {args.pairs}; left out: {_counts(tally)}"
+    line = f"{number} pairs ({_counts(votes)}) in {task.pairs}; left out: {_counts(tally)}"
     return line, {"number": number, "votes": dict(votes), "left_out": dict(tally)}
 
 
 def _write_pronouns(
-    file: IO[str], judgements: Sequence[Judgement], context: Context, args: argparse.Namespace
+    file: IO[str], judgements: Sequence[Judgement], context: Context, task: MqmFlags
 ) -> tuple[str, dict[str, int]]:
     """Write the labelled pronouns; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
-    for record in mqm.label_pronouns(judgements, context, longest=args.longest, tally=tally):
+    for record in mqm.label_pronouns(judgements, context, longest=task.longest, tally=tally):
         file.write(strict_json.dump(record) + "\n")
-    return f"{tally.total()} pronouns ({_counts(tally)}) in {args.pronouns}", {**tally}
+    return f"{tally.total()} pronouns ({_counts(tally)}) in {task.pronouns}", {**tally}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -150,16 +178,6 @@ def parser() -> argparse.ArgumentParser:
     )
     pairs.add_argument("--all", action="store_true", help="include pairs without a pronoun error")
     return parser
-
-
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    made = parser()
-    args = parse_flags(made, argv, cure="give one annotation file; the output files follow --pairs and --pronouns")
-    if args.pairs is None and args.pronouns is None and args.to_json is None:
-        made.error("nothing to write: give --pairs, --pronouns or --to_json")
-    if args.pairs is None and (args.all or args.other_words is not None):
-        made.error("--all and --other-words go with --pairs")
-    return args
 
 
 def _counts(tally: Counter[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -111,7 +110,7 @@ class Lines:
 
 
 def bar(
-    args: argparse.Namespace,
+    hidden: bool,
     items: Iterable[Any] | None = None,
     *,
     total: int | None,
@@ -120,8 +119,8 @@ def bar(
     done: int = 0,
     short: bool = False,
 ) -> tqdm:
-    """Progress on stderr, see `progress`; none with --quiet or --disable_bar."""
-    if getattr(args, "quiet", False) or getattr(args, "disable_bar", False):
+    """Progress on stderr, see `progress`; none if `hidden`."""
+    if hidden:
         return tqdm(items, disable=True)
     return progress(items, label=label, total=total, unit=unit, done=done, short=short)
 

@@ -4,54 +4,173 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
-from pronmetric.cli import output
-from pronmetric.cli.rerank_flags import parse
-from pronmetric.cli.rerank_flags import parser as parser
-from pronmetric.cli.run import choose_context, context_scope, load_config, load_metric, note_boundaries, previous_lines
+from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags, OutputFlags
+from pronmetric.cli.parser import number_from_zero, number_up_to_one, parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.run import (
+    ScoringRun,
+    choose_context,
+    context_scope,
+    load_config,
+    note_boundaries,
+    previous_lines,
+)
 from pronmetric.output import targets
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
-from pronmetric.scoring.score import Counts
 from pronmetric.text.candidates import Candidates, line_parallel, read_nbest, read_parallel, read_scores
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE, Source, SourceHistory, previous
 from pronmetric.text.corpus import check_docids
 
+DESCRIPTION = """Choose among candidate translations of each line by their pronouns, and print the chosen lines.
+
+The first candidate is chosen unless another is better by more than --margin; of equally good ones the earliest is
+chosen. The score of a candidate is the mean probability of its pronouns or, with --scores,
+
+  WEIGHT x mean probability of the pronouns + (1 - WEIGHT) x given score
+
+If a candidate or the first one has no pronoun, the pronoun term of their difference is zero.
+
+The model does not read the source and scores only pronouns: it does not find the best translation. Do not evaluate the
+chosen text with the same score."""
+EPILOG = f"""candidates:
+  --candidates A B C     line-parallel files; the first file has the first candidates
+  --nbest FILE --size N  N consecutive lines for each line to translate
+  --nbest FILE           n-best lists in the format of Moses, "0 ||| text ||| ..."; fields after the text are ignored
+--scores gives one number for each candidate, one on each line, higher is better: one file for each file of
+--candidates, or one file for --nbest. The numbers are not normalised.
+
+context of each candidate:
+  respective  the previously chosen lines; the default without a reference
+  common      the previous sentences of the reference; the default with -r
+  none        no context
+{flags.CONTEXT_SIZE_HELP}
+
+--mbr uses no model. The pronoun score of a candidate is its mean agreement with the other candidates (minimum Bayes
+risk, all equally likely): the F1 of their pronoun forms, 1 if neither has a pronoun. It follows the majority of the
+candidates; where most have no pronoun, a candidate without pronouns is chosen.
+
+examples:
+  pronmetric rerank --candidates a.txt b.txt c.txt --docids ids.txt > best.txt
+  pronmetric rerank --nbest out.nbest --size 10 --scores out.logprob --weight 0.3 -o best.txt
+  pronmetric rerank --nbest moses.nbest --mbr"""
 _CONTEXTS = {RESPECTIVE: "the {} as chosen", COMMON: "the {} of the reference", NONE: "none"}
 Given = Sequence[Sequence[float]] | None
 
 
+@dataclass(frozen=True)
+class RerankFlags:
+    """The candidates, their context, and how one is chosen."""
+
+    candidates: Sequence[str] | None
+    nbest: str | None
+    size: int | None
+    references: str | None
+    sources: str | None
+    docids: str | None
+    context: str | None
+    mbr: bool
+    scores: Sequence[str] | None
+    weight: float | None
+    margin: float
+    output: str | None
+
+    @classmethod
+    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> RerankFlags:
+        """The record; flags that do not go together are a usage error (exit code 2)."""
+        flags.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
+        if args.size is not None and args.nbest is None:
+            made.error("--size goes with --nbest")
+        if (args.scores is None) != (args.weight is None):
+            made.error("--scores and --weight go together")
+        if args.scores is not None and len(args.scores) != len(args.candidates or [args.nbest]):
+            made.error(f"expected {len(args.candidates or [args.nbest])} files of --scores, got {len(args.scores)}")
+        of_model = {
+            "-r": args.references,
+            "--docids": args.docids,
+            "--context": args.context,
+            "--model": args.model,
+            "-s": args.sources,
+        }
+        if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
+            made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
+        if args.source_lang is not None and args.sources is None:
+            made.error("--source-lang needs the source: give -s")
+        if args.context == COMMON and args.references is None:
+            made.error("--context common needs a reference: give -r")
+        return flags.read(cls, args)
+
+    @property
+    def weighting(self) -> Weighting:
+        """How the pronoun score and the given one are combined."""
+        return Weighting(weight=1.0 if self.weight is None else self.weight, margin=self.margin)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = verb_parser("rerank", DESCRIPTION, EPILOG)
+    texts = made.add_argument_group("candidates (UTF-8, also gzip; see below)")
+    texts.add_argument("--candidates", nargs="+", metavar="FILE", help="line-parallel files of candidates")
+    texts.add_argument("--nbest", metavar="FILE", help="one file with the candidates of all lines")
+    texts.add_argument(
+        "--size",
+        type=whole_from_one,
+        metavar="N",
+        help="candidates of each line in --nbest",
+    )
+    texts.add_argument("-r", "--references", metavar="FILE", help="reference translation, used as context")
+    texts.add_argument("-s", "--sources", metavar="FILE", help="source; counts with --source-lang")
+    flags.add_source_lang(texts)
+    texts.add_argument("--docids", metavar="FILE", help="one document id on each line; context never crosses documents")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    score = made.add_argument_group("score")
+    score.add_argument("--mbr", action="store_true", help="agreement with the other candidates, without a model")
+    score.add_argument("--scores", nargs="+", metavar="FILE", help="another score of each candidate")
+    score.add_argument("--weight", type=number_up_to_one, metavar="W", help="weight of the pronoun score, from 0 to 1")
+    score.add_argument(
+        "--margin",
+        type=number_from_zero,
+        default=0.0,
+        metavar="X",
+        help="choose another candidate only if it is better than the first by more than X (default: 0)",
+    )
+    ModelFlags.add(made, seed=False)
+    files = made.add_argument_group("output")
+    files.add_argument("-o", "--output", metavar="FILE", help="write the chosen lines to FILE (default: stdout)")
+    flags.both(files, "to-json", metavar="FILE", help="write all candidates with their scores")
+    flags.add_notes(files)
+    return made
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parse(argv)
-    read = [
-        *(args.candidates or []),
-        args.nbest,
-        args.references,
-        args.sources,
-        args.docids,
-        *(args.scores or []),
-        args.model,
-    ]
-    targets.check((args.output, args.to_json), read=read)
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
+    made = parser()
+    args = parse_flags(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
+    task, model, out = RerankFlags.of(made, args), ModelFlags.of(args), OutputFlags.of(args)
+    files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids]
+    targets.check((task.output, out.to_json), read=[*files, *(task.scores or ()), model.model])
+    _choose(task, model, out)
+    return 0
+
+
+def _choose(task: RerankFlags, model: ModelFlags, out: OutputFlags) -> None:
+    note = out.notes()
     output.open_stdout()
-    candidates = read_parallel(args.candidates, note) if args.candidates else read_nbest(args.nbest, args.size)
-    given = None if args.scores is None else read_scores(args.scores, candidates)
-    weighting = Weighting(weight=1.0 if args.weight is None else args.weight, margin=args.margin)
-    if args.mbr:
-        note.begin()
-        with output.bar(args, total=len(candidates), label="rerank", unit="lines") as bar:
-            choices = []
-            for choice in rerank_by_agreement(candidates, weighting=weighting, given=given):
-                choices.append(choice)
-                bar.update()
-        signature = None
+    if task.candidates:
+        candidates = read_parallel(task.candidates, note)
     else:
-        choices, signature = _rerank(candidates, given, weighting, args, note)
-    _write(candidates, given, choices, signature, args)
+        assert task.nbest is not None  # `RerankFlags.of` has seen to it
+        candidates = read_nbest(task.nbest, task.size)
+    given = None if task.scores is None else read_scores(task.scores, candidates)
+    if task.mbr:
+        note.begin()
+        choices, signature = _rerank_by_agreement(candidates, given, task, out), None
+    else:
+        choices, signature = _rerank(candidates, given, task, model, out, note)
+    _write(candidates, given, choices, signature, task, out)
     changed = sum(choice.chosen > 0 for choice in choices)
     without = sum(choice.scores[0] is None for choice in choices)
     (note if signature is None else note.detail)(
@@ -61,39 +180,46 @@ def main(argv: Sequence[str]) -> int:
         note.detail(f"the first candidate of {without} lines has no pronoun: pronouns do not affect the choice there")
     if signature is not None:
         note(f"signature: {signature}")
-    return 0
+
+
+def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags, out: OutputFlags) -> list[Choice]:
+    """The choices without a model."""
+    choices = []
+    with output.bar(out.quiet, total=len(candidates), label="rerank", unit="lines") as bar:
+        for choice in rerank_by_agreement(candidates, weighting=task.weighting, given=given):
+            choices.append(choice)
+            bar.update()
+    return choices
 
 
 def _rerank(
-    candidates: Candidates, given: Given, weighting: Weighting, args: argparse.Namespace, note: output.Notes
+    candidates: Candidates, given: Given, task: RerankFlags, model: ModelFlags, out: OutputFlags, note: output.Notes
 ) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
-    config = load_config(args)
-    kind = choose_context(args, config, COMMON if args.references else RESPECTIVE, note)
+    config = load_config(model)
+    kind = choose_context(task.context, config, COMMON if task.references else RESPECTIVE, note)
     size = config["context_size"]
-    reference = None if args.references is None else line_parallel(args.references, len(candidates))
+    reference = None if task.references is None else line_parallel(task.references, len(candidates))
     docs = None
-    if args.docids is not None:
-        file = line_parallel(args.docids, len(candidates))
+    if task.docids is not None:
+        file = line_parallel(task.docids, len(candidates))
         check_docids(file, note)
         docs = list(file)
     contexts = {NONE: [""] * len(candidates)}.get(kind)
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
-    sources = None if args.sources is None else _sources(line_parallel(args.sources, len(candidates)), docs)
-    metric = load_metric(args, note)
+    sources = None if task.sources is None else _sources(line_parallel(task.sources, len(candidates)), docs)
+    run = ScoringRun(model, out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
     note_boundaries(kind, docs is not None, note)
-    counts = Counts()
-    with output.bar(args, total=sum(map(len, candidates)), label="rerank") as bar:
-        stream = partial(metric.stream, batch_size=args.batch_size, counts=counts, advance=bar.update)
+    with run.progress(sum(map(len, candidates)), label="rerank"):
         choices = dict(
             rerank(
                 candidates,
-                stream,
-                weighting=weighting,
+                run.stream,
+                weighting=task.weighting,
                 given=given,
                 contexts=contexts,
                 sources=sources,
@@ -101,8 +227,8 @@ def _rerank(
                 context_size=size,
             )
         )
-    note.lengths(counts)
-    return [choices[line] for line in range(len(candidates))], str(metric.signature(context=kind, context_size=size))
+    note.lengths(run.counts)
+    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size)
 
 
 def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
@@ -112,10 +238,15 @@ def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
 
 
 def _write(
-    candidates: Candidates, given: Given, choices: Sequence[Choice], signature: str | None, args: argparse.Namespace
+    candidates: Candidates,
+    given: Given,
+    choices: Sequence[Choice],
+    signature: str | None,
+    task: RerankFlags,
+    out: OutputFlags,
 ) -> None:
     """Write the chosen lines, and with --to_json all candidates and their scores."""
-    with write.Writer(json_path=args.to_json, tsv_path=None, columns=()) as exports:
+    with write.Writer(json_path=out.to_json, tsv_path=None, columns=()) as exports:
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
                 "text": texts,
@@ -125,12 +256,12 @@ def _write(
             }
             listed = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
             exports.segment({"segment": line, "chosen": choice.chosen, "candidates": listed}, ())
-        by = "agreement with the other candidates" if args.mbr else "model"
-        exports.finish(pronouns_by=by, weight=args.weight, margin=args.margin, signature=signature)
+        by = "agreement with the other candidates" if task.mbr else "model"
+        exports.finish(pronouns_by=by, weight=task.weight, margin=task.margin, signature=signature)
     chosen = (texts[choice.chosen] for texts, choice in zip(candidates, choices, strict=True))
-    if args.output is None:
+    if task.output is None:
         for text in chosen:
             print(text)
     else:
-        with targets.AtomicFile(args.output) as out:
-            out.writelines(f"{text}\n" for text in chosen)
+        with targets.AtomicFile(task.output) as file:
+            file.writelines(f"{text}\n" for text in chosen)

@@ -1,30 +1,38 @@
-"""What a run over texts needs: the checkpoint that the flags name, the texts, their language and their context."""
+"""A run of the metric over texts: the checkpoint that the flags name, the texts, their language and their context."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.cli import output
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
 from pronmetric.pronouns import known_words, languages, tables
 from pronmetric.pronouns.languages import Language
 from pronmetric.results.read import language_code
-from pronmetric.text import corpus
+from pronmetric.scoring.score import Counts
+from pronmetric.text import records as record_files
 from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
-from pronmetric.text.corpus import Corpus
+from pronmetric.text.corpus import read as read_lines
 
 if TYPE_CHECKING:
+    from typing import Self
+
+    from tqdm import tqdm
+
     from pronmetric.metric import PronounMetric
-    from pronmetric.scoring.score import Counts, SegmentScore
+    from pronmetric.scoring.alternatives import PronounAlternatives
+    from pronmetric.scoring.score import SegmentScore
     from pronmetric.signature import Signature
     from pronmetric.text.context import Text
     from pronmetric.text.corpus import Corpus
-
+    from pronmetric.text.records import Record
 
 CHECKED_LINES = 2000
 """Lines that are read for the check; most texts then have `known_words.ENOUGH` words."""
@@ -36,16 +44,15 @@ _SAID = {
 }
 
 
-def load_config(args: argparse.Namespace) -> Mapping[str, Any]:
+def load_config(model: ModelFlags) -> Mapping[str, Any]:
     """The config of the checkpoint that --model names, read without torch."""
-    storage = getattr(args, "model_storage_path", None)
-    place = locate.locate(args.model, allow_network=args.allow_network, storage=storage)
+    place = locate.locate(model.model, allow_network=model.allow_network, storage=model.model_storage_path)
     return checkpoint_config.read(place.folder / locate.CONFIG)
 
 
-def load_language(args: argparse.Namespace) -> Language:
+def load_language(model: ModelFlags) -> Language:
     """The language of the texts that the checkpoint of --model scores."""
-    return checkpoint_config.language_of(load_config(args))
+    return checkpoint_config.language_of(load_config(model))
 
 
 def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
@@ -55,7 +62,7 @@ def note_english_figures(config: Mapping[str, Any] | None, note: Notes) -> None:
         note(f"kinds and numbers of pronouns, and simple baselines, are those of English; the model scores {own.code}")
 
 
-def language_of_result(args: argparse.Namespace, signature: str) -> Language:
+def language_of_result(model: ModelFlags, signature: str) -> Language:
     """The language of a result's texts, by its signature; its table is that of --model, else the package's.
 
     Raises:
@@ -64,7 +71,7 @@ def language_of_result(args: argparse.Namespace, signature: str) -> Language:
     code = language_code(signature)
     if code == languages.ENGLISH.code:
         return languages.ENGLISH
-    own = load_language(args)
+    own = load_language(model)
     if own.code == code:
         return own
     if code in tables.codes():
@@ -75,23 +82,22 @@ def language_of_result(args: argparse.Namespace, signature: str) -> Language:
     )
 
 
-def load_metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
+def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
     """The metric; begins `note`, and notes if it was not trained or calibrated.
 
     A folder without a checkpoint is refused before torch is loaded.
     """
-    storage = getattr(args, "model_storage_path", None)
-    if not args.allow_network:
-        locate.locate(args.model, storage=storage)
+    if not model.allow_network:
+        locate.locate(model.model, storage=model.model_storage_path)
     from pronmetric.metric import PronounMetric
 
     loaded = PronounMetric.from_pretrained(
-        args.model,
-        precision=args.precision,
-        gpus=args.gpus,
-        allow_network=args.allow_network,
-        storage=storage,
-        source_lang=getattr(args, "source_lang", None),
+        model.model,
+        precision=model.precision,
+        gpus=model.gpus,
+        allow_network=model.allow_network,
+        storage=model.model_storage_path,
+        source_lang=model.source_lang,
     )
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:
@@ -99,44 +105,84 @@ def load_metric(args: argparse.Namespace, note: Notes) -> PronounMetric:
     return loaded
 
 
-def stream_scores(
-    scorer: PronounMetric,
-    texts: Iterable[Text],
-    args: argparse.Namespace,
-    *,
-    counts: Counts,
-    advance: Callable[[int], object],
-) -> Iterator[SegmentScore]:
-    """The scores of `texts`, with the settings of the flags of `score` and `compare`."""
-    return scorer.stream(
-        texts,
-        batch_size=args.batch_size,
-        counts=counts,
-        advance=advance,
-        length_batching=not args.disable_length_batching,
-        cache=not args.disable_cache,
-    )
+class ScoringRun:
+    """A run of the metric over the texts of a verb: the metric, its counts, its progress, its signature.
+
+    The metric is loaded when the run is made, which begins the notes. `stream` is called inside `progress`.
+    """
+
+    def __init__(self, model: ModelFlags, out: OutputFlags, note: Notes) -> None:
+        self.metric = load_metric(model, note)
+        self.counts = Counts()
+        self.signature: Signature | None = None
+        self._model, self._out, self._note = model, out, note
+        self._bar: tqdm | None = None
+
+    @contextmanager
+    def progress(self, total: int | None, *, label: str = "score", unit: str = "texts") -> Iterator[Self]:
+        """Show the progress of what is scored inside, on stderr; none with --quiet or --disable_bar."""
+        hidden = self._out.quiet or self._out.disable_bar
+        with output.bar(hidden, total=total, label=label, unit=unit) as self._bar:
+            yield self
+
+    def advance(self, number: int) -> None:
+        """Tell that `number` further texts are scored."""
+        if self._bar is not None:
+            self._bar.update(number)
+
+    def stream(self, texts: Iterable[Text]) -> Iterator[SegmentScore]:
+        """The scores of the texts, in order; see `PronounMetric.stream`."""
+        return self.metric.stream(
+            texts,
+            batch_size=self._model.batch_size,
+            counts=self.counts,
+            advance=self.advance,
+            length_batching=not self._model.disable_length_batching,
+            cache=not self._model.disable_cache,
+        )
+
+    def alternatives(self, texts: Iterable[Text], *, below: float | None) -> Iterator[tuple[PronounAlternatives, ...]]:
+        """The pronouns of each text with alternative forms; see `PronounMetric.alternatives`."""
+        return self.metric.alternatives(
+            texts, below=below, batch_size=self._model.batch_size, counts=self.counts, advance=self.advance
+        )
+
+    def sign(self, context: str, *, size: int | None = None, seed: int | None = None, **further: object) -> str:
+        """Set the signature, and give it in one line; `further` fields follow in their order, without those of None.
+
+        size: number of context sentences, if the texts do not contain their contexts. seed: of what is drawn.
+        """
+        given = {name: value for name, value in further.items() if value is not None}
+        self.signature = self.metric.signature(context=context, context_size=size, seed=seed).plus(**given)
+        return str(self.signature)
+
+    def finish(self) -> None:
+        """Note the texts that were changed or cut, and the signature."""
+        self._note.lengths(self.counts)
+        self._note(f"signature: {self.signature}")
 
 
-def read_corpus(args: argparse.Namespace, note: Notes) -> Corpus:
+def read_corpus(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
     """The corpus that the flags name; texts that do not look like the model's language are noted or refused.
 
     Errors as in `text.corpus.read` and `data_prep.wmt.corpus.read`.
     """
-    found = _read_corpus(args, note)
-    check_corpus(found, load_language(args), note, strict=args.strict)
-    return found
+    corpus = _read_dataset(texts, model, note) if texts.dataset is not None else _read_files(texts, note)
+    check_corpus(corpus, load_language(model), note, strict=texts.strict)
+    return corpus
 
 
-def _read_corpus(args: argparse.Namespace, note: Notes) -> Corpus:
-    if args.dataset is not None:
-        from data_prep.wmt import corpus as wmt
+def _read_dataset(texts: TextFlags, model: ModelFlags, note: Notes) -> Corpus:
+    from data_prep.wmt import corpus as wmt
 
-        target = load_language(args).code
-        return wmt.read(args.dataset, args.wmt_dir, args.systems, note, references=args.refs, target=target)
-    return corpus.read(
-        args.translations, note, references=args.references or (), source=args.sources, docids=args.docids
-    )
+    assert texts.dataset is not None and texts.wmt_dir is not None  # `TextFlags.of` has seen to it
+    target = load_language(model).code
+    return wmt.read(texts.dataset, texts.wmt_dir, texts.systems, note, references=texts.refs, target=target)
+
+
+def _read_files(texts: TextFlags, note: Notes) -> Corpus:
+    files = texts.translations or ()
+    return read_lines(files, note, references=texts.references or (), source=texts.sources, docids=texts.docids)
 
 
 def check_texts(named: Mapping[str, Iterable[str]], language: Language, note: Notes, *, strict: bool) -> None:
@@ -153,28 +199,43 @@ def check_texts(named: Mapping[str, Iterable[str]], language: Language, note: No
             note(f"{name}: {doubt}")
 
 
+def check_records(
+    records: Iterator[Record], total: int | None, name: str, language: Language, note: Notes, *, strict: bool
+) -> Iterator[Record]:
+    """The records of --jsonl, after a check of the first; see `check_texts`. total: their number, None if unknown."""
+    ahead = CHECKED_LINES if total is not None else record_files.AHEAD  # a pipe may wait for an answer
+    first = list(islice(records, ahead))
+    check_texts({name: [record.text.text for record in first]}, language, note, strict=strict)
+    return chain(first, records)
+
+
 def check_corpus(corpus: Corpus, language: Language, note: Notes, *, strict: bool) -> None:
-    """Check the first lines of each system and reference; see `check`."""
+    """Check the first lines of each system and reference; see `check_texts`."""
     rows = list(islice(corpus.rows(), CHECKED_LINES))
     named = {name: [row.texts[k] for row in rows] for k, name in enumerate(corpus.systems)}
     named |= {name: [row.references[k] for row in rows] for k, name in enumerate(corpus.references)}
     check_texts(named, language, note, strict=strict)
 
 
-def choose_context(args: argparse.Namespace, config: Mapping[str, Any], otherwise: str, note: Notes) -> str:
-    """The kind of context: the requested one; else none if the checkpoint was trained without, else `otherwise`."""
-    if args.context is not None:
-        return str(args.context)
-    if (config["context"] != NONE and config["context_size"]) or getattr(args, "refs", None) is not None:
+def choose_context(
+    context: str | None, config: Mapping[str, Any], otherwise: str, note: Notes, *, needed: bool = False
+) -> str:
+    """The kind of context: `context` (--context); else none if the checkpoint was trained without, else `otherwise`.
+
+    needed: another flag asks for a context, so that a checkpoint that was trained without has one too.
+    """
+    if context is not None:
+        return context
+    if (config["context"] != NONE and config["context_size"]) or needed:
         return otherwise
     note("the checkpoint was trained without context and scores without it; --context overrides this")
     return NONE
 
 
-def announce_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: Notes, *, size: int) -> None:
+def announce_context(kind: str, corpus: Corpus, texts: TextFlags, note: Notes, *, size: int) -> None:
     """Refuse a context that the texts do not have; note the kind of context and the use of the source."""
     if kind == COMMON and not corpus.references:
-        raise PronmetricError(f"{args.dataset} has no reference, which this context needs; give --context respective")
+        raise PronmetricError(f"{texts.dataset} has no reference, which this context needs; give --context respective")
     several = f"; scores are means over {len(corpus.references)} references" if corpus.averaged_references(kind) else ""
     said = _SAID[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(corpus.documents)}{several}"))
@@ -183,9 +244,9 @@ def announce_context(kind: str, corpus: Corpus, args: argparse.Namespace, note: 
             "no document ids: all lines are one document"
             + ("" if kind == NONE else ", so that contexts cross documents")
             + "; intervals and tests take segments as units; "
-            + ("give --docids" if args.translations else f"the files of {args.dataset} name no documents")
+            + ("give --docids" if texts.translations else f"the files of {texts.dataset} name no documents")
         )
-    if args.sources is not None and args.source_lang is None:
+    if texts.sources is not None and texts.source_lang is None:
         note.detail("-s: reports show the source; it does not affect scores without --source-lang")
 
 
@@ -205,10 +266,10 @@ def previous_lines(size: int) -> str:
     return "previous line" if size == 1 else f"{size} previous lines"
 
 
-def add_references(signature: Signature, kind: str, corpus: Corpus, args: argparse.Namespace) -> Signature:
-    """The signature with the references of the common context: their names with -d, else their number if several."""
+def signed_references(kind: str, corpus: Corpus, texts: TextFlags) -> str | int | None:
+    """What the signature says of the references of the common context: their names with -d, else how many several."""
     if kind != COMMON:
-        return signature
-    if args.dataset is not None:
-        return signature.plus(references=",".join(corpus.references))
-    return signature.plus(references=len(corpus.references)) if len(corpus.references) > 1 else signature
+        return None
+    if texts.dataset is not None:
+        return ",".join(corpus.references)
+    return len(corpus.references) if len(corpus.references) > 1 else None

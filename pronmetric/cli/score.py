@@ -1,33 +1,37 @@
-"""`pronmetric score`: how good the pronouns of system outputs are."""
+"""`pronmetric score`: how good the pronouns of system outputs, or of records that contain their context, are."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from functools import partial
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pronmetric.cli import also as also_flag
-from pronmetric.cli import flags, output, score_records
+from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.run import (
-    add_references,
+    ScoringRun,
     announce_context,
+    check_records,
     choose_context,
     load_config,
     load_language,
-    load_metric,
     read_corpus,
-    stream_scores,
+    signed_references,
 )
-from pronmetric.cli.score_text import format_score, note_system
 from pronmetric.lab.baselines import tables as baseline_tables
 from pronmetric.output.display import visible
+from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import comparisons, scores
-from pronmetric.results.write import FORMAT, Writer, counts_entry
+from pronmetric.results.write import FORMAT, Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.missing import count_by_reference
-from pronmetric.scoring.score import Counts
-from pronmetric.text.context import COMMON, RESPECTIVE
+from pronmetric.scoring.score import Tally
+from pronmetric.text import records as record_files
+from pronmetric.text import strict_json
+from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 
 DESCRIPTION = """Score the pronouns of translations into English, or the language of --model, in their context.
 
@@ -76,72 +80,115 @@ def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
     args = made.parse_args(argv)
-    flags.check_flags(made, args)
+    texts, model, out = flags.scoring_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
-    flags.check_targets(args)
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
+    flags.check_targets(texts, model, out)
+    note = out.notes()
     output.open_stdout()
-    (_score_corpus if args.jsonl is None else score_records.run)(args, note)
+    if texts.jsonl is None:
+        _score_corpus(texts, model, out, args.also or (), note)
+    else:
+        _score_records(texts.jsonl, texts, model, out, note)
     return 0
 
 
-def _score_corpus(args: argparse.Namespace, note: output.Notes) -> None:
-    corpus = read_corpus(args, note)
-    config = load_config(args)
-    also_flag.check_language(args.also or (), load_language(args))
-    kind = choose_context(args, config, COMMON if corpus.references else RESPECTIVE, note)
-    announce_context(kind, corpus, args, note, size=config["context_size"])
-    also = None if args.also is None else also_flag.scorer(args, corpus)
-    metric = load_metric(args, note)
+def _score_corpus(
+    texts: TextFlags, model: ModelFlags, out: OutputFlags, baselines: Sequence[str], note: output.Notes
+) -> None:
+    corpus = read_corpus(texts, model, note)
+    config = load_config(model)
+    also_flag.check_language(baselines, load_language(model))
+    otherwise = COMMON if corpus.references else RESPECTIVE
+    kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
+    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    also = also_flag.scorer(baselines, corpus, dataset=texts.dataset) if baselines else None
+    run = ScoringRun(model, out, note)
 
-    references, counts = corpus.averaged_references(kind), Counts()
+    references, by_reference = corpus.averaged_references(kind), run.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
-    signature = metric.signature(context=kind, context_size=metric.context_size)
-    signature = add_references(signature, kind, corpus, args)
-    columns = scores.columns(references, args.also or ())
-    decision = comparisons.decision_entry(flags.default_decision(args, config), TIE_THRESHOLD)
-    say = output.Lines(args.to_json, args.to_tsv)
+    size = run.metric.context_size
+    signature = run.sign(kind, size=size, references=signed_references(kind, corpus, texts))
+    columns = scores.columns(references, baselines)
+    decision = comparisons.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
+    say = output.Lines(out.to_json, out.to_tsv)
     with (
-        Writer(json_path=args.to_json, tsv_path=args.to_tsv, columns=columns) as writer,
-        output.bar(args, total=corpus.segments * len(corpus.systems) * max(1, len(references))) as bar,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
+        run.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
     ):
-        stream = partial(stream_scores, metric, args=args, counts=counts, advance=bar.update)
-        rows = score_rows(corpus, kind, size=metric.context_size, stream=stream)
-        if metric.source is None:
-            rows = count_by_reference(rows, metric.language)
+        rows = score_rows(corpus, kind, size=size, stream=run.stream)
+        if by_reference:
+            rows = count_by_reference(rows, run.metric.language)
         for number, (scored_row, others) in enumerate(zip(rows, also_flag.score_rows(also, corpus), strict=False)):
             row = scored_row.row
             for tally, text, contexts, each, other in zip(
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
             ):
                 segment = tally.add(each, row.doc)
-                if not args.only_system:
+                if not out.only_system:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
-                texts = scores.texts_of(row, text, contexts, references, each)
-                scores.add_segment(writer, head, texts, segment, also=other, each=each if references else ())
+                its_texts = scores.texts_of(row, text, contexts, references, each)
+                scores.add_segment(writer, head, its_texts, segment, also=other, each=each if references else ())
         results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
+        more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
             format=FORMAT,
             systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
-            counts=counts_entry(counts),
-            signature=str(signature),
+            counts=counts_entry(run.counts),
+            signature=signature,
             source_language=corpus.source_language,
-            **({} if also is None else {"also": also.signatures()}),
+            **more,
         )
     for result in results:
         say(f"{visible(result.name)}\tscore: {format_score(result.score.score)}")
         for reference, part in result.by_reference.items():
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
-        note_system(result.name, result.score, note, side="reference" if metric.source is None else "source")
+        note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
         say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
-    note.lengths(counts)
-    note(f"signature: {signature}")
+    run.finish()
+    say.finish()
+
+
+def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFlags, note: output.Notes) -> None:
+    """Score the records of the file `name`, and print one JSON object for each."""
+    records, total = record_files.read(name, with_source=texts.source_lang is not None)
+    records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
+    kind = choose_context(texts.context, load_config(model), GIVEN, note)
+    note.detail("context: none" if kind == NONE else "context: that of each record")
+    run = ScoringRun(model, out, note)
+
+    tally, waiting = Tally(), deque[record_files.Record]()
+    signature = run.sign(kind)
+    say = output.Lines(out.to_json, out.to_tsv)
+
+    def read_texts() -> Iterator[Text]:
+        for record in records:
+            waiting.append(record)
+            yield record.text._replace(context="") if kind == NONE else record.text
+
+    with (
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=scores.RECORD_COLUMNS) as writer,
+        run.progress(total, unit="records"),
+    ):
+        for segment in run.stream(read_texts()):
+            record = waiting.popleft()
+            tally.add(segment, record.doc)
+            if not out.only_system:
+                say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
+            scores.add_segment(writer, {"id": record.id}, {}, segment)
+            if not waiting:  # all records read so far are scored; a pipe may wait for them
+                say.flush()
+        score = tally.score()
+        writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=signature)
+    if out.only_system:
+        say(f"{visible(name)}\tscore: {format_score(score.score)}")
+    note_system(name, score, note.detail)
+    run.finish()
     say.finish()

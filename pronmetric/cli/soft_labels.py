@@ -76,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
     note.begin()
     partial = soft_labels.partial_folder(args.output)
     try:
-        with output.bar(args, total=args.slots, label="soft-labels", unit="slots") as bar:
+        with output.bar(args.quiet, total=args.slots, label="soft-labels", unit="slots") as bar:
             manifest = soft_labels.label(
                 args.data,
                 args.output,

@@ -2,69 +2,175 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.run import choose_context, load_config, load_metric, note_boundaries, read_corpus
-from pronmetric.cli.suggest_flags import parse
-from pronmetric.cli.suggest_flags import parser as parser
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.parser import number_up_to_one, parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.run import (
+    ScoringRun,
+    check_records,
+    choose_context,
+    load_config,
+    load_language,
+    note_boundaries,
+    read_corpus,
+)
 from pronmetric.results import write
 from pronmetric.scoring.alternatives import THRESHOLD, Alternative, PronounAlternatives
-from pronmetric.scoring.score import Counts
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.corpus import Corpus
 
+TOP = 3
+DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
+
+A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
+a time, and scored by the model; forms with a higher probability are listed as "better": those that agree first, and
+of these the most probable.
+
+The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
+63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
+benchmarks/suggest-threshold.md for other thresholds.
+
+The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
+is probable in the text. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind
+of the pronoun ("these" for "she" has not) and fits its verb or noun; other mentions of the same referent stay."""
+EPILOG = (
+    """--jsonl reads one object on each line, {"id": ..., "text": "...", "context": ["previous", "sentences"]}. The
+output has one object on each line, in the same order, also for a text without a doubtful pronoun, whose list is empty;
+the ids of -t are the line numbers, from 0. Start and end count code points of the text:
+
+  {"id": 1, "text": "He is late.", "pronouns": [{"text": "He", "start": 0, "end": 2, "probability": 0.03, "better":
+    [{"form": "she", "text": "She", "probability": 0.98, "agrees": true}]}]}
+
+"better" is empty if no other form has a higher probability. Forms that would not be a pronoun in that position are not
+scored.
+
+context of -t:
+  common      the previous sentences of the reference; the default with -r
+  respective  the previous lines of the file; the default without -r
+  none        no context
+  given       the context of each record; the default with --jsonl
+"""
+    + flags.CONTEXT_SIZE_HELP
+    + """
+
+examples:
+  pronmetric suggest --jsonl records.jsonl > suggestions.jsonl
+  pronmetric suggest -t system.txt --docids ids.txt --threshold 0.3 --top 1"""
+)
+
+
+@dataclass(frozen=True)
+class SuggestFlags:
+    """Which pronouns are listed, and how many better forms of each."""
+
+    threshold: float | None
+    all: bool
+    top: int
+
+    @property
+    def below(self) -> float | None:
+        """The probability below which a pronoun is listed; None lists all."""
+        if self.all:
+            return None
+        return THRESHOLD if self.threshold is None else self.threshold
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = verb_parser("suggest", DESCRIPTION, EPILOG)
+    texts = made.add_argument_group("texts (UTF-8, also gzip)")
+    texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
+    texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
+    texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
+    texts.add_argument("-s", "--sources", metavar="FILE", help="with -t: source; counts with --source-lang")
+    flags.add_source_lang(texts)
+    texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
+    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
+    listed = made.add_argument_group("selection")
+    listed.add_argument(
+        "--threshold",
+        type=number_up_to_one,
+        metavar="X",
+        help=f"list pronouns with a probability below X (default: {THRESHOLD:g})",
+    )
+    listed.add_argument("--all", action="store_true", help="list all pronouns")
+    listed.add_argument(
+        "--top",
+        type=whole_from_one,
+        default=TOP,
+        metavar="N",
+        help="better forms of each pronoun (default: %(default)s)",
+    )
+    ModelFlags.add(made, seed=False)
+    flags.add_notes(made)
+    flags.add_strict(made)
+    return made
+
 
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
-    args = parse(argv)
-    flags.check_targets(args)
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
+    made = parser()
+    args = parse_flags(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
+    flags.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
+    of_lines = (args.references, args.docids, args.sources)
+    if args.jsonl is not None and any(value is not None for value in of_lines):
+        made.error("-r, -s and --docids go with -t, not with --jsonl")
+    texts, model, out = TextFlags.of(made, args), ModelFlags.of(args), OutputFlags.of(args)
+    if args.all and args.threshold is not None:
+        made.error("give one of --threshold and --all")
+    flags.check_targets(texts, model, out)
+    _suggest(texts, model, out, flags.read(SuggestFlags, args))
+    return 0
+
+
+def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: SuggestFlags) -> None:
+    note = out.notes()
     output.open_stdout()
-    if args.jsonl is not None:
-        records, total = records_file.read(args.jsonl, with_source=args.source_lang is not None)
-        kind = choose_context(args, load_config(args), GIVEN, note)
+    if texts.jsonl is not None:
+        records, total = records_file.read(texts.jsonl, with_source=texts.source_lang is not None)
+        records = check_records(records, total, texts.jsonl, load_language(model), note, strict=texts.strict)
+        kind = choose_context(texts.context, load_config(model), GIVEN, note)
         size = None
         said = "none" if kind == NONE else "that of each record"
     else:
-        corpus = read_corpus(args, note)
-        config = load_config(args)
+        corpus = read_corpus(texts, model, note)
+        config = load_config(model)
         size = config["context_size"]
-        kind = choose_context(args, config, COMMON if corpus.references else RESPECTIVE, note)
+        kind = choose_context(texts.context, config, COMMON if corpus.references else RESPECTIVE, note)
         records, total = _lines(corpus, kind, size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         said = kind
-    metric = load_metric(args, note)
+    run = ScoringRun(model, out, note)
 
-    counts, ids, found = Counts(), deque[tuple[Any, str]](), Tally()
+    ids, tally = deque[tuple[Any, str]](), Tally()
 
-    def texts() -> Iterator[Text]:
+    def read_texts() -> Iterator[Text]:
         for record in records:
             ids.append((record.id, record.text.text))
             yield record.text._replace(context="") if kind == NONE else record.text
 
-    threshold = None if args.all else THRESHOLD if args.threshold is None else args.threshold
-    with output.bar(args, total=total, label="suggest") as bar:
-        each = metric.alternatives(
-            texts(), below=threshold, batch_size=args.batch_size, counts=counts, advance=bar.update
-        )
+    with run.progress(total, label="suggest"):
+        each = run.alternatives(read_texts(), below=listed.below)
         note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()
-            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, args.top)}))
-            found.add(places)
+            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, listed.top)}))
+            tally.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
-    asked = "pronouns" if threshold is None else f"pronouns below {threshold:g}"
-    note.detail(f"{found.pronouns} {asked} in {found.texts} texts; {found.better} of them with a better form")
-    note.lengths(counts)
-    note(f"signature: {metric.signature(context=kind, context_size=size)}")
-    return 0
+    asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
+    note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
+    run.sign(kind, size=size)
+    run.finish()
 
 
 class Tally:

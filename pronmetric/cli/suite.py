@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from pronmetric.cli import flags, output, suite_build
+from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.parser import (
     add_command,
     group_parser,
@@ -19,7 +20,7 @@ from pronmetric.cli.parser import (
     whole_from_one,
     whole_from_zero,
 )
-from pronmetric.cli.run import check_texts, load_metric
+from pronmetric.cli.run import ScoringRun, check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.suites import cai_xiong, ctxpro, score_lines, tables
@@ -32,7 +33,6 @@ from pronmetric.lab.suites.contrapro import PRONOUNS
 from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
 from pronmetric.output import targets
 from pronmetric.report.text import table
-from pronmetric.scoring.score import Counts
 from pronmetric.text.context import Text, join
 from pronmetric.text.strict_json import plain
 
@@ -216,7 +216,7 @@ def add_score(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     model.add_argument("--prompt", metavar="TEXT", help="text with {source}: what a model reads before the target")
     model.add_argument("--source-language", metavar="CODE", help="of the model's tokenizer")
     model.add_argument("--target-language", metavar="CODE", help="of the model's tokenizer")
-    flags.add_model(made)
+    ModelFlags.add(made)
     files = made.add_argument_group("output")
     flags.both(files, "to-json", metavar="FILE", help="write all figures and the verdict on each item")
     flags.both(files, "save-scores", metavar="FILE", help="write the model's scores, one on each line")
@@ -333,16 +333,15 @@ def _by_pronmetric(
 ) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
     texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
-    metric = load_metric(args, note)
+    run = ScoringRun(ModelFlags.of(args), OutputFlags.of(args), note)
+    metric = run.metric
     if metric.language.code not in about.targets:
         named = ", ".join(about.targets)
         note(f"the published candidates of {about.name} are in {named}; the model scores {metric.language.code}")
     check_texts({args.set: (text.text for text in texts)}, metric.language, note, strict=args.strict)
-    counts = Counts()
-    with output.bar(args, total=len(texts)) as bar:
-        stream = metric.stream(texts, batch_size=args.batch_size, counts=counts, advance=bar.update)
-        scores = [segment.score for segment in stream]
-    note.lengths(counts)
+    with run.progress(len(texts)):
+        scores = [segment.score for segment in run.stream(texts)]
+    note.lengths(run.counts)
     without = sum(score is None for score in scores)
     if without == len(scores):
         raise PronmetricError("no candidate has a pronoun that the model knows; the targets must be in its language")
@@ -352,7 +351,7 @@ def _by_pronmetric(
     if args.save_scores is not None:
         with targets.AtomicFile(args.save_scores) as file:
             file.writelines(f"{value}\n" for value in values)
-    signature = metric.signature(context="common" if args.context else "none", context_size=args.context or None)
+    signature = run.sign("common" if args.context else "none", size=args.context or None)
     return values, f"pronmetric, {args.context} sentences of context, {signature}"
 
 
@@ -380,7 +379,7 @@ def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.No
     with resumable.open_scores(args.save_scores, depends, window=model.WINDOW) as file:
         if file.done:
             note(f"{file.done} of {len(pairs)} lines are in {file.partial} already")
-        with output.bar(args, total=len(pairs), unit="lines") as bar:
+        with output.bar(args.quiet, total=len(pairs), unit="lines") as bar:
             bar.update(file.done)
             values = resumable.fill(
                 file, pairs, lambda window: scorer.score(window, batch_size=batch_size, advance=bar.update)

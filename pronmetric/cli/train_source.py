@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
         lines += source_lines.read(testsets)
     note(f"{len(lines)} lines of source")
     note.begin()
-    with output.bar(args, total=source_fit.work(lines), label="train-source", unit="lines") as bar:
+    with output.bar(args.quiet, total=source_fit.work(lines), label="train-source", unit="lines") as bar:
         about = {"lines": len(lines), "text": names if args.wmt_dir is not None else [], "parallel": len(files)}
         table = source_fit.fit(lines, args.source_lang, about=about, advance=bar.update)
     source_files.save(args.output, table)

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import suggest_threshold
 from benchmarks.calibration import Noised, Sentence
 from benchmarks.scoring import Result
-from pronmetric.cli.suggest_flags import DESCRIPTION
+from pronmetric.cli.suggest import DESCRIPTION
 from pronmetric.errors import InputError
 from pronmetric.scoring.alternatives import THRESHOLD
 
