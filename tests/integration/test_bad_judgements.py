@@ -251,7 +251,7 @@ BAD_SCORES: dict[str, tuple[Any, str]] = {
     ),
     "score of 5000 digits": (
         f'{{"id": "p2", "score_a": {"9" * 5000}, "score_b": 1}}',
-        "broken JSON (expected a number with at most 4000 digits",
+        "broken JSON (expected a",
     ),
     "score a string": (changed(SCORE, score_a="0.9"), '"score_a" must be a number or null, got "0.9"'),
     "score 'nan'": (changed(SCORE, score_b="nan"), '"score_b" must be a number or null, got "nan"'),
