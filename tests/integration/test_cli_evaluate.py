@@ -244,7 +244,7 @@ def test_scores_must_be_those_of_the_pairs(
         ('{"id": 1, "text_a": "x", "text_b": "y", "better": "a"}\n', '"better" must be "A", "B" or "tie"'),
         ('{"id": 1, "text_a": "x", "text_b": "y"}\n', "none of 1 pairs has a better text"),
         ("ID\tText\tPronoun\n", "names Pronoun-offset, URL"),
-        ("hello\n", "expected one JSON object"),
+        ("hello\n", "broken JSON"),
     ],
 )
 def test_faulty_pairs(fails: Callable[..., str], tmp_path: Path, content: str, message: str) -> None:
