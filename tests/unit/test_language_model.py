@@ -133,6 +133,7 @@ def test_an_epoch_has_each_text_once_and_the_next_another_order() -> None:
         epochs=2,
         words=20,
         workers=0,
+        pin=False,
         accumulated=1,
         seed=1,
     )
