@@ -250,6 +250,7 @@ def test_long_work_shows_progress(
         if level == "sys":
             Path(f"{k}.sys.score").write_text("".join(f"{name}\t{sum(row)}\n" for name, row in scores.items()))
         names.append(seg_score(f"{k}.seg.score", scores) if level == "seg" else f"{k}.sys.score")
+    monkeypatch.setattr("pronmetric.output.progress.DELAY", 3600.0)  # seconds; a busy machine is slow
     assert main(["correlate", *names]) == 0
     assert capsys.readouterr().err == ""  # short work shows none
     monkeypatch.setattr("pronmetric.output.progress.DELAY", 0.0)
