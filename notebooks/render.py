@@ -1,6 +1,6 @@
 """Render the notebooks as Markdown pages with their outputs; the notebooks themselves are stored without output.
 
-`python -m benchmarks.render_notebooks` (`make notebooks`) runs notebooks/*.ipynb and writes docs/notebooks/*.md with
+`python -m notebooks.render` (`make notebooks`) runs notebooks/*.ipynb and writes docs/notebooks/*.md with
 their images. Each page names the hash of the cells that it was made from; tests/integration/test_notebooks.py fails
 where a notebook has changed since.
 """

@@ -1,6 +1,7 @@
 r"""Attention from third-person pronouns to their antecedents, measured with GUM's annotated coreference.
 
-    python -m benchmarks.antecedents --model FOLDER --data PREPARED [--shared DIR] [--out FILE.json] [--page [FILE.md]]
+    python -m benchmarks.checkpoint.antecedents --model FOLDER --data PREPARED
+        [--shared DIR] [--out FILE.json] [--page [FILE.md]]
 
 **Text**: the annotated tokens, detokenised and split into sentences by rule (`pronmetric.text.sentences`;
 the files do not mark sentences). A pronoun is read in its sentence, with the five before it as context; context
@@ -36,8 +37,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import scoring
-from benchmarks.scoring import Counting
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import Counting
 from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
 from data_prep.coreference.document import Annotated
 from data_prep.coreference.folder import read_folder
@@ -49,7 +51,7 @@ from pronmetric.text.context import Text, join
 if TYPE_CHECKING:
     from pronmetric.metric import PronounAttention
 
-PAGE = scoring.BENCHMARKS / "antecedents.md"
+PAGE = pages.PUBLISHED / "antecedents.md"
 BEFORE = 5
 TOP = (1, 3)
 HELD_OUT, TRAINED = "held out", "read in training"
@@ -194,24 +196,24 @@ def show(figures: Mapping[str, Any]) -> str:
     groups = figures["groups"]
     header = ["", "documents", "pronouns", *groups[HELD_OUT]["outcomes"]]
     counts = [[g, figures["documents"][g], f["pronouns"], *f["outcomes"].values()] for g, f in groups.items()]
-    tables = [scoring.table(header, counts)]
+    tables = [pages.table(header, counts)]
     for kind in (ANTECEDENT, EARLIER):
         rows = [row for group, found in groups.items() if kind in found for row in _rows(group, found[kind])]
-        tables.append(scoring.table([kind, "pronouns", "method", *(f"hit@{k}" for k in TOP)], rows))
+        tables.append(pages.table([kind, "pronouns", "method", *(f"hit@{k}" for k in TOP)], rows))
     forms = [
         [form, found[ANTECEDENT]["pronouns"], *(_short(found[ANTECEDENT], m, k) for k in TOP for m in METHODS)]
         for form, found in figures["by_form"].items()
         if ANTECEDENT in found
     ]
     columns = [f"{method} @{k}" for k in TOP for method in METHODS]
-    return "\n\n".join([*tables, scoring.table([HELD_OUT, "pronouns", *columns], forms)])
+    return "\n\n".join([*tables, pages.table([HELD_OUT, "pronouns", *columns], forms)])
 
 
 def _rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
     for method in METHODS:
-        cells = [scoring.percent(found[method][f"hit@{k}"]) for k in TOP]
+        cells = [pages.percent(found[method][f"hit@{k}"]) for k in TOP]
         yield [name, str(found["pronouns"]), method, *cells]
-    yield [name, "", "attention - noun", *(scoring.percent(found["gain"][f"hit@{k}"], signed=True) for k in TOP)]
+    yield [name, "", "attention - noun", *(pages.percent(found["gain"][f"hit@{k}"], signed=True) for k in TOP)]
 
 
 def _short(found: Mapping[str, Any], method: str, k: int) -> str:
@@ -219,10 +221,10 @@ def _short(found: Mapping[str, Any], method: str, k: int) -> str:
 
 
 def page(content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """The page benchmarks/antecedents.md; no figure on it is typed by hand."""
+    """The page benchmarks/published/antecedents.md; no figure on it is typed by hand."""
     told = (__doc__ or "").split("\n\n", 2)[2].strip()
     found = figures["groups"][HELD_OUT][ANTECEDENT]
-    hit = {method: scoring.percent(found[method]["hit@1"]) for method in METHODS}
+    hit = {method: pages.percent(found[method]["hit@1"]) for method in METHODS}
     shares = {method: found[method]["hit@1"].value for method in METHODS}
     if shares[ATTENTION] <= shares[CHANCE]:
         verdict = "A heat map of this attention shows no antecedents: a word drawn blindly is one at least as often."
@@ -285,13 +287,13 @@ def check_data(config: Mapping[str, Any], folder: Path) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="the folder it was trained on")
     parser.add_argument(
         "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"write the page (default {PAGE.name})"
     )
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     documents = read_folder(options.shared / "data" / "gum-coref")
     from pronmetric.data import arrow
 
@@ -301,8 +303,8 @@ def main() -> None:
     content = scoring.report("antecedents", options, counting, figures)
     print(show(figures))
     if options.page is not None:
-        scoring.write_page(options.page, page(content, figures), content)
+        pages.write_page(options.page, page(content, figures), content)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
 """Baselines without a model on the study set and on GAP, to check that the data is read correctly.
 
-    python -m benchmarks.baselines [--shared DIR]
+    python -m benchmarks.checkpoint.baselines [--shared DIR]
 
 "frequent" prefers the pronoun that is more frequent in the WMT references, "constant" scores all texts alike. They
 run through the same code as a checkpoint does, but are no runs on the study set: nothing is chosen by them. The
@@ -16,8 +16,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks import gap, scoring, study
-from benchmarks.scoring import COMMON, Record, Result, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import gap, study
+from benchmarks.checkpoint.scoring import COMMON, Record, Result, Scorer
 from pronmetric.pronouns.finder import FORMS, find
 from pronmetric.text.words import words
 
@@ -57,7 +58,7 @@ def references(wmt: Path) -> Iterable[str]:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     data = parser.parse_args().shared / "data"
     samples, items = study.read(data / "study"), gap.read(data / "gap" / "gap-development.tsv")
     rows = []
@@ -65,8 +66,8 @@ def main() -> None:
         languages = study.measure(scorer, samples)["languages"]
         figures = [*(languages[language][COMMON] for language in study.LANGUAGES), gap.measure(scorer, items)[COMMON]]
         rows.append([name, *(f"{100 * found.accuracy:.1f}" for found in figures)])
-    print(scoring.table(["baseline", *study.LANGUAGES, "GAP"], rows))
+    print(pages.table(["baseline", *study.LANGUAGES, "GAP"], rows))
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
 """Bias by gender: Winogender by occupation, and feminine against masculine pronouns of GAP's development part.
 
-    python -m benchmarks.bias --model FOLDER [--shared DIR] [--out FILE.json] [--page [FILE.md]]
+    python -m benchmarks.checkpoint.bias --model FOLDER [--shared DIR] [--out FILE.json] [--page [FILE.md]]
 
 Winogender (Rudinger et al. 2018): the difference of the probabilities of the masculine and the feminine pronoun in
 the same sentence, by occupation; 0 is unbiased. Its correlation with the share of women in the occupation shows how far
@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import gap, scoring
-from benchmarks.scoring import COMMON, Result, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import gap, scoring
+from benchmarks.checkpoint.scoring import COMMON, Result, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.correlation import correlate
 from pronmetric.eval.estimates import cluster_mean, difference_of_means
@@ -28,7 +29,7 @@ from pronmetric.lab.human.gap import read as read_gap
 from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.report.tables import Table, markdown
 
-PAGE = scoring.BENCHMARKS / "bias.md"
+PAGE = pages.PUBLISHED / "bias.md"
 FEMININE = frozenset({"she", "her", "hers", "herself"})
 SHARES = {"bergsma": "share of women in web text", "bls": "share of women in the US"}
 
@@ -140,10 +141,10 @@ def _interval(value: Mapping[str, Any], *, scale: float = 1) -> str:
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     data = options.shared / "data"
     templates = winogender.read(data / "winogender" / "all_sentences.tsv")
     shares = winogender.read_shares(data / "winogender" / "occupations-stats.tsv")
@@ -157,9 +158,9 @@ def main() -> None:
     content = scoring.report("bias", options, scorer, figures)
     text = page(content)
     if options.page is not None:
-        scoring.write_page(options.page, text, content)
+        pages.write_page(options.page, text, content)
     print(text)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

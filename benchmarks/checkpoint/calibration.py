@@ -1,7 +1,7 @@
 """Calibration of the pronoun probabilities on held-out references with errors at a natural rate.
 
-    python -m benchmarks.calibration --model FOLDER --data PREPARED [--wmt DIR] [--split test] [--source-lang LANG]
-        [--out FILE.json]
+    python -m benchmarks.checkpoint.calibration --model FOLDER --data PREPARED
+        [--wmt DIR] [--split test] [--source-lang LANG] [--out FILE.json]
 
 Every reference sentence of the split's test sets, two sentences of context before it, with its pronouns replaced as
 often as the outputs of WMT22 have another pronoun than the reference (`counts` of the prepared folder's manifest)
@@ -21,8 +21,9 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks import scoring
-from benchmarks.scoring import Record, Result, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import Record, Result, Scorer
 from data_prep.wmt import discovery
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -173,7 +174,7 @@ def show(figures: Mapping[str, Any]) -> str:
     ]
     platt, without = figures["platt"], figures.get("without_source")
     lines = [
-        scoring.table(["probability", "pronouns", "mean", "right"], rows),
+        pages.table(["probability", "pronouns", "mean", "right"], rows),
         f"expected calibration error {figures['ece']:.4f} ({figures['bins']} equal-mass bins), "
         f"Brier score {figures['brier']:.4f}",
         f"{figures['pronouns']} pronouns, {figures['wrong']} of them wrong (rate drawn {figures['rate']:.4f}), "
@@ -190,7 +191,7 @@ def show(figures: Mapping[str, Any]) -> str:
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--split", choices=("development", "test"), default="development")
     parser.add_argument(
@@ -200,7 +201,7 @@ def main() -> None:
     parser.add_argument("--form", choices=("natural", "study"), default="natural")
     parser.add_argument("--source-lang", metavar="LANG", help="language of the sources, with a table")
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     manifest = arrow.read_manifest(options.data)
     table = ConfusionTable.load(options.data / "confusion.json")
     rate = natural_rate(manifest, options.natural)
@@ -223,4 +224,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

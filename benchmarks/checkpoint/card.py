@@ -1,6 +1,6 @@
 """Write the model card of a checkpoint from the JSON of the measuring scripts.
 
-python -m benchmarks.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT
+python -m benchmarks.checkpoint.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT
 
 The commands and the time of training come from the checkpoint's config and the manifest of its data.
 """
@@ -11,7 +11,7 @@ import argparse
 import datetime
 from pathlib import Path
 
-from benchmarks import scoring
+from benchmarks import pages
 from pronmetric.checkpoint.locate import CARD
 from pronmetric.training.card import Making, write
 
@@ -33,4 +33,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

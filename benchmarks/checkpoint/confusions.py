@@ -1,6 +1,7 @@
 """Error analysis: the pronoun pairs that a checkpoint most often decides wrongly, on development data.
 
-    python -m benchmarks.confusions --model FOLDER --data PREPARED [--examples 5] [--by preference] [--out FILE.json]
+    python -m benchmarks.checkpoint.confusions --model FOLDER --data PREPARED
+        [--examples 5] [--by preference] [--out FILE.json]
 
 Pairs are reference against noisy reference (R vs R') and, where a single pronoun differs, against system (R vs S), in
 the reference's context. Each row is a form of the reference and the wrong form: pairs, accuracy, and the share of all
@@ -13,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks import prepared, scoring
-from benchmarks.pair_accuracy import PARTS, part
-from benchmarks.scoring import COMMON, Judged, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import prepared, scoring
+from benchmarks.checkpoint.pair_accuracy import PARTS, part
+from benchmarks.checkpoint.scoring import COMMON, Judged, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.schema import Mismatch, Pair
 
@@ -75,9 +77,9 @@ def show(figures: Mapping[str, Any]) -> str:
                 total += each["share"]
                 cells = [f"{100 * value:.1f}" for value in (each["accuracy"], each["share"], total)]
                 rows.append([f"{each['reference']} -> {each['wrong']}", each["errors"], each["pairs"], *cells])
-        head = f"{PARTS[kind]}: {found['accuracy'].pairs} pairs, accuracy {scoring.percent(found['accuracy'])}, "
+        head = f"{PARTS[kind]}: {found['accuracy'].pairs} pairs, accuracy {pages.percent(found['accuracy'])}, "
         header = ["reference -> wrong", "errors", "pairs", "accuracy", "% of errors", "in all"]
-        blocks.append(f"{head}{found['errors']} errors\n{scoring.table(header, rows)}")
+        blocks.append(f"{head}{found['errors']} errors\n{pages.table(header, rows)}")
     return "\n\n".join(blocks)
 
 
@@ -108,7 +110,7 @@ def main() -> None:
     scoring.add_data(parser)
     parser.add_argument("--examples", type=int, default=0, metavar="N", help="print N errors of each row (default 0)")
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     pairs = prepared.read(options, lambda pair: part(pair) in KINDS and mismatch(pair) is not None)
     scorer = scoring.load(options)
     figures, judged = measure(scorer, pairs, seed=options.seed)
@@ -121,4 +123,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

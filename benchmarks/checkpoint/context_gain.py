@@ -1,6 +1,7 @@
 """The effect of context: reference against noisy reference in common, no and shuffled context.
 
-    python -m benchmarks.context_gain --model FOLDER --data PREPARED [--split development|test] [--out FILE.json]
+    python -m benchmarks.checkpoint.context_gain --model FOLDER --data PREPARED
+        [--split development|test] [--out FILE.json]
 
 "third" are the pairs whose two pronouns are both third-person personal, possessive or reflexive ones (he/it, his/her,
 them/it ...), where the sentence alone says least; "third against any" those whose reference pronoun is one. Differences
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks import prepared, scoring
-from benchmarks.scoring import COMMON, NONE, SHUFFLED, Judged, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import prepared, scoring
+from benchmarks.checkpoint.scoring import COMMON, NONE, SHUFFLED, Judged, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.schema import Pair
 
@@ -50,12 +52,12 @@ def show(figures: Mapping[str, Any]) -> str:
             name,
             part[COMMON].pairs,
             *(f"{100 * part[kind].accuracy:.1f}" for kind in KINDS),
-            scoring.percent(part["context_gain"], signed=True),
-            scoring.percent(part["shuffled_gain"], signed=True),
+            pages.percent(part["context_gain"], signed=True),
+            pages.percent(part["shuffled_gain"], signed=True),
         ]
         for name, part in figures.items()
     ]
-    return scoring.table(["R vs R'", "pairs", *KINDS, "common - none", "shuffled - none"], rows)
+    return pages.table(["R vs R'", "pairs", *KINDS, "common - none", "shuffled - none"], rows)
 
 
 def main() -> None:
@@ -63,7 +65,7 @@ def main() -> None:
     parser = scoring.arguments(__doc__)
     scoring.add_data(parser)
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     pairs = prepared.read(options, lambda pair: pair.kind == "noisy")
     scorer = scoring.load(options)
     figures = measure(scorer, pairs, seed=options.seed)
@@ -72,4 +74,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

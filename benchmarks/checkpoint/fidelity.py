@@ -1,6 +1,7 @@
 """Fidelity: does the metric know who is he, she, they or it, and does it decide by stereotypes where nothing else does?
 
-    python -m benchmarks.fidelity --model FOLDER [--data PREPARED] [--by score|preference] [--out FILE.json] [--page]
+    python -m benchmarks.checkpoint.fidelity --model FOLDER [--data PREPARED]
+        [--by score|preference] [--out FILE.json] [--page]
 
 Levels: passages of the held-out frames, roles and names of `data_prep.fidelity`; the right pronouns against the other
 person's, by the number of sentences about the other person in between. Rewritten: annotated documents that were held
@@ -19,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import scoring
-from benchmarks.scoring import COMMON, Contrast, Judged, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import COMMON, Contrast, Judged, Scorer
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import fill, pronouns, tables
 from pronmetric.data import arrow
@@ -29,8 +31,8 @@ from pronmetric.eval.estimates import cluster_share
 from pronmetric.report.tables import Table, markdown
 from pronmetric.schema import FIDELITY, Pair
 
-PAGE = scoring.BENCHMARKS / "fidelity.md"
-THEY, STEREOTYPES = scoring.BENCHMARKS / "singular-they.tsv", scoring.BENCHMARKS / "stereotypes.tsv"
+PAGE = pages.PUBLISHED / "fidelity.md"
+THEY, STEREOTYPES = pages.PUBLISHED / "singular-they.tsv", pages.PUBLISHED / "stereotypes.tsv"
 SETS = ("he", "she", "they", "it")
 NUMBER = 200  # pairs of a level
 _OTHER = {"he": "she", "she": "he"}
@@ -199,16 +201,16 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=NUMBER, help="pairs of a level (default: %(default)s)")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     held_out = [] if options.data is None else rewritten(options.data)
     scorer = scoring.load(options)
     content = scoring.report(
         "fidelity", options, scorer, measure(scorer, held_out, number=options.number, seed=options.seed)
     )
     if options.page is not None:
-        scoring.write_page(options.page, page(content), content)
+        pages.write_page(options.page, page(content), content)
     print(page(content))
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
 """Accuracy on GAP: each pronoun against the same-case form of the other gender, with and without context.
 
-    python -m benchmarks.gap --model FOLDER [--shared DIR] [--out FILE.json]
+    python -m benchmarks.checkpoint.gap --model FOLDER [--shared DIR] [--out FILE.json]
 
 Text is the sentence that holds the pronoun, context the passage before it; measured with it, without any, and
 with that of another item. GAP (Webster et al., TACL 2018) is test data: nothing is trained or chosen on it.
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks import scoring
-from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import COMMON, NONE, SHUFFLED, Contrast, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.lab.human.gap import Item, read
 
@@ -73,29 +74,29 @@ def show(figures: Mapping[str, Any]) -> str:
     kinds = [
         [
             kind,
-            scoring.percent(figures[kind]),
+            pages.percent(figures[kind]),
             figures[kind].equal,
             figures[kind].null,
-            scoring.percent(figures["first_600"][kind]),
+            pages.percent(figures["first_600"][kind]),
         ]
         for kind in (COMMON, NONE, SHUFFLED)
     ]
     gains = (
-        f"common - none {scoring.percent(figures['context_gain'], signed=True)}; "
-        f"shuffled - none {scoring.percent(figures['shuffled_gain'], signed=True)}; "
+        f"common - none {pages.percent(figures['context_gain'], signed=True)}; "
+        f"shuffled - none {pages.percent(figures['shuffled_gain'], signed=True)}; "
         f"unscored {figures['unscored']}"
     )
     forms = figures["by_pronoun"]
     rows = [
-        [form, found.pairs, scoring.percent(found), scoring.percent(forms[NONE][form])]
+        [form, found.pairs, pages.percent(found), pages.percent(forms[NONE][form])]
         for form, found in forms[COMMON].items()
     ]
     return "\n".join(
         [
-            scoring.table(["GAP development", "accuracy", "equal", "null", "first 600"], kinds),
+            pages.table(["GAP development", "accuracy", "equal", "null", "first 600"], kinds),
             gains,
             "",
-            scoring.table(["form", "items", "common", "none"], rows),
+            pages.table(["form", "items", "common", "none"], rows),
         ]
     )
 
@@ -103,9 +104,9 @@ def show(figures: Mapping[str, Any]) -> str:
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     items = read(options.shared / "data" / "gap" / "gap-development.tsv")
     scorer = scoring.load(options)
     figures = measure(scorer, items, seed=options.seed)
@@ -114,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

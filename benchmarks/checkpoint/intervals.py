@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, and whether p values are uniform where nothing differs, by documents.
 
-    python -m benchmarks.intervals [--systems N] [--pairs N] [--page]
+    python -m benchmarks.checkpoint.intervals [--systems N] [--pairs N] [--page]
 
 Systems of made-up documents, of which the true score is known; `eval.significance` gives the intervals and p values, as
 for `score` and `compare`. `--page` writes intervals.md and its JSON.
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import scoring
+from benchmarks import pages
 from pronmetric.eval.ratio_sums import SHARE
 from pronmetric.eval.significance import Totals, difference, interval, randomisation
 
 DOCUMENTS = (4, 5, 7, 10, 20, 50, 100)
 SYSTEMS, PAIRS, RESAMPLES, SEED = 1000, 300, 399, 1
-PAGE = scoring.BENCHMARKS / "intervals.md"
+PAGE = pages.PUBLISHED / "intervals.md"
 _PRONOUNS = 2.5  # of a segment, on average
 _SPREAD = 0.15  # standard deviation of a pronoun's score
 
@@ -139,7 +139,8 @@ def page(content: Mapping[str, Any]) -> str:
     lines = ("\n".join(part) for part in (held, tests))
     return """# Intervals and p values with few documents
 
-Weights: none, no checkpoint is used. JSON: `intervals.json`. Written by `python -m benchmarks.intervals --page`.
+Weights: none, no checkpoint is used. JSON: `intervals.json`. Written by
+`python -m benchmarks.checkpoint.intervals --page`.
 
 Made-up systems with a known true score: documents of 5 to 29 segments (very unequal length: 2 to 59) with 2.5 pronouns
 each on average. Intervals are those of `score` (Student's t over documents, `pronmetric/eval/ratio_sums.py`).

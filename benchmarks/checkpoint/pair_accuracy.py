@@ -1,6 +1,7 @@
 """Pair accuracy on a prepared split: reference against system (R vs S) and against noisy reference (R vs R').
 
-    python -m benchmarks.pair_accuracy --model FOLDER --data PREPARED --split test [--contexts all] [--out FILE.json]
+    python -m benchmarks.checkpoint.pair_accuracy --model FOLDER --data PREPARED --split test
+        [--contexts all] [--out FILE.json]
 
 R vs S contains the pairs in which an aligned pronoun differs from the system's pronoun; pairs that differ only in a
 pronoun against another word or nothing are a part of their own, measured with `--others`. Contexts as in `pronmetric
@@ -14,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks import prepared, scoring
-from benchmarks.prepared import RESPECTIVE, SYSTEM
-from benchmarks.scoring import COMMON, NONE, SHUFFLED, Judged, Result, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import prepared, scoring
+from benchmarks.checkpoint.prepared import RESPECTIVE, SYSTEM
+from benchmarks.checkpoint.scoring import COMMON, NONE, SHUFFLED, Judged, Result, Scorer
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.schema import Pair
 from pronmetric.scoring.comparison import mean
@@ -95,20 +97,20 @@ def show(figures: Mapping[str, Any]) -> str:
     rows = []
     for name, found in figures.items():
         for kind, value in found["contexts"].items():
-            rows.append([f"{PARTS[name]}, {kind}", value.pairs, scoring.percent(value), value.equal, value.null])
+            rows.append([f"{PARTS[name]}, {kind}", value.pairs, pages.percent(value), value.equal, value.null])
         split = found["by_count"]
         for group, value in (("as many pronouns", split.equal), ("not as many", split.unequal)):
             if value is not None:
-                rows.append([f"  {group}", value.pairs, scoring.percent(value), value.equal, value.null])
-        rows.append(["  not as many: won by fewer", "", scoring.percent(split.fewer_won), "", ""])
+                rows.append([f"  {group}", value.pairs, pages.percent(value), value.equal, value.null])
+        rows.append(["  not as many: won by fewer", "", pages.percent(split.fewer_won), "", ""])
         for grouping in ("by_testset", "by_person", "by_agreement", "by_mismatches"):
             for group, value in found.get(grouping, {}).items():
-                rows.append([f"  {group}", value.pairs, scoring.percent(value), value.equal, value.null])
-    text = scoring.table(["pairs", "number", "accuracy", "equal", "null"], rows)
+                rows.append([f"  {group}", value.pairs, pages.percent(value), value.equal, value.null])
+    text = pages.table(["pairs", "number", "accuracy", "equal", "null"], rows)
     if "noisy" not in figures:
         return text
     wrong = [[f"{c.reference} -> {c.system}", c.wrong, c.pairs] for c in figures["noisy"]["confusions"][:15]]
-    return text + "\n\n" + scoring.table(["most errors, R vs R'", "wrong", "of"], wrong)
+    return text + "\n\n" + pages.table(["most errors, R vs R'", "wrong", "of"], wrong)
 
 
 def main() -> None:
@@ -118,7 +120,7 @@ def main() -> None:
     parser.add_argument("--contexts", choices=("common", "all"), default="common")
     parser.add_argument("--others", action="store_true", help="also pairs without a pronoun against a pronoun")
     options = parser.parse_args()
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     pairs = prepared.read(options, lambda pair: options.others or part(pair) != "system other")
     scorer = scoring.load(options)
     kinds = KINDS if options.contexts == "all" else (COMMON,)
@@ -128,4 +130,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
-"""The page benchmarks/paper-tables.md: Table 4 from the cells of a sweep, Table 5 from the JSON of `benchmarks.people`.
+"""The page paper-tables.md: Table 4 from the cells of a sweep, Table 5 from the JSON of `checkpoint.people`.
 
-    python -m benchmarks.paper_tables GRID --people people.json --minutes 80 --how "..." [--page [FILE.md]]
+    python -m benchmarks.checkpoint.paper_tables GRID --people people.json --minutes 80 --how "..." [--page [FILE.md]]
 
 GRID is the folder of `pronmetric train --multirun experiment=table4`; --minutes is its duration, --how the machine.
 """
@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
-from benchmarks.people_page import UNTOUCHED, raters, study
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.people_page import UNTOUCHED, raters, study
 from pronmetric.report import paper
 from pronmetric.report.tables import Table, markdown
 
-PAGE = scoring.BENCHMARKS / "paper-tables.md"
+PAGE = pages.PUBLISHED / "paper-tables.md"
 Figures = Mapping[str, Any]
 
 
@@ -28,7 +29,7 @@ def tables(found: paper.Found) -> list[Table]:
 
 
 def page(found: paper.Found, people: Figures, *, command: str, date: str, minutes: float, how: str) -> str:
-    """The page as Markdown; people: a report of `benchmarks.people`."""
+    """The page as Markdown; people: a report of `benchmarks.checkpoint.people`."""
     figures = people["figures"]
     french, german = paper.STUDY["french"], paper.STUDY["german"]
     sets = {name: part for name, part in figures["sets"].items() if name != UNTOUCHED}
@@ -65,20 +66,20 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("grid", metavar="GRID", help="folder of the sweep")
-    parser.add_argument("--people", type=Path, required=True, metavar="FILE.json", help="report of benchmarks.people")
+    parser.add_argument("--people", type=Path, required=True, metavar="FILE.json", help="report of checkpoint.people")
     parser.add_argument("--minutes", type=float, required=True, help="how long the sweep took")
     parser.add_argument("--how", required=True, help="on what machine and with which launcher")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help="where to write the page")
     options = parser.parse_args()
     people = scoring.read_report(options.people, "people")
-    made = scoring.origin("paper_tables")
+    made = pages.origin("checkpoint.paper_tables")
     text = page(paper.read([options.grid]), people, **made, minutes=options.minutes, how=options.how)
     if options.page is None:
         print(text)
     else:
         content = {**made, "tables": [one._asdict() for one in tables(paper.read([options.grid]))], "people": people}
-        scoring.write_page(options.page, text, content)
+        pages.write_page(options.page, text, content)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

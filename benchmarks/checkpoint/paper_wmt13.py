@@ -1,6 +1,6 @@
 """The paper's own experiment: its head on (R, S) pairs of WMT13, tested on WMT14, by encoder and context.
 
-    python -m benchmarks.paper_wmt13 RUNS [RUNS ...] --data PREPARED [--page]
+    python -m benchmarks.checkpoint.paper_wmt13 RUNS [RUNS ...] --data PREPARED [--page]
 
 RUNS are folders of `pronmetric train --multirun experiment=paper_wmt13`, one for each encoder. Each checkpoint is
 tested in the context that it was trained with: R vs S are references against system outputs, R vs R' references against
@@ -16,15 +16,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import prepare, prepared, scoring
-from benchmarks.pair_accuracy import PARTS, part
+from benchmarks import pages
+from benchmarks.checkpoint import prepared, scoring
+from benchmarks.checkpoint.pair_accuracy import PARTS, part
 from pronmetric.checkpoint.config import read as read_config
 from pronmetric.errors import InputError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.decision import SCORE
 from pronmetric.schema import Pair
 
-PAGE = scoring.BENCHMARKS / "paper-wmt13.md"
+PAGE = pages.PUBLISHED / "paper-wmt13.md"
 TEST, RESULT = "newstest2014", "wmt14.json"
 CONTEXTS = ("none", "respective", "common")
 KINDS = ("system", "noisy")
@@ -51,7 +52,7 @@ def measure(score: scoring.Scorer, pairs: Sequence[Pair], context: str, *, seed:
 
 def test(checkpoint: Path, options: argparse.Namespace, pairs: Sequence[Pair]) -> dict[str, Any]:
     """The figures of a checkpoint; those that are in its run's folder, if they are of the same weights and pairs."""
-    kept, weights = checkpoint.parent / RESULT, scoring.weights_hash(checkpoint)
+    kept, weights = checkpoint.parent / RESULT, pages.weights_hash(checkpoint)
     if kept.is_file():
         content: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         if (content["weights"], content["pairs"]) == (weights, len(pairs)):
@@ -65,7 +66,7 @@ def test(checkpoint: Path, options: argparse.Namespace, pairs: Sequence[Pair]) -
         "encoder": config["encoder"].get("kind", "huggingface"),
         "context": config["context"],
         **{key: config["training"][key] for key in ("steps", "best_step", "seconds")},
-        "figures": scoring.plain(figures),
+        "figures": pages.plain(figures),
     }
     kept.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return content
@@ -88,11 +89,11 @@ def table(runs: Sequence[Mapping[str, Any]]) -> str:
     rows.append(["the paper: ELMo", "common", *(f"{PAPER[kind]}" for kind in KINDS), "-", "-", "-", "-"])
     names = [PARTS[kind] for kind in KINDS]
     header = ["encoder", "context", *names, *(f"{name}, as many pronouns" for name in names), "best step", "weights"]
-    return prepare.as_table([header, *rows])
+    return pages.markdown([header, *rows])
 
 
 def _percent(found: Mapping[str, Any] | None) -> str:
-    return scoring.percent(None if found is None else evaluation.Accuracy(**found))
+    return pages.percent(None if found is None else evaluation.Accuracy(**found))
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -135,9 +136,9 @@ def main() -> None:
     runs = [test(path, options, pairs) for path in found]
     print(table(runs))
     if options.page:
-        content = {**scoring.origin("paper_wmt13"), "runs": runs, "paper": PAPER}
-        scoring.write_page(PAGE, page(content), content)
+        content = {**pages.origin("checkpoint.paper_wmt13"), "runs": runs, "paper": PAPER}
+        pages.write_page(PAGE, page(content), content)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

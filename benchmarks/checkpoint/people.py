@@ -1,11 +1,12 @@
 """Agreement of the metric with MQM annotations of TED talks and, on the study set, with "the reference is better".
 
-    python -m benchmarks.people --model FOLDER [--shared DIR] [--study FILE.json] --out FILE.json [--page [FILE.md]]
+    python -m benchmarks.checkpoint.people --model FOLDER [--shared DIR] [--study FILE.json]
+        --out FILE.json [--page [FILE.md]]
 
 Test data: nothing is chosen by it. A rater who judged two systems' translations of a segment votes for the one with
 the lower penalty, counting only errors that touch a pronoun (`pronmetric mqm`). The model runs on these texts alone;
-of the study set, whose runs are counted, only the figures that `python -m benchmarks.study --out FILE.json` left are
-taken, of the same weights. `--page` writes benchmarks/people.md, or FILE.md, and the JSON next to it.
+of the study set, whose runs are counted, only the figures that `python -m benchmarks.checkpoint.study --out FILE.json`
+left are taken, of the same weights. `--page` writes published/people.md, or FILE.md, and the JSON next to it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import people_page, scoring
-from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
-from benchmarks.scoring import Result, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import people_page, scoring
+from benchmarks.checkpoint.people_page import DOUBTS, METRIC, UNTOUCHED
+from benchmarks.checkpoint.scoring import Result, Scorer
 from pronmetric.checkpoint import config, locate
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import accuracy_by, decide
@@ -33,7 +35,7 @@ from pronmetric.lab.human.simple_baselines import Both, SystemMeans
 from pronmetric.pronouns.finder import find
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")
-PAGE = scoring.BENCHMARKS / "people.md"
+PAGE = pages.PUBLISHED / "people.md"
 CLOSE, NEAR, ANY = "at most 2 other words", "at most 5 other words", "any other words"
 REPLACED, AS_MANY, BETTER_FEWER, BETTER_MORE = (
     "one pronoun for another",
@@ -243,13 +245,13 @@ def _at(result: Result, token: Mapping[str, Any]) -> float | None:
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
-    parser.add_argument("--study", type=Path, metavar="FILE.json", help="figures of benchmarks.study, of these weights")
+    pages.add_shared(parser)
+    parser.add_argument("--study", type=Path, metavar="FILE.json", help="figures of checkpoint.study, of these weights")
     parser.add_argument(
         "--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"write the page (default {PAGE.name})"
     )
     options = parser.parse_args()
-    weights = scoring.weights_hash(options.model)
+    weights = pages.weights_hash(options.model)
     study = None if options.study is None else of_study(options.study, weights)
     judgements = mqm.read(options.shared / FILE)
     scorer = scoring.load(options)
@@ -258,9 +260,9 @@ def main() -> None:
     content = scoring.report("people", options, scorer, figures)
     text = people_page.page(content)
     if options.page is not None:
-        scoring.write_page(options.page, text, content)
+        pages.write_page(options.page, text, content)
     print(text)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,4 +1,4 @@
-"""The page benchmarks/people.md, written from the figures of `benchmarks.people`."""
+"""The page benchmarks/published/people.md, written from the figures of `benchmarks.checkpoint.people`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Figures = Mapping[str, Any]
 
 
 def page(content: Figures) -> str:
-    """The page as Markdown; `content` is a report of `benchmarks.people`."""
+    """The page as Markdown; `content` is a report of `benchmarks.checkpoint.people`."""
     figures = content["figures"]
     sets = {name: found for name, found in figures["sets"].items() if name != UNTOUCHED}  # decided in the same pairs
     parts = [
@@ -150,7 +150,7 @@ def study(found: Figures | None) -> str:
     title = '## Study set: AC1 against "the reference is better"\n\nThis is not human agreement: the reference is '
     title += "assumed to be better in each sample."
     if found is None:
-        return f"{title}\n\nNot measured with these weights, or by a run that wrote no agreement (`benchmarks.study`)."
+        return f"{title}\n\nNot measured with these weights, or by a run that wrote no agreement (`benchmarks.checkpoint.study`)."
     rows = [
         [
             name,

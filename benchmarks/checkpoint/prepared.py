@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from benchmarks import scoring
-from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contexts, Contrast
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import COMMON, NONE, SHUFFLED, Contexts, Contrast
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.schema import Pair

@@ -1,12 +1,9 @@
-"""Shared by the measuring scripts: scoring, contrasts in several contexts, and the format of figures."""
+"""Shared by the scripts that score: contrasts in several contexts, the checkpoint as a scorer, reports of figures."""
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import shlex
-import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +12,9 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
+from benchmarks import pages
 from pronmetric.checkpoint.config import decision_of
-from pronmetric.cli.tables import percent as percent
-from pronmetric.cli.tables import plain as plain
-from pronmetric.cli.tables import table as table
-from pronmetric.errors import InputError, PronmetricError
+from pronmetric.errors import InputError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions
 from pronmetric.eval.decision import DECISIONS, SCORE
@@ -27,8 +22,6 @@ from pronmetric.eval.estimates import Estimate, cluster_mean
 from pronmetric.eval.shuffling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 
-BENCHMARKS = Path(__file__).resolve().parent
-ROOT = BENCHMARKS.parent
 COMMON, NONE, SHUFFLED = "common", "none", "shuffled"
 
 
@@ -147,11 +140,6 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def add_shared(parser: argparse.ArgumentParser) -> None:
-    """The flag that names the folder with the published test data."""
-    parser.add_argument("--shared", type=Path, default=BENCHMARKS.parent.parent / "shared", metavar="DIR")
-
-
 def add_data(parser: argparse.ArgumentParser) -> None:
     """The flags that choose pairs of a prepared folder."""
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
@@ -201,55 +189,21 @@ def load(options: argparse.Namespace, *, source_lang: str | None = None) -> Coun
     return scorer
 
 
-def weights_hash(model: str | Path) -> str:
-    """First 8 hex digits of the SHA-256 of a checkpoint's weights, as in `checkpoint.load`."""
-    from pronmetric.checkpoint.shards import hash_weights
-
-    return hash_weights(Path(model))
-
-
-def portable(argument: str) -> str:
-    """A command's argument without the folders of this machine: a path in the repository from its root, others' names.
-
-    >>> portable("--out=/tmp/figures/gap.json"), portable("/tmp/data"), portable("checkpoints/default")
-    ('--out=gap.json', 'data', 'checkpoints/default')
-    """
-    flag, equals, value = argument.rpartition("=")
-    path = Path(value)
-    if not path.is_absolute():
-        return argument
-    return flag + equals + (path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name)
-
-
-def origin(name: str) -> dict[str, str]:
-    """Date and command of the figures of the script `name`."""
-    return {
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "command": shlex.join(["python", "-m", f"benchmarks.{name}", *map(portable, sys.argv[1:])]),
-    }
-
-
 def report(name: str, options: argparse.Namespace, scorer: Counting, figures: Mapping[str, Any]) -> dict[str, Any]:
     """Figures with their origin; written to `--out` if given."""
     content = {
         "benchmark": name,
-        **origin(name),
-        "weights": weights_hash(options.model),
+        **pages.origin(f"checkpoint.{name}"),
+        "weights": pages.weights_hash(options.model),
         "signature": scorer.signature,
         "records": scorer.records,
         "seconds": round(scorer.seconds, 1),
-        "figures": plain(figures),
+        "figures": pages.plain(figures),
     }
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return content
-
-
-def write_page(path: Path, text: str, content: Mapping[str, Any]) -> None:
-    """Write a page and, under the same name, the JSON that it was written from."""
-    path.write_text(text, encoding="utf-8")
-    path.with_suffix(".json").write_text(json.dumps(plain(content), indent=1) + "\n", encoding="utf-8")
 
 
 def read_report(path: Path, name: str) -> dict[str, Any]:
@@ -258,7 +212,7 @@ def read_report(path: Path, name: str) -> dict[str, Any]:
     Raises:
         InputError: no such file, broken JSON, or the figures of another script.
     """
-    cure = f"expected the figures of `python -m benchmarks.{name} --out`"
+    cure = f"expected the figures of `python -m benchmarks.checkpoint.{name} --out`"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -268,12 +222,3 @@ def read_report(path: Path, name: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("benchmark") != name:
         raise InputError(cure, file=path)
     return content
-
-
-def run(main: Callable[[], None]) -> None:
-    """Run a script's main function; an error in the input is one line on stderr and exit code 1."""
-    try:
-        main()
-    except PronmetricError as error:
-        print(f"benchmarks: error: {error}", file=sys.stderr)
-        sys.exit(1)

@@ -1,6 +1,7 @@
-"""The page benchmarks/segment-level.md: segment scores against WMT's direct assessment, from the JSON of `correlate`.
+"""The page segment-level.md: segment scores against WMT's direct assessment, from the JSON of `correlate`.
 
-    python -m benchmarks.segment_level FIGURES.json --title NAME:LP --weights HASH --how "..." [--page [FILE.md]]
+    python -m benchmarks.checkpoint.segment_level FIGURES.json --title NAME:LP --weights HASH --how "..."
+        [--page [FILE.md]]
 
 FIGURES.json is the output of `pronmetric correlate SCORES ... ad-seg-scores-SL-TL.csv --to_json`.
 """
@@ -13,11 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
+from benchmarks import pages
 from pronmetric.cli.segment_figures import LABELS
 from pronmetric.report.tables import Table, markdown
 
-PAGE = scoring.BENCHMARKS / "segment-level.md"
+PAGE = pages.PUBLISHED / "segment-level.md"
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -61,12 +62,12 @@ def main() -> None:
     parser.add_argument("--how", required=True, help="the commands")
     parser.add_argument("--page", type=Path, nargs="?", const=PAGE, metavar="FILE.md", help=f"default {PAGE.name}")
     options = parser.parse_args()
-    told = {name: scoring.origin("segment_level")[name] for name in ("date", "command")}
+    told = {name: pages.origin("checkpoint.segment_level")[name] for name in ("date", "command")}
     figures = json.loads(options.figures.read_text(encoding="utf-8"))
     content = {**told, "title": options.title, "weights": options.weights, "how": options.how, "figures": figures}
     text = page(content)
     if options.page is not None:
-        scoring.write_page(options.page, text, content)
+        pages.write_page(options.page, text, content)
     print(text)
 
 
@@ -75,4 +76,4 @@ def _number(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,8 +1,8 @@
 """Pair accuracy on the published study set: French and German, lower-cased, reference against noisy reference.
 
-    python -m benchmarks.study --model FOLDER --log [FILE] [--shared DIR] [--out FILE.json]
+    python -m benchmarks.checkpoint.study --model FOLDER --log [FILE] [--shared DIR] [--out FILE.json]
 
-The study set is test data. A run on a model needs `--log`, which adds a line to benchmarks/study-runs.md
+The study set is test data. A run on a model needs `--log`, which adds a line to benchmarks/published/study-runs.md
 (or FILE) and is refused once that holds six runs: choose on development data, run finished candidates only.
 """
 
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
-from benchmarks.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import COMMON, NONE, SHUFFLED, Contrast, Judged, Scorer
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.decision import A, decide
@@ -25,7 +26,7 @@ from pronmetric.lab.human.rater_agreement import tie_json
 
 LANGUAGES = ("french", "german")
 RUNS_ALLOWED = 6
-LOG = scoring.BENCHMARKS / "study-runs.md"
+LOG = pages.PUBLISHED / "study-runs.md"
 _DOCUMENT = 50  # lines of a test set taken as one document: the files give no boundaries
 _HEADER = """# Runs on the study set
 
@@ -206,7 +207,7 @@ def log_line(content: Mapping[str, Any], checkpoint: str) -> str:
 
     def cell(language: str, kind: str) -> str:
         found = languages[language][kind]
-        return scoring.percent(evaluation.Estimate(found["accuracy"], found["low"], found["high"]))
+        return pages.percent(evaluation.Estimate(found["accuracy"], found["low"], found["high"]))
 
     whole = languages["all"]
     cells = [
@@ -226,8 +227,8 @@ def show(figures: Mapping[str, Any]) -> str:
     rows = [
         [
             name,
-            *(scoring.percent(part[kind]) for kind in (COMMON, NONE, SHUFFLED)),
-            scoring.percent(part["context_gain"], signed=True),
+            *(pages.percent(part[kind]) for kind in (COMMON, NONE, SHUFFLED)),
+            pages.percent(part["context_gain"], signed=True),
             part[COMMON].equal,
             part[COMMON].null,
             f"{100 * part['unscored']['share']:.1f} %",
@@ -236,19 +237,19 @@ def show(figures: Mapping[str, Any]) -> str:
     ]
     wrong = [[f"{c.reference} -> {c.system}", c.wrong, c.pairs] for c in figures["confusions"][:15] if c.wrong]
     head = ["study set", "common", "none", "shuffled", "common - none", "equal", "null", "unscored"]
-    return scoring.table(head, rows) + "\n\n" + scoring.table(["most errors", "wrong", "of"], wrong)
+    return pages.table(head, rows) + "\n\n" + pages.table(["most errors", "wrong", "of"], wrong)
 
 
 def main() -> None:
     """Run from the command line."""
     parser = scoring.arguments(__doc__)
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument(
         "--log", type=Path, nargs="?", const=LOG, metavar="FILE", help=f"log the run (default {LOG.name})"
     )
     options = parser.parse_args()
     check_log(options.log)
-    scoring.weights_hash(options.model)
+    pages.weights_hash(options.model)
     samples = read(options.shared / "data" / "study")
     scorer = scoring.load(options)
     figures = measure(scorer, samples, seed=options.seed)
@@ -261,4 +262,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,7 +1,7 @@
 """System-level correlation with WMT's direct assessment into English: pronmetric, exact match, BLEU, chrF.
 
-    python -m benchmarks.system_level --metrics exact,bleu,chrf
-    python -m benchmarks.system_level --metrics pronmetric --model checkpoints/default
+    python -m benchmarks.checkpoint.system_level --metrics exact,bleu,chrf
+    python -m benchmarks.checkpoint.system_level --metrics pronmetric --model checkpoints/default
 
 For each ranking `ad-sys-ranking-SL-TL-z-names.csv` of WMT21 and WMT22, the scores of its systems go into one JSON file
 of `--out`; a metric that is already there is not measured again (except pronmetric, if the weights differ). Then
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benchmarks import corpora, scoring
+from benchmarks import corpora, pages
 from benchmarks.corpora import Outputs
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval import correlation
@@ -247,7 +247,7 @@ def figures(
         humans = list(ranked.humans)
         tests[ranked.dataset] = {"people": ranked.scores, "humans": humans, "notes": file["notes"], "metrics": metrics}
     content = {"averages": {ALL: averages(measured), KEPT: averages(kept)}, "test sets": tests}
-    return scoring.plain({**scoring.origin("system_level"), "held out": [r.dataset for r in kept], **content})
+    return pages.plain({**pages.origin("checkpoint.system_level"), "held out": [r.dataset for r in kept], **content})
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -330,13 +330,13 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument("--metrics", default=",".join(METRICS), metavar="A,B", help="default: %(default)s")
     parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
     parser.add_argument("--only", nargs="+", metavar="NAME:LP", help="measure only these, e.g. wmt22:liv-en")
     parser.add_argument("--held-out", nargs="*", default=HELD_OUT, metavar="NAME:LP", help="default: %(default)s")
-    parser.add_argument("--out", type=Path, default=scoring.ROOT / "runs" / "system-level", metavar="FOLDER")
-    parser.add_argument("--table", type=Path, default=scoring.BENCHMARKS / "system-level.md", metavar="FILE.md")
+    parser.add_argument("--out", type=Path, default=pages.ROOT / "runs" / "system-level", metavar="FOLDER")
+    parser.add_argument("--table", type=Path, default=pages.PUBLISHED / "system-level.md", metavar="FILE.md")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--batch_size", type=int)
     parser.add_argument("--precision", choices=("32", "bf16", "16"), help="default: the metric's own")
@@ -368,7 +368,7 @@ def main() -> None:
             measure(ranked, read, measures, files[ranked.dataset], _tell)
     found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
     content = figures(sets, found, held_out=options.held_out, seed=options.seed)
-    scoring.write_page(options.table, page(content), content)
+    pages.write_page(options.table, page(content), content)
     _tell(f"wrote {options.table}")
 
 
@@ -377,4 +377,4 @@ def _tell(message: str) -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,7 +1,7 @@
 """Time and size of `pronmetric board build` on all WMT test sets into English; the screenshots in docs/.
 
-    python -m benchmarks.board --wmt DIR --site SITE [--human DIR] --page
-    python -m benchmarks.board --pictures docs
+    python -m benchmarks.cost.board --wmt DIR --site SITE [--human DIR] --page
+    python -m benchmarks.cost.board --pictures docs
 
 The test sets are scored one after the other, the smallest first, into SITE.scores; the CPU seconds and the texts of
 each finished one go into the JSON at once, so that a stopped run goes on. Then the site is built from these scores. All
@@ -24,8 +24,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import scoring
-from benchmarks.browser import Browser, find
+from benchmarks import pages
 from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -36,11 +35,12 @@ from pronmetric.lab.board.store import Store
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
 from pronmetric.text.context import COMMON
+from tests.tools.browser import Browser, find
 
-PAGE = scoring.BENCHMARKS / "board.md"
+PAGE = pages.PUBLISHED / "board.md"
 CORES, MINUTES, MEGABYTES = 2, 40, 20
 """The bar: all test sets in so many minutes on so many cores, and a site of so many megabytes."""
-_SAMPLE = scoring.ROOT / "examples" / "sample"
+_SAMPLE = pages.ROOT / "examples" / "sample"
 _MIXED = {"Alder": "aaaa", "Birch": "aaab", "Cedar": "abab", "Elm": "bbab", "Fir": "bcbb", "Hazel": "cbcc"}
 """Made-up systems: the lines of the bundled systems a, b and c, taken in turn."""
 _SETS = ("kites2021.de-en", "lamps2022.de-en", "moles2022.fr-en")
@@ -218,7 +218,7 @@ def main() -> None:
         if testset.id in done:
             done[testset.id]["bytes"] = size(testset)
     content = {
-        **scoring.origin("board"),
+        **pages.origin("cost.board"),
         "weights": weights,
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, torch {torch.__version__}",
         "all": totals(testsets),
@@ -231,4 +231,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
 """Speed and memory of `bulk score` on this machine: workers, overhead against `score`, growth with the number of rows.
 
-    python -m benchmarks.bulk --folder WORK [--rows 10000 100000 1000000] [--compared 100000] [--repeats 2]
+    python -m benchmarks.cost.bulk --folder WORK [--rows 10000 100000 1000000] [--compared 100000] [--repeats 2]
                               [--parts compared growth]
 
 Rows are short texts that are all different. Each run is a process of its own with one thread for each worker, from
@@ -32,14 +32,14 @@ from typing import Any
 
 import psutil
 
-from benchmarks import performance_page, scoring
-from benchmarks.performance_page import gpu_hours, metric_name
-from benchmarks.prepare import as_table
+from benchmarks import pages
+from benchmarks.cost import performance_page
+from benchmarks.cost.performance_page import gpu_hours, metric_name
 from pronmetric.checkpoint import locate
 
-JSON = scoring.BENCHMARKS / "bulk.json"
-PAGE = scoring.BENCHMARKS / "bulk.md"
-PLOT = scoring.BENCHMARKS / "bulk.svg"
+JSON = pages.PUBLISHED / "bulk.json"
+PAGE = pages.PUBLISHED / "bulk.md"
+PLOT = pages.PUBLISHED / "bulk.svg"
 SUBJECTS = ("Maria", "The teacher", "My brother", "The company", "Their dog", "The committee")
 VERBS = ("sold", "found", "kept", "painted", "lost", "described")
 PRONOUNS = ("it", "them", "this", "hers")
@@ -228,7 +228,7 @@ def _billion_table(rows: Sequence[Mapping[str, Any]]) -> str:
         return "-" if value is None else f"{value:,.0f}"
 
     cells = [[row["rows"], hours(row["core_hours"]), hours(row["gpu_hours"])] for row in rows]
-    return as_table([["rows", "core hours", "GPU hours"], *cells])
+    return pages.markdown([["rows", "core hours", "GPU hours"], *cells])
 
 
 def plot(found: Mapping[str, Any], path: Path) -> None:
@@ -270,17 +270,20 @@ def main() -> None:
     if args.folder is None:
         parser.error("give --folder")
     args.folder.mkdir(parents=True, exist_ok=True)
-    weights = scoring.weights_hash(locate.locate().folder)
+    weights = pages.weights_hash(locate.locate().folder)
     found: dict[str, Any] = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
     if found.get("weights") != weights:
         found = {}
     machine = {"cores": os.cpu_count(), "processor": platform.processor() or platform.machine()}
-    found |= {**scoring.origin("bulk"), "weights": weights, "machine": machine}
+    found |= {**pages.origin("cost.bulk"), "weights": weights, "machine": machine}
     if "compared" in args.parts:
-        found["compared"] = {**scoring.origin("bulk"), **compare(args.folder, rows=args.compared, repeats=args.repeats)}
+        found["compared"] = {
+            **pages.origin("cost.bulk"),
+            **compare(args.folder, rows=args.compared, repeats=args.repeats),
+        }
         found["figures"] = figures(found)
     if "growth" in args.parts:
-        found["growth"] = {**scoring.origin("bulk"), **grow(args.folder, args.rows)}
+        found["growth"] = {**pages.origin("cost.bulk"), **grow(args.folder, args.rows)}
     args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(found.get("figures"), indent=1))
 

@@ -1,11 +1,13 @@
 """What breaks pronmetric? Verbs that are stopped or starved and started again, and bad inputs to all verbs.
 
-    unshare -rm python -m benchmarks.faults [--parts points inputs] [--verbs VERB ...] [--faults FAULT ...] [--page]
+    unshare -rm python -m benchmarks.cost.faults [--parts points inputs] [--verbs VERB ...]
+        [--faults FAULT ...] [--page]
 
 `points`: a verb is killed, or its disk is full or read-only, or it has no file handles or memory left, at a given
 moment; then the same command is given again. The model is tiny and its weights are random. Small disks are mounted in
-a namespace of the process, which `unshare` makes. `inputs`: see `benchmarks.bad_inputs`. `--page` puts the figures into
-faults.json, in place of those of the same verbs and faults, and writes docs/reliability.md from it and from fuzz.json.
+a namespace of the process, which `unshare` makes. `inputs`: see `tests.tools.bad_inputs`. `--page` puts the figures
+into faults.json, in place of those of the same verbs and faults, and writes docs/reliability.md from it and from
+fuzz.json.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bad_inputs, fault_points, reliability_page, scoring
+from benchmarks import pages
+from benchmarks.cost import reliability_page
+from tests.tools import bad_inputs, fault_points
 
 POINTS, INPUTS = "points", "inputs"
-JSON, FUZZ = scoring.BENCHMARKS / "faults.json", scoring.BENCHMARKS / "fuzz.json"
-PAGE = scoring.ROOT / "docs" / "reliability.md"
+JSON, FUZZ = pages.PUBLISHED / "faults.json", pages.PUBLISHED / "fuzz.json"
+PAGE = pages.ROOT / "docs" / "reliability.md"
 VERBS = list(
     dict.fromkeys([*(point.verb.name for point in fault_points.POINTS), *(c.verb for c in bad_inputs.cases())])
 )
@@ -52,13 +56,13 @@ def measure(parts: list[str], verbs: list[str], faults: list[str]) -> dict[str, 
 def merge(found: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of the JSON file with new ones in the place of those of the same verbs."""
     before = json.loads(JSON.read_text(encoding="utf-8")) if JSON.exists() else {}
-    merged = {POINTS: [], INPUTS: [], "note": "", **before, **scoring.origin("faults")}
+    merged = {POINTS: [], INPUTS: [], "note": "", **before, **pages.origin("cost.faults")}
     for part, rows in found.items():
         new = {_key(row) for row in rows}
         merged[part] = [row for row in merged[part] if _key(row) not in new] + rows
     merged[POINTS].sort(key=lambda row: (VERBS.index(row["verb"]), FAULTS.index(row["fault"]), row["moment"] or 0))
     merged[INPUTS].sort(key=lambda row: VERBS.index(row["verb"]))
-    return {"benchmark": "faults", **merged, "command": "unshare -rm python -m benchmarks.faults --page"}
+    return {"benchmark": "faults", **merged, "command": "unshare -rm python -m benchmarks.cost.faults --page"}
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str | None]:
@@ -84,4 +88,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

@@ -1,6 +1,6 @@
 """int8 on the CPU: PyTorch, ONNX Runtime and OpenVINO side by side, in one run with one thread.
 
-    python -m benchmarks.int8 --page
+    python -m benchmarks.cost.int8 --page
 
 Each engine computes the states of the encoder; everything else is pronmetric's own. Speed is from file to file with
 `pronmetric score`, in CPU seconds of this process without start-up. Differences are those of segment scores from fp32.
@@ -32,8 +32,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks import corpora, gap, performance_page, scoring, scoring_speed, study
-from benchmarks.scoring import COMMON, Contrast, Record, Result
+from benchmarks import corpora, pages
+from benchmarks.checkpoint import gap, scoring, study
+from benchmarks.checkpoint.scoring import COMMON, Contrast, Record, Result
+from benchmarks.cost import performance_page, scoring_speed
 from pronmetric.checkpoint import files, locate
 from pronmetric.data import calibration
 from pronmetric.data.collate import Example
@@ -345,8 +347,8 @@ def measure(outputs: corpora.Outputs, sets: Mapping[str, Pairs]) -> dict[str, An
             versions[package] = importlib.metadata.version(package)
     return {
         "benchmark": "int8",
-        **scoring.origin("int8"),
-        "weights": scoring.weights_hash(locate.locate().folder),
+        **pages.origin("cost.int8"),
+        "weights": pages.weights_hash(locate.locate().folder),
         "outputs": outputs.name,
         "lines": len(outputs.reference) * len(outputs.systems),
         "bar": {"times_bf16": SPEED, "mean_difference": DIFFERENCE, "accuracy": ACCURACY},
@@ -369,7 +371,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpora.add_flags(parser)
     parser.set_defaults(dataset="wmt22:cs-en")
-    scoring.add_shared(parser)
+    pages.add_shared(parser)
     parser.add_argument("--lines", type=int, default=600, help="of one system (default: %(default)s)")
     parser.add_argument(
         "--items", type=int, default=600, help="of the study set and of GAP (default: %(default)s each)"
@@ -378,7 +380,7 @@ def main() -> None:
     options = parser.parse_args()
     outputs = corpora.read(options)
     outputs = corpora.take(outputs, list(outputs.systems)[:1], options.lines)
-    content = scoring.plain(measure(outputs, test_sets(options.shared, options.items)))
+    content = pages.plain(measure(outputs, test_sets(options.shared, options.items)))
     print(performance_page.int8_section(content))
     if options.out is not None:
         options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -388,4 +390,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

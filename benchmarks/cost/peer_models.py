@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.elmo import PUBLISHED
+from benchmarks.cost.elmo import PUBLISHED
 from pronmetric.checkpoint import files, locate
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.data.pieces import Characters

@@ -1,6 +1,6 @@
 """Speed, memory, start-up and report time, with metrics of other sizes side by side in one run.
 
-    python -m benchmarks.performance [--page]
+    python -m benchmarks.cost.performance [--page]
 
 Each metric runs in a process of its own with one thread: it scores lines of a WMT22 system (without the WMT folder: of
 the bundled sample) from texts in memory to scores. Times are CPU seconds, the best of the runs; memory is the greatest
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks import corpora, scoring
+from benchmarks import corpora, pages
 
-COMMAND = "python -m benchmarks.performance --page"
+COMMAND = "python -m benchmarks.cost.performance --page"
 START_UP, REPORTS, METRICS, SIZES = PARTS = ("start_up", "reports", "metrics", "sizes")
 LINES = 1000  # of the part `sizes`
 
@@ -57,7 +57,7 @@ def speed(contender: Contender, outputs: corpora.Outputs, *, model: str | None, 
     """The figures of one metric, in this process."""
     import torch
 
-    from benchmarks.scoring_speed import encoder_flops
+    from benchmarks.cost.scoring_speed import encoder_flops
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -152,7 +152,7 @@ class _Comet:
 
 
 def _metric(contender: Contender, model: str | None) -> _Metric:
-    from benchmarks.peer_models import elmo_metric
+    from benchmarks.cost.peer_models import elmo_metric
     from pronmetric.metric import PronounMetric
 
     if contender.kind == "elmo":
@@ -161,7 +161,7 @@ def _metric(contender: Contender, model: str | None) -> _Metric:
 
 
 def _comet(contender: Contender, outputs: corpora.Outputs) -> _Comet:
-    from benchmarks.peer_models import XLM_R_LARGE, CometSized
+    from benchmarks.cost.peer_models import XLM_R_LARGE, CometSized
     from pronmetric.checkpoint import files, locate
     from pronmetric.metric import PRECISIONS
 
@@ -189,7 +189,7 @@ def timed(command: Sequence[str], folder: Path, *, threads: int = 1) -> dict[str
     """Seconds and CPU seconds of a verb in a process of its own."""
     argv = [sys.executable, "-m", "pronmetric", *command]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    path = os.pathsep.join(filter(None, [str(scoring.ROOT), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(pages.ROOT), os.environ.get("PYTHONPATH")]))
     variables = {**environment(threads), "PYTHONPATH": path}
     subprocess.run(argv, cwd=folder, env=variables, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -232,7 +232,7 @@ def sizes(outputs: corpora.Outputs, folder: Path, *, models: Sequence[str], runs
     rows = []
     for model in models:
         place = locate.locate(model)
-        own = {"name": place.name, "weights": scoring.weights_hash(place.folder)}
+        own = {"name": place.name, "weights": pages.weights_hash(place.folder)}
         command = ["score", "-t", path, "-r", "ref.txt", "--docids", "docids.txt", "--gpus", "0", "--quiet"]
         command += ["--model", str(place.folder.resolve())]
         timed(command, folder)  # the files are in the system's cache
@@ -258,8 +258,8 @@ def metrics() -> list[dict[str, Any]]:
     """The figures of each metric, measured in a process of its own."""
     rows = []
     for number in range(len(CONTENDERS)):
-        argv = [sys.executable, "-m", "benchmarks.performance", *sys.argv[1:], "--only", str(number)]
-        done = subprocess.run(argv, cwd=scoring.ROOT, env=environment(1), stdout=subprocess.PIPE, check=True)
+        argv = [sys.executable, "-m", "benchmarks.cost.performance", *sys.argv[1:], "--only", str(number)]
+        done = subprocess.run(argv, cwd=pages.ROOT, env=environment(1), stdout=subprocess.PIPE, check=True)
         rows.append(json.loads(done.stdout))
         print(f"{rows[-1]['name']}, {rows[-1]['precision']}: {rows[-1]['cpu_seconds']:.1f} CPU s", file=sys.stderr)
     return rows
@@ -286,8 +286,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         found |= {"speed": metrics()}
     return {
         "benchmark": "performance",
-        **scoring.origin("performance"),
-        "weights": scoring.weights_hash(locate.locate(options.model).folder),
+        **pages.origin("cost.performance"),
+        "weights": pages.weights_hash(locate.locate(options.model).folder),
         "outputs": outputs.name,
         "lines": len(part.reference),
         "machine": f"{processor()}, {os.cpu_count()} CPUs",
@@ -307,7 +307,7 @@ def processor() -> str:
 
 def main() -> None:
     """Measure; print the tables, or write the page."""
-    from benchmarks import performance_page
+    from benchmarks.cost import performance_page
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     corpora.add_flags(parser)
@@ -333,7 +333,7 @@ def main() -> None:
         print(json.dumps(found))
         return
     before = json.loads(performance_page.JSON.read_text(encoding="utf-8")) if performance_page.JSON.exists() else {}
-    content = (before if options.page else {}) | scoring.plain(measure(options))
+    content = (before if options.page else {}) | pages.plain(measure(options))
     print(performance_page.tables(content))
     if options.out is not None:
         options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -344,4 +344,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

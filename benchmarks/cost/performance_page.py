@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
-from benchmarks.prepare import as_table
+from benchmarks import pages
 
-JSON, INT8 = scoring.BENCHMARKS / "performance.json", scoring.BENCHMARKS / "int8.json"
-PAGE = scoring.ROOT / "docs" / "performance.md"
-PLOT = scoring.ROOT / "docs" / "performance.svg"
+JSON, INT8 = pages.PUBLISHED / "performance.json", pages.PUBLISHED / "int8.json"
+PAGE = pages.ROOT / "docs" / "performance.md"
+PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
 SETS = {"study": "the study set", "gap": "GAP"}
@@ -71,7 +70,7 @@ def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
         ]
         for row in rows
     ]
-    return as_table([head, *body])
+    return pages.markdown([head, *body])
 
 
 def _sizes(content: Mapping[str, Any]) -> str:
@@ -85,7 +84,7 @@ def _sizes(content: Mapping[str, Any]) -> str:
         if row["kind"] == "comet":
             seconds[metric_name(row)] = {1: lines / row["lines_per_cpu_second"]}
     body = [[name, *(f"{each[k]:,.1f}" if k in each else "-" for k in threads)] for name, each in seconds.items()]
-    return as_table([["checkpoint or metric", *(f"s, {k} thread{'s' * (k > 1)}" for k in threads)], *body])
+    return pages.markdown([["checkpoint or metric", *(f"s, {k} thread{'s' * (k > 1)}" for k in threads)], *body])
 
 
 def _start_up(content: Mapping[str, Any]) -> str:
@@ -93,13 +92,15 @@ def _start_up(content: Mapping[str, Any]) -> str:
         return [name, f"{BARS[key]:g} s", f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
 
     head = ["command", "bar", "CPU s", "s"]
-    return as_table([head, row("`pronmetric --help`", "help"), row("`pronmetric score`, one line", "first_score")])
+    return pages.markdown(
+        [head, row("`pronmetric --help`", "help"), row("`pronmetric score`, one line", "first_score")]
+    )
 
 
 def _reports(content: Mapping[str, Any]) -> str:
     compare, report = content["compare"], content["report"]
     times = report["cpu_seconds"] / compare["cpu_seconds"]
-    return as_table(
+    return pages.markdown(
         [
             ["command", "CPU s", "s", "times `compare` (bar: 2)"],
             [
@@ -123,7 +124,7 @@ def _costs(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         gpu = gpu_cost(row)
         body.append([metric_name(row), f"{cpu_cost(row):,.2f}", "-" if gpu is None else f"{gpu:,.3f}"])
-    return as_table([["metric", "CPU ($)", "GPU ($, extrapolated)"], *body])
+    return pages.markdown([["metric", "CPU ($)", "GPU ($, extrapolated)"], *body])
 
 
 def metric_name(row: Mapping[str, Any]) -> str:
@@ -144,7 +145,7 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     load = " and ".join(f"{value:.1f}" for value in content["load_average"])
     return f"""# Performance
 
-Written by `{content["command"]}` ({content["date"]}), figures in `benchmarks/performance.json`; weights
+Written by `{content["command"]}` ({content["date"]}), figures in `benchmarks/published/performance.json`; weights
 `{content["weights"]}`. One thread of {content["machine"]}; load average at start and end {load}. Other machines give
 other figures: `make bench` prints these tables on yours.
 
@@ -179,7 +180,7 @@ work on the machine, CPU seconds do not. `score` loads the shipped checkpoint; i
 {_reports(content)}
 
 `make bench` also measures the share of the CPU's matrix rate, the precisions and many systems in one run
-(`benchmarks/scoring.md`).
+(`benchmarks/published/scoring.md`).
 
 ## Cost of a million lines
 
@@ -236,12 +237,12 @@ def int8_section(content: Mapping[str, Any]) -> str:
     {content["command"]}
 
 {content["lines"]} lines of {content["outputs"]} from file to file ({content["date"]}, figures in
-`benchmarks/int8.json`), one thread of a CPU with {", ".join(content["cpu"])}; load average
+`benchmarks/published/int8.json`), one thread of a CPU with {", ".join(content["cpu"])}; load average
 {content["load_average"]:.1f}; {versions}. Each runtime computes the encoder, pronmetric the rest. Differences are those
 of segment scores from fp32. The bar for a precision `int8`: {content["bar"]["times_bf16"]} times bf16, a mean
 difference below {content["bar"]["mean_difference"]}{accuracy}.{test}
 
-{as_table([[*head, *(SETS[name] for name in names), "meets the bar"], *body])}
+{pages.markdown([[*head, *(SETS[name] for name in names), "meets the bar"], *body])}
 {left_out}
 {f"{', '.join(good)}: meets the bar." if good else "In this run none meets the bar."} {_flag(content)}
 """

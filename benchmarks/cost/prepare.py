@@ -1,7 +1,7 @@
 """What `pronmetric prepare` made of the shared data: time, memory, pairs by language and year, passages, overlap.
 
     /usr/bin/time -v -o TIME.txt pronmetric prepare data.wmt=DIR data.english=DIR data.coreference=DIR out=OUT
-    python -m benchmarks.prepare --data OUT --time TIME.txt [--shared DIR] [--page [FILE.md]]
+    python -m benchmarks.cost.prepare --data OUT --time TIME.txt [--shared DIR] [--page [FILE.md]]
 
 **Overlap**: texts of training (pairs, their contexts, passages) that are a copy or a near copy of a text of a test set:
 half of the word 5-grams of the shorter one, which has at least eight words. Test sets: WMT's in the folder, and the
@@ -15,16 +15,16 @@ import csv
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
+from benchmarks import pages
 from data_prep.splits import Copies
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 
-PAGE = scoring.BENCHMARKS / "prepare.md"
+PAGE = pages.PUBLISHED / "prepare.md"
 TRAINING = ("train", "development", "development_study")
 KINDS = {"R vs S": "system", "R vs R'": "noisy"}
 _SHORTEST = 8  # words of a text that is compared
@@ -179,20 +179,20 @@ outputs (WMT13, WMT14, Potet et al. 2012), the English documents and the annotat
 | CPU time (user + system) | 20 min | {f"{cost['cpu_seconds']} s" if cost else "-"} |
 | peak memory | 3 GB | {f"{cost['memory_mb']:,} MB" if cost else "-"} |
 
-{as_table(made)}
+{pages.markdown(made)}
 
 ## Pairs with a pronoun against a pronoun
 
 Each pair of texts once. The three references of WMT13 are one and the same text, so that a noisy reference (R vs R') of
 one language pair is often that of another.
 
-{as_table(pairs)}
+{pages.markdown(pairs)}
 
 ## Passages
 
 Pieces are estimated (1.1 a word).{told}
 
-{as_table(sources)}
+{pages.markdown(sources)}
 
 ## Overlap with test sets
 
@@ -200,14 +200,8 @@ Distinct texts of training and development (pairs, contexts, passages) of at lea
 copy of a text of a test set: half of the word 5-grams of the shorter one. The hits on GAP and TED MQM were read one by
 one: two sentences of eight words, each with the same common phrase as two passages; none is the sentence itself.
 
-{as_table(copies)}
+{pages.markdown(copies)}
 """
-
-
-def as_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its header."""
-    head, *rest = ("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join([head, "|---" * len(rows[0]) + "|", *rest])
 
 
 def main() -> None:
@@ -215,13 +209,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="folder of `pronmetric prepare`")
     parser.add_argument("--time", type=Path, metavar="FILE", help="what /usr/bin/time -v wrote of the preparation")
-    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE.md", help="default: benchmarks/prepare.md")
-    scoring.add_shared(parser)
+    parser.add_argument(
+        "--page", type=Path, default=PAGE, metavar="FILE.md", help="default: benchmarks/published/prepare.md"
+    )
+    pages.add_shared(parser)
     options = parser.parse_args()
     shared = options.shared if options.shared.is_dir() else None
-    content = {**scoring.origin("prepare"), "figures": measure(options.data, shared, options.time)}
-    scoring.write_page(options.page, page(content), content)
+    content = {**pages.origin("cost.prepare"), "figures": measure(options.data, shared, options.time)}
+    pages.write_page(options.page, page(content), content)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

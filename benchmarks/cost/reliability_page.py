@@ -6,7 +6,7 @@ import signal
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from benchmarks.bad_inputs import CALLS
+from tests.tools.bad_inputs import CALLS
 
 Rows = Sequence[Mapping[str, Any]]
 # What was tried, what happens, and the test.
@@ -124,7 +124,7 @@ def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
     return f"""# Reliability
 
 What was tried to break pronmetric, and what happened. The tables are written by the scripts that are named, from
-`benchmarks/faults.json` ({faults["date"]}) and `benchmarks/fuzz.json` ({fuzzed["date"]}).
+`benchmarks/published/faults.json` ({faults["date"]}) and `benchmarks/published/fuzz.json` ({fuzzed["date"]}).
 
 ## Stopped and starved runs
 

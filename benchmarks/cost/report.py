@@ -1,63 +1,23 @@
 """Size of an HTML report and its loading time in a browser; screenshots for the documentation.
 
-`python -m benchmarks.report` measures a made-up page in which all segments differ, `python -m benchmarks.report PAGE`
-that page; `--pictures FOLDER` takes two small pictures of it, light on a desk and dark on a phone.
+    python -m benchmarks.cost.report [PAGE] [--segments N] [--pictures FOLDER]
+
+Without PAGE, a report, it measures a made-up one in which all segments differ. `--pictures FOLDER` takes two small
+pictures of it, light on a desk and dark on a phone.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.browser import NAMES, VARIABLE, Browser, find
-from pronmetric.eval.decision import SCORE
-from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
-from pronmetric.report.page import page, pieces
-from pronmetric.results import Output, Pronoun, Result, Segment, System, judge
+from pronmetric.report.page import page
+from tests.tools.browser import NAMES, VARIABLE, Browser, find
+from tests.tools.made_up_report import READY, made_up, opening
 
 SEGMENTS = 2000
-_SENTENCE = (
-    "On Friday the librarian, who had run the place for years, locked its doors one last time, put the key on the "
-    "table and went home without saying anything to anyone."
-)
-_READY = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0)))"
-
-
-def made_up(segments: int) -> Content:
-    """Two systems that differ in every segment.
-
-    Each output has three pronouns, their attention over some ninety words, and three other forms for each.
-    """
-    made, links, said = [], [], {}
-    for number in range(segments):
-        context = f"{_SENTENCE} ({number - 1}) {_SENTENCE}"
-        outputs = []
-        for k, form in enumerate(("she", "he")):
-            score = ((number + k) * 37 % 100) / 100
-            text = f"Then {form} saw {number} of {form} and {form}: {_SENTENCE}"
-            at = [match.start() for match in re.finditer(rf"\b{form}\b", text)]
-            found = tuple(Pronoun(form, start, start + len(form), score) for start in at)
-            outputs.append(Output(text, context, score, found))
-        reference = f"Then she saw {number} of she and she: {_SENTENCE}"
-        verdicts = judge(outputs, by=SCORE, tie=0.01)
-        made.append(Segment(number, f"doc {number // 20}", _SENTENCE[::-1], reference, tuple(outputs), verdicts))
-        links.append([(Link(SAME, 1, "she", 1, "she"),), (Link(PRONOUN, 1, "she", 1, "he"),)])
-        words = len(pieces(context)) + len(pieces(outputs[0].text)) - 2
-        weights = tuple((word * 37 % 61) / 61 for word in range(words))
-        others = (("it", 0.81234), ("they", 0.51234), ("this", 0.21234))
-        said[number] = (ModelView((weights,) * 3, (others,) * 3),) * 2
-    systems = tuple(System(name, 50.0, (45.0, 55.0), 3 * segments, segments, segments) for name in ("one", "two"))
-    result = Result(systems=systems, pairs=(), segments=tuple(made), signature="model:none", tie=0.01, probability=True)
-    return Content(result=result, links=links, listed=range(segments), differing=segments, views=said)
-
-
-def opening(browser: Browser, path: Path) -> float:
-    """Seconds from the navigation until the first segments are drawn."""
-    browser.open(path)
-    return browser.run(_READY) / 1000
 
 
 def pictures(browser: Browser, path: Path, folder: Path) -> None:
@@ -70,7 +30,7 @@ def pictures(browser: Browser, path: Path, folder: Path) -> None:
     browser.size(390, 800, phone=True)
     browser.open(path)
     browser.run("document.querySelector('article').scrollIntoView()")
-    browser.run(_READY)
+    browser.run(READY)
     (folder / "report-dark-phone.webp").write_bytes(browser.picture())
 
 

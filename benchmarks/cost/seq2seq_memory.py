@@ -1,6 +1,6 @@
 """Memory of `suite score --seq2seq` over many lines, and that a killed run goes on where it was.
 
-    nice -n 15 python -m benchmarks.seq2seq_memory --folder WORK [--lines 10000]
+    nice -n 15 python -m benchmarks.cost.seq2seq_memory --folder WORK [--lines 10000]
 
 A Marian model of 60 million random weights scores lines of 4 to 12 random words as a ContraPro set. One run is killed
 (SIGKILL) after about 40 % of the lines and started again; another one runs to its end. Written: the resident memory of
@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
+from benchmarks import pages
 
-JSON = scoring.BENCHMARKS / "seq2seq-memory.json"
+JSON = pages.PUBLISHED / "seq2seq-memory.json"
 WORDS = [f"w{number}" for number in range(30_000)]
 SPECIAL = ["<pad>", "<unk>", "</s>", "<s>"]
 CANDIDATES = 5  # of an item

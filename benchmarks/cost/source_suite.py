@@ -1,7 +1,7 @@
 """What `suite build wmt --source drop` made of WMT test sets: errors and source contexts by language after each filter.
 
 /usr/bin/time -v -o TIME.txt pronmetric suite build wmt --wmt-dir WMT --source drop --to_json COUNTS.json
-python -m benchmarks.source_suite --counts COUNTS.json --time TIME.txt --commit HASH [--page FILE.md]
+python -m benchmarks.cost.source_suite --counts COUNTS.json --time TIME.txt --commit HASH [--page FILE.md]
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import prepare, scoring
+from benchmarks import pages
+from benchmarks.cost import prepare
 
-PAGE = scoring.BENCHMARKS / "source-suite.md"
+PAGE = pages.PUBLISHED / "source-suite.md"
 FILTERS = {"none": "all", "agreement": "agreement", "source": "agreement and source"}
 
 
@@ -42,7 +43,7 @@ form the source contradicts, or of which it supports both forms. The source tabl
 references of WMT21 and WMT22 themselves, so that on these the filter is not independent of the data. The source tables
 are those of commit {content["commit"]}.
 
-{prepare.as_table(rows)}
+{pages.markdown(rows)}
 """
 
 
@@ -53,16 +54,14 @@ def main() -> None:
         "--counts", type=Path, required=True, metavar="FILE.json", help="--to_json of `suite build wmt`"
     )
     parser.add_argument("--time", type=Path, required=True, metavar="FILE", help="what /usr/bin/time -v wrote")
-    parser.add_argument(
-        "--page", type=Path, default=PAGE, metavar="FILE.md", help="default: benchmarks/source-suite.md"
-    )
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE.md", help=f"default: {PAGE.name}")
     parser.add_argument("--commit", required=True, help="of the version that built the suite")
     options = parser.parse_args()
     found = json.loads(options.counts.read_text(encoding="utf-8"))
     cost = prepare.cost(options.time.read_text(encoding="utf-8"))
-    content = {**scoring.origin("source_suite"), "commit": options.commit, "figures": {**found, "cost": cost}}
-    scoring.write_page(options.page, page(content), content)
+    content = {**pages.origin("cost.source_suite"), "commit": options.commit, "figures": {**found, "cost": cost}}
+    pages.write_page(options.page, page(content), content)
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

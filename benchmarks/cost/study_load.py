@@ -1,6 +1,6 @@
 """How fast does `study serve` store answers? Many simulated annotators at once, on SQLite and on PostgreSQL.
 
-    python -m benchmarks.study_load [--annotators N] [--seconds S] [--page]
+    python -m benchmarks.cost.study_load [--annotators N] [--seconds S] [--page]
 
 Starts the server as a process and sends answers over kept connections: "at their own pace", each annotator thinks for a
 random time between two answers; "all at the same moment", all annotators send at once, again and again. The time of an
@@ -28,14 +28,15 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from benchmarks import postgresql, scoring
-from benchmarks.study_simulation import made_up
+from benchmarks import pages
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.study import folder
 from pronmetric.lab.study.database import connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.sample import sample
+from tests.tools import postgresql
+from tests.tools.made_up_study import made_up
 
 ANNOTATORS, SECONDS = 200, 20
 THINK = (1.0, 5.0)
@@ -43,7 +44,7 @@ THINK = (1.0, 5.0)
 PAUSE = 2.0
 GOAL = 0.2
 PACE, TOGETHER = "at their own pace", "all at the same moment"
-PAGE = scoring.BENCHMARKS / "study-load.md"
+PAGE = pages.PUBLISHED / "study-load.md"
 _GROUP = 10
 
 
@@ -188,7 +189,7 @@ def page(content: Mapping[str, Any]) -> str:
     )
     return f"""# Load of `study serve`
 
-Weights: none, no checkpoint is used. JSON: `study-load.json`. Written by `python -m benchmarks.study_load --page`.
+Weights: none, no checkpoint is used. JSON: `study-load.json`. Written by `python -m benchmarks.cost.study_load --page`.
 
 {people} simulated annotators answer at once, each over a connection of its own, for {seconds:g} seconds in each row:
 
@@ -236,7 +237,7 @@ def main() -> int:
         server = stack.enter_context(postgresql.running(programs))
         content["runs"] += measure(study, place / "study", server, "PostgreSQL", args.seconds)
     if args.page:
-        scoring.write_page(PAGE, page(content), content)
+        pages.write_page(PAGE, page(content), content)
     print(page(content))
     return 0
 

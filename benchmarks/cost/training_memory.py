@@ -1,7 +1,7 @@
 """Memory and time of `pronmetric train` until its first steps, on a prepared folder and on one many times as large.
 
-    nice -n 10 python -m benchmarks.training_memory run --data PREPARED --work DIR [--times 10] [--from FOLDER]
-    python -m benchmarks.training_memory page --work DIR [--page FILE.md]
+    nice -n 10 python -m benchmarks.cost.training_memory run --data PREPARED --work DIR [--times 10] [--from FOLDER]
+    python -m benchmarks.cost.training_memory page --work DIR [--page FILE.md]
 
 `run` writes the larger folder: its training splits hold those of PREPARED so many times, with other ids and documents
 (`--from` takes one that exists). It starts the recipe on it (`experiment=default`, all four epochs planned), stops it
@@ -24,12 +24,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
-from benchmarks.prepare import as_table
+from benchmarks import pages
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 
-PAGE = scoring.BENCHMARKS / "training-memory.md"
+PAGE = pages.PUBLISHED / "training-memory.md"
 STEPS = 3
 POLL = 0.5  # seconds
 LEFT_OUT = "test"  # the split that training does not read
@@ -151,13 +150,13 @@ def page(content: Mapping[str, Any]) -> str:
     return f"""# `pronmetric train`: memory and planning by the size of the data
 
 Weights: none, no checkpoint is used. JSON: `training-memory.json`. Written on {content["date"]} by `python -m
-benchmarks.training_memory`.
+benchmarks.cost.training_memory`.
 
 The recipe (`experiment=default`) from the start of the process until step {STEPS} is saved; all four epochs are
 planned. Memory is anonymous memory: the folder is memory-mapped, and pages that were read are given back. The larger
 folder repeats the training splits with other ids; the development splits are the same.
 
-{as_table(rows)}
+{pages.markdown(rows)}
 
 The time before the first step includes the start of Python and torch, and the vocabulary for swapping names. A run of
 the recipe takes at most 75 minutes.
@@ -177,8 +176,8 @@ def main() -> None:
     if options.what == "page":
         files = sorted(options.work.glob("memory-*.json"))
         figures = {file.stem.partition("-")[2]: json.loads(file.read_text(encoding="utf-8")) for file in files}
-        content = {**scoring.origin("training_memory"), "figures": figures}
-        scoring.write_page(options.page, page(content), content)
+        content = {**pages.origin("cost.training_memory"), "figures": figures}
+        pages.write_page(options.page, page(content), content)
         return
     data = options.data if options.times == 1 else options.larger or options.work / f"times-{options.times}"
     if not data.is_dir():
@@ -189,4 +188,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    scoring.run(main)
+    pages.run(main)

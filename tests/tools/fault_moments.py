@@ -1,4 +1,4 @@
-"""A verb in a forked process in which something fails at a given moment; for `benchmarks.fault_points`.
+"""A verb in a forked process in which something fails at a given moment; for `tests.tools.fault_points`.
 
 A moment is an audit event of the interpreter: a file of the output folder is opened for writing, renamed, removed or
 made. Nothing of the package is replaced.

@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from benchmarks import fault_moments, scoring
-from benchmarks.fault_moments import DISK, FILLER, HANDLES, MEMORY, READ_ONLY, SIGNALS, Ended
 from pronmetric.bulk.run import MANIFEST
 from pronmetric.checkpoint.locate import CARD, CONFIG
 from pronmetric.errors import PronmetricError
+from tests.tools import fault_moments
+from tests.tools.fault_moments import DISK, FILLER, HANDLES, MEMORY, READ_ONLY, SIGNALS, Ended
 
-SAMPLE = scoring.ROOT / "examples" / "sample"
-WMT = scoring.ROOT / "examples" / "wmt-sample"
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "examples" / "sample"
+WMT = ROOT / "examples" / "wmt-sample"
 DISK_SIZE = "24m"
 PATIENCE = 1800.0  # seconds
 WORKER = "SIGKILL of a worker"
@@ -110,7 +111,9 @@ def disk(place: Path) -> Iterator[Path]:
     place.mkdir(parents=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_SIZE}", "tmpfs", str(place)]
     if subprocess.run(command, capture_output=True).returncode:
-        raise PronmetricError("a small disk cannot be mounted: start with `unshare -rm python -m benchmarks.faults`")
+        raise PronmetricError(
+            "a small disk cannot be mounted: start with `unshare -rm python -m benchmarks.cost.faults`"
+        )
     try:
         yield place
     finally:
@@ -168,7 +171,7 @@ def run(place: Path, verb: Verb, *, fault: str | None = None, at: int | None = N
     if verb is not BULK:
         return fault_moments.run(verb.line, out=place / verb.out, fault=fault, at=at)
     command = [sys.executable, "-m", "pronmetric", *verb.line]
-    environment = {**os.environ, "PYTHONPATH": str(scoring.ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (place.parent / "stderr").open("w+b") as notes:
         process = subprocess.Popen(
             command, cwd=place, stdout=subprocess.DEVNULL, stderr=notes, env=environment, start_new_session=True

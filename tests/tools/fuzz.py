@@ -1,7 +1,5 @@
 """Damaged files for each parser, for some minutes: a parser gives a result or an error of one line, nothing else.
 
-    python -m benchmarks.fuzz [--minutes M] [--seed N] [--parsers NAME ...] [--out FILE.json]
-
 A good file is damaged at random: bytes are cut, put in, replaced by pieces that parsers stumble over, nested deeply,
 packed or written in another encoding. The same seed gives the same files in the same order. The report is made from
 results whose names and texts are damaged strings; its page must have no element or attribute that comes from them.
@@ -9,12 +7,10 @@ results whose names and texts are damaged strings; its page must have no element
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import random
 import re
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,10 +19,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import scoring
 from pronmetric.errors import PronmetricError
 
-MINUTES, SEED = 10.0, 18
+ROOT = Path(__file__).resolve().parents[2]
 PIECES = [
     *(b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\r", b"\r\n", b"\n\n", b"\\ud800", b"\\u0000", b"\xc3\x28"),
     *(b"\xe2\x80\xa8", b"[", b"]", b"{", b"}", b'"', b'""', b"<", b">", b"<v>", b"</v>", b"&#0;", b"&#xD800;"),
@@ -198,7 +193,7 @@ def fuzz_report(place: Path, *, seconds: float, seed: int) -> dict[str, Any]:
     from pronmetric.report.page import page
     from pronmetric.results.read import read
 
-    source = scoring.ROOT / "tests" / "fixtures" / "report" / "score.json"
+    source = ROOT / "tests" / "fixtures" / "report" / "score.json"
     good = json.loads(source.read_text(encoding="utf-8"))
 
     def render(value: Mapping[str, Any], title: str) -> list[tuple[str, ...]]:
@@ -242,33 +237,3 @@ def measure(names: Sequence[str], *, minutes: float, seed: int, told: Callable[[
 
 
 NAMES = ("XML", "SGM", "JSONL", "CoNLL", "CoNLL-U", "TSV", "safetensors", "HTML report")
-
-
-def main() -> None:
-    """Fuzz; write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=MINUTES, help="for each parser (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=SEED, help="default: %(default)s")
-    parser.add_argument("--parsers", nargs="+", choices=NAMES, default=NAMES, help="default: all")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE.json", help="write the figures there; those of other parsers are kept"
-    )
-    args = parser.parse_args()
-    there = args.out is not None and args.out.exists()
-    rows = {row["parser"]: row for row in json.loads(args.out.read_text(encoding="utf-8"))["rows"]} if there else {}
-
-    def keep(row: Mapping[str, Any]) -> None:
-        print(row, file=sys.stderr)
-        rows[row["parser"]] = row
-        if args.out is not None:
-            ordered = [rows[name] for name in NAMES if name in rows]
-            content = {"benchmark": "fuzz", **scoring.origin("fuzz"), "rows": ordered}
-            args.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-
-    found = measure(args.parsers, minutes=args.minutes, seed=args.seed, told=keep)
-    if any(row["faults"] for row in found):
-        raise PronmetricError("a parser raised something else than an error of its input, or a page had elements of it")
-
-
-if __name__ == "__main__":
-    scoring.run(main)

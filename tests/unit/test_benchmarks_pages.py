@@ -9,24 +9,19 @@ from typing import Any
 
 import pytest
 
-from benchmarks import (
-    board,
-    bulk,
+from benchmarks import pages
+from benchmarks.checkpoint import (
     intervals,
     paper_wmt13,
     people_page,
-    prepare,
-    scoring,
     segment_level,
-    source_suite,
-    study_load,
     study_simulation,
     system_level,
-    training_memory,
 )
+from benchmarks.cost import board, bulk, prepare, source_suite, study_load, training_memory
 from pronmetric.checkpoint import config, locate
 
-PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
+PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md") if path.name != "README.md")
 WRITERS = {
     "board.md": board.page,
     "bulk.md": bulk.page,
@@ -49,7 +44,7 @@ _FIGURE = re.compile(r"(?<![\w.`-])[-+]?\d+\.\d+(?![\w`.-])")
 
 
 def head(name: str) -> str:
-    return "\n".join((scoring.BENCHMARKS / name).read_text(encoding="utf-8").splitlines()[:HEAD])
+    return "\n".join((pages.PUBLISHED / name).read_text(encoding="utf-8").splitlines()[:HEAD])
 
 
 def numbers(content: Any) -> list[float]:
@@ -75,7 +70,7 @@ def test_the_first_lines_name_the_weights(name: str) -> None:
 def shipped() -> set[str]:
     """The hashes of all shipped weights, and that of those whose scores the default keeps (`experiment=preference`)."""
     folder = locate.locate().folder
-    every = {scoring.weights_hash(path.parent) for path in folder.parent.glob("*/config.yaml")}
+    every = {pages.weights_hash(path.parent) for path in folder.parent.glob("*/config.yaml")}
     training = config.read(folder / "config.yaml")["training"]
     runs = training.get("average", [training])
     kept = {run.get("init") for run in runs if "experiment=preference" in run.get("overrides", ())}
@@ -96,12 +91,12 @@ def test_the_json_exists_or_is_named_as_lost(name: str) -> None:
     if claimed is None:
         assert "the JSON of these figures was not kept" in told.replace("\n", " ")
         return
-    file = scoring.BENCHMARKS / claimed[1]
+    file = pages.PUBLISHED / claimed[1]
     content = json.loads(file.read_text(encoding="utf-8"))
     assert file.stat().st_size < 200_000
     if (weights := content.get("weights")) is not None:
         assert f"`{weights}`" in told
-    text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
+    text = (pages.PUBLISHED / name).read_text(encoding="utf-8")
     if name in WRITERS:
         assert text == WRITERS[name](content)
     check(text.splitlines(), content)
@@ -109,9 +104,9 @@ def test_the_json_exists_or_is_named_as_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
-    text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
+    text = (pages.PUBLISHED / name).read_text(encoding="utf-8")
     for claim in _TABLE.finditer(text):
-        check(claim[2].splitlines(), json.loads((scoring.BENCHMARKS / claim[1]).read_text(encoding="utf-8")))
+        check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
 
 
 def check(lines: list[str], content: Any) -> None:
@@ -135,6 +130,6 @@ def test_figures_of_a_line_are_found() -> None:
 
 def test_writers_name_the_json_that_they_write(tmp_path: Path) -> None:
     content = {"weights": "01234567", "date": "2026-01-02"}
-    scoring.write_page(tmp_path / "a.md", "text", content)
+    pages.write_page(tmp_path / "a.md", "text", content)
     assert (tmp_path / "a.md").read_text() == "text"
     assert json.loads((tmp_path / "a.json").read_text()) == content
