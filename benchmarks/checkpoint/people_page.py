@@ -1,10 +1,11 @@
-"""The page benchmarks/published/people.md, written from the figures of `benchmarks.checkpoint.people`."""
+"""The page published/people.md from the figures of `checkpoint.people`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchmarks import pages
 from pronmetric.lab.human.simple_baselines import FEWER
 
 METRIC, DOUBTS = "pronmetric", "its doubts, summed"
@@ -13,144 +14,108 @@ Figures = Mapping[str, Any]
 
 
 def page(content: Figures) -> str:
-    """The page as Markdown; `content` is a report of `benchmarks.checkpoint.people`."""
-    figures = content["figures"]
-    sets = {name: found for name, found in figures["sets"].items() if name != UNTOUCHED}  # decided in the same pairs
-    parts = [
-        _head(content),
-        "## Pairs\n\n" + "\n\n".join(_set(name, found) for name, found in figures["sets"].items()),
-        _baselines(sets),
-        _kinds(sets),
-        raters(sets),
-        _detection(figures["detection"]),
-        study(figures["study"]),
-        _why(sets, figures["detection"]),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _head(content: Figures) -> str:
-    figures = content["figures"]
+    """The page as Markdown; `content` is a report of `checkpoint.people`."""
+    parts, figures = pages.template("people"), content["figures"]
+    sets = {name: part for name, part in figures["sets"].items() if name != UNTOUCHED}  # decided in the same pairs
     threshold = figures["tie_threshold"]
-    tie = (
-        "the checkpoint has no tie threshold: only equal scores are a tie"
-        if threshold is None
-        else f"scores that differ by no more than {threshold:g}, the checkpoint's tie threshold, are a tie in AC1"
+    text = parts["page"].format(
+        **{key: content[key] for key in ("weights", "date", "command", "figures")},
+        doubts=DOUBTS,
+        tie=parts["no tie threshold" if threshold is None else "tie threshold"].format(threshold=threshold),
+        pairs="\n\n".join(_set(name, part, parts["set"]) for name, part in figures["sets"].items()),
+        baselines=_baselines(sets),
+        kinds=_kinds(sets),
+        raters=raters(sets),
+        detected=_detected(figures["detection"]),
+        categories=_categories(figures["detection"]),
+        study=study(figures["study"]),
+        fewer=_fewer(sets, figures["detection"], parts),
     )
-    return f"""# Comparison with human judgements
-
-Weights `{content["weights"]}`, {content["date"]}; JSON: `people.json`. Test data: nothing is chosen by it. Written by
-
-```
-{content["command"]}
-```
-
-MQM annotations of TED talks, Chinese to English: {figures["judgements"]:,} judgements of one translation by one rater,
-{figures["raters"]} raters, {figures["documents"]} talks. A pair is two translations of a segment that the same rater
-judged; the rater votes for the one with the lower penalty, counting only errors that touch a pronoun. No rater compared
-two texts or looked for pronouns in particular. Context: the two segments before, of the reference. Intervals
-are 95 % and resample talks; on {figures["documents"]} of them they are rough.
-
-"{DOUBTS}" is minus the number of pronouns that the same probabilities expect to be wrong, 0 for a text without
-any; the metric itself takes their mean. It is listed to show the cost of the mean; no verb uses it. In accuracy equal
-and null scores are wrong. AC1 is Gwet's, against the raters' votes; {tie}."""
+    return text + "\n"
 
 
-def _set(name: str, found: Figures) -> str:
-    votes = ", ".join(f"{count} {vote}" for vote, count in sorted(found["votes"].items()))
-    rows = []
-    for row, accuracy in found["accuracy"].items():
-        agreement = found["agreement"][row]
-        rows.append(
-            [
-                row,
-                str(accuracy["pairs"]),
-                _share(accuracy),
-                f"{accuracy['equal']} / {accuracy['null']}",
-                f"{100 * found['ties'][row]:.0f} %",
-                _ac1(agreement),
-                _ac1(agreement["without_ties"]),
-            ]
-        )
+def _set(name: str, pairs: Figures, text: str) -> str:
     header = ["", "decided by people", "accuracy", "equal / null", "ties", "AC1 with ties", "AC1 without"]
-    return (
-        f"### {name}\n\n{found['pairs']} pairs of {found['documents']} talks, votes: {votes}.\n\n{_table(header, rows)}"
-    )
+    rows = [
+        [
+            row,
+            str(accuracy["pairs"]),
+            _share(accuracy),
+            f"{accuracy['equal']} / {accuracy['null']}",
+            f"{100 * pairs['ties'][row]:.0f} %",
+            _ac1(pairs["agreement"][row]),
+            _ac1(pairs["agreement"][row]["without_ties"]),
+        ]
+        for row, accuracy in pairs["accuracy"].items()
+    ]
+    votes = ", ".join(f"{count} {vote}" for vote, count in sorted(pairs["votes"].items()))
+    counts = {key: pairs[key] for key in ("pairs", "documents")}
+    return text.format(name=name, **counts, votes=votes, table=pages.markdown([header, *rows]))
 
 
 def _baselines(sets: Figures) -> str:
-    rows = []
-    for name, found in sets.items():
-        own = [(METRIC, found["beside"]), (DOUBTS, found["doubts_beside"])]
-        for who, beside in own:
-            rows += [
-                [
-                    name,
-                    baseline,
-                    f"{held['decided']} of {held['pairs']}",
-                    _share(held["baseline"]),
-                    who,
-                    _share(held["metric"]),
-                    _points(held["difference"]),
-                ]
-                for baseline, held in beside.items()
-                if held is not None
-            ]
     header = ["pairs", "baseline", "it decides", "it gets right", "", "gets right there", "difference"]
-    return "## Comparison with the simple baselines, on the pairs that a baseline decides\n\n" + _table(header, rows)
+    rows = [
+        [
+            name,
+            baseline,
+            f"{held['decided']} of {held['pairs']}",
+            _share(held["baseline"]),
+            who,
+            _share(held["metric"]),
+            _points(held["difference"]),
+        ]
+        for name, pairs in sets.items()
+        for who, beside in ((METRIC, pairs["beside"]), (DOUBTS, pairs["doubts_beside"]))
+        for baseline, held in beside.items()
+        if held is not None
+    ]
+    return pages.markdown([header, *rows])
 
 
 def _kinds(sets: Figures) -> str:
     rows = [
-        [name, kind, str(own["pairs"]), *(_share(found["by_kind"][row].get(kind)) for row in (METRIC, DOUBTS))]
-        for name, found in sets.items()
-        for kind, own in found["by_kind"][METRIC].items()
+        [name, kind, str(own["pairs"]), *(_share(pairs["by_kind"][row].get(kind)) for row in (METRIC, DOUBTS))]
+        for name, pairs in sets.items()
+        for kind, own in pairs["by_kind"][METRIC].items()
     ]
-    return "## By how the pronouns differ\n\n" + _table(["pairs", "difference", "number", METRIC, DOUBTS], rows)
+    return pages.markdown([["pairs", "difference", "number", METRIC, DOUBTS], *rows])
 
 
 def raters(sets: Figures) -> str:
     """AC1 of the metric and each rater, as a section."""
     rows = [
-        [name, rater, str(found["ac1"]["items"]), _ac1(found), _ac1(found["without_ties"])]
-        for name, part in sets.items()
-        for rater, found in part["by_rater"].items()
-        if found["ac1"] is not None
+        [name, rater, str(agreement["ac1"]["items"]), _ac1(agreement), _ac1(agreement["without_ties"])]
+        for name, pairs in sets.items()
+        for rater, agreement in pairs["by_rater"].items()
+        if agreement["ac1"] is not None
     ]
-    header = ["pairs", "rater", "number", "AC1 with ties", "AC1 without"]
-    return "## AC1 of the metric and each rater\n\n" + _table(header, rows)
+    table = pages.markdown([["pairs", "rater", "number", "AC1 with ties", "AC1 without"], *rows])
+    return pages.template("people")["raters"].format(table=table)
 
 
-def _detection(found: Figures) -> str:
+def _detected(detection: Figures) -> str:
     header = ["", "pronouns", "wrong", "flagged", "P", "R", "F1", "average precision", "ROC AUC"]
     names = {"metric": METRIC, "form": "how often the form is wrong in the other talks"}
-    rows = [_detected(title, found[key]) for key, title in names.items()]
-    rows += [_detected(form, part) for form, part in found["by_pronoun"].items()]
-    categories = [[name, str(part["wrong"]), f"{part['median']:.2f}"] for name, part in found["by_category"].items()]
-    return "\n\n".join(
-        [
-            "## Which pronouns an error touches\n\nFlagged: a probability below 0.5. All in percent; chance gives an "
-            "average precision of the share of wrong pronouns, and a ROC AUC of 50. By pronoun: the ten most often "
-            "wrong.",
-            _table(header, rows),
-            "Median probability of the wrong ones by the category of the error:",
-            _table(["category", "pronouns", "median"], categories),
-        ]
-    )
-
-
-def _detected(name: str, found: Figures) -> list[str]:
+    named = {title: detection[key] for key, title in names.items()} | dict(detection["by_pronoun"])
     keys = ("precision", "recall", "f1", "average_precision", "roc_auc")
-    counts = [str(found[key]) for key in ("pronouns", "wrong", "flagged")]
-    return [name, *counts, *(_share(found[key]) for key in keys)]
+    rows = [
+        [name, *(str(part[key]) for key in ("pronouns", "wrong", "flagged")), *(_share(part[key]) for key in keys)]
+        for name, part in named.items()
+    ]
+    return pages.markdown([header, *rows])
 
 
-def study(found: Figures | None) -> str:
+def _categories(detection: Figures) -> str:
+    rows = [[name, str(part["wrong"]), f"{part['median']:.2f}"] for name, part in detection["by_category"].items()]
+    return pages.markdown([["category", "pronouns", "median"], *rows])
+
+
+def study(languages: Figures | None) -> str:
     """Accuracy and AC1 on the study set by language, as a section."""
-    title = '## Study set: AC1 against "the reference is better"\n\nThis is not human agreement: the reference is '
-    title += "assumed to be better in each sample."
-    if found is None:
-        return f"{title}\n\nNot measured with these weights, or by a run that wrote no agreement (`benchmarks.checkpoint.study`)."
+    parts = pages.template("people")
+    if languages is None:
+        return parts["no study"]
     rows = [
         [
             name,
@@ -159,62 +124,46 @@ def study(found: Figures | None) -> str:
             _ac1(part["agreement"]),
             _ac1(part["agreement"]["without_ties"]),
         ]
-        for name, part in found.items()
+        for name, part in languages.items()
     ]
-    header = ["", "samples", "accuracy", "AC1 with ties", "AC1 without"]
-    return f"{title} Intervals resample reference sentences.\n\n{_table(header, rows)}"
+    table = pages.markdown([["", "samples", "accuracy", "AC1 with ties", "AC1 without"], *rows])
+    return parts["study"].format(table=table)
 
 
-def _why(sets: Figures, detection: Figures) -> str:
+def _fewer(sets: Figures, detection: Figures, parts: Mapping[str, str]) -> str:
     """Where the metric is below the baseline of fewer pronouns, and the reasons that the figures show."""
     below: list[str] = []
     above: list[str] = []
-    for name, found in sets.items():
-        held = found["beside"].get(FEWER)
+    for name, pairs in sets.items():
+        held = pairs["beside"].get(FEWER)
         if held is not None:
             gap = held["difference"]["value"]
             (below if gap < 0 else above).append(f"{name} ({_points(held['difference'])} points)")
-    title = '## Against the baseline "fewer pronouns"'
-    if not below and not above:
-        return f"{title}\n\nIt decides no pair."
     if not below:
-        return f"{title}\n\nThe metric is not below it: {'; '.join(above)}."
-    lines = [f"The metric is **below** this baseline on {'; '.join(below)}."]
+        return parts["fewer, not below"].format(above="; ".join(above)) if above else parts["fewer, no pair"]
+    where = parts["fewer, below"].format(below="; ".join(below))
     if above:
-        lines[0] += f" It is not on {'; '.join(above)}."
-    lines.append("Reasons, from the figures above:")
-    return f"{title}\n\n" + "\n\n".join([*lines, "\n".join(f"- {reason}" for reason in _reasons(sets, detection))])
+        where += parts["fewer, above elsewhere"].format(above="; ".join(above))
+    return f"{where}\n\n{parts['reasons'].format(reasons=chr(10).join(_reasons(sets, detection, parts)))}"
 
 
-def _reasons(sets: Figures, detection: Figures) -> Iterator[str]:
-    name, found = max(sets.items(), key=lambda named: named[1]["accuracy"][METRIC]["pairs"])
-    held, expected = found["beside"][FEWER], found["expected_fewer"]
-    yield (
-        "**The pairs favour short texts.** Only pairs in which an error touches a pronoun are decided, and a text with "
-        "more pronouns has more that an error can touch. If one pronoun of the two texts, drawn blindly, were the "
-        f"wrong one, fewer pronouns would win {100 * expected:.1f} % ({name}); it wins "
-        f"{100 * held['baseline']['value']:.1f} %. This part of the baseline's figure is due to the choice of pairs."
-    )
-    accuracy, doubts = found["accuracy"][METRIC], found["accuracy"][DOUBTS]
-    yield (
-        "**The rest is superfluous pronouns.** The mean over a segment's pronouns does not depend on how many "
-        "there are: a surplus pronoun that fits its sentence has a high probability and raises the mean, and a text "
-        f"that avoids the pronoun has no score at all ({accuracy['null']} of {accuracy['pairs']} pairs are null, thus "
-        f"wrong). The same doubts summed get {_share(doubts)} right where the mean gets {_share(accuracy)}."
-    )
+def _reasons(sets: Figures, detection: Figures, parts: Mapping[str, str]) -> Iterator[str]:
+    name, pairs = max(sets.items(), key=lambda named: named[1]["accuracy"][METRIC]["pairs"])
+    accuracy, doubts = pairs["accuracy"][METRIC], pairs["accuracy"][DOUBTS]
+    wins = pairs["beside"][FEWER]["baseline"]["value"]
+    expected = pairs["expected_fewer"]
+    yield parts["reason, short texts"].format(name=name, expected=100 * expected, wins=100 * wins)
+    counts = {key: accuracy[key] for key in ("null", "pairs")}
+    shares = {"doubts": _share(doubts), "accuracy": _share(accuracy)}
+    yield parts["reason, superfluous pronouns"].format(**counts, **shares)
     whole = detection["metric"]
     if whole["wrong"]:
         medians = [part["median"] for part in detection["by_category"].values()]
-        yield (
-            "**Few of the wrong pronouns are doubtful by the English alone.** The median probability of a wrong "
-            f"pronoun is {min(medians):.2f} to {max(medians):.2f} by category, the ROC AUC {_share(whole['roc_auc'])}."
-        )
-    if replaced := found["by_kind"][METRIC].get("one pronoun for another"):
-        yield (
-            "**The errors that the metric is made for are rare here.** One pronoun replaces another in "
-            f"{replaced['pairs']} of {accuracy['pairs']} decided pairs ({name}); of these it gets {_share(replaced)} "
-            "right, and the baseline decides none."
-        )
+        around = {"lowest": min(medians), "highest": max(medians), "roc_auc": _share(whole["roc_auc"])}
+        yield parts["reason, English alone"].format(**around)
+    if replaced := pairs["by_kind"][METRIC].get("one pronoun for another"):
+        counts = {"replaced": replaced["pairs"], "pairs": accuracy["pairs"]}
+        yield parts["reason, rare errors"].format(**counts, name=name, right=_share(replaced))
 
 
 def _ac1(found: Figures | None) -> str:
@@ -238,7 +187,3 @@ def _share(found: Figures | None) -> str:
 def _points(found: Figures) -> str:
     around = "" if found["low"] is None else f" [{100 * found['low']:+.1f}, {100 * found['high']:+.1f}]"
     return f"{100 * found['value']:+.1f}{around}"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])

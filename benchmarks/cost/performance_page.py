@@ -138,85 +138,66 @@ def _preparing(row: Mapping[str, Any]) -> str:
 
 def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> str:
     """The page, with the figures of `int8` if there are any."""
-    rows = content["speed"]
+    parts, rows = pages.template("performance"), content["speed"]
     ours, bf16 = rows[0], rows[1]
-    prepared = 1 / bf16["preparing_seconds_a_line"]
-    shares = "; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows)
-    load = " and ".join(f"{value:.1f}" for value in content["load_average"])
-    return f"""# Performance
-
-Written by `{content["command"]}` ({content["date"]}), figures in `benchmarks/published/performance.json`; weights
-`{content["weights"]}`. One thread of {content["machine"]}; load average at start and end {load}. Other machines give
-other figures: `make bench` prints these tables on yours.
-
-## Metrics side by side
-
-{content["lines"]} lines of a system of {content["outputs"]}, from texts in memory to scores, start-up left out:
-
-{_speed(rows)}
-
-![Lines per CPU second](performance.svg)
-
-- pronmetric reads a line together with its context, and only lines with a pronoun. COMET reads source, translation and
-  reference, each by itself. Pieces are those of the shipped tokenizer; for ELMo they are words.
-- The other metrics have the sizes that were published, and random weights: an XLM-R large of 24 layers with COMET's
-  estimator (Rei et al. 2022), and this project's ELMo with the sizes of the published one (Peters et al. 2018) under
-  the paper's head. The reference stands in for COMET's source. The figures show what a metric of this size costs, not
-  how good it is.
-- CPU seconds are the best of the runs; the rate of pieces of the lines that were scored is applied to all lines.
-  Lines scored: {shares}.
-- Memory is the greatest resident set of the process, Python and PyTorch included.
-
-{_sizes_section(content)}## Start-up and reports
-
-    {content["command"]}
-
-Each command is a process of its own with one thread; the best of the runs. Elapsed seconds contain the wait for other
-work on the machine, CPU seconds do not. `score` loads the shipped checkpoint; in
-`report` most time is spent on attention and alternative pronouns.
-
-{_start_up(content)}
-
-{_reports(content)}
-
-`make bench` also measures the share of the CPU's matrix rate, the precisions and many systems in one run
-(`benchmarks/published/scoring.md`).
-
-## Cost of a million lines
-
-{_costs(rows)}
-
-CPU: measured speed at ${CPU_PRICE:.2f} a core hour (an assumption: put in your own price). No GPU was measured. The GPU
-column is extrapolated from the matrix products of a line: a card with {GPU_RATE / 1e12:.0f} TFLOP/s in bf16, used to
-{100 * GPU_SHARE:.0f} %, with {GPU_CORES} cores, at ${GPU_PRICE:.2f} an hour. Finding pronouns and cutting text into
-pieces stay on the CPU: a core does that for {prepared:,.0f} lines a second ({_preparing(ours)} of the time of
-scoring in fp32, {_preparing(bf16)} in bf16). For pronmetric the column is the longer of the two, model and preparation.
-{"" if int8 is None else chr(10) + int8_section(int8)}"""
+    text = parts["page"].format(
+        **{key: content[key] for key in ("command", "date", "weights", "machine", "lines", "outputs")},
+        load=" and ".join(f"{value:.1f}" for value in content["load_average"]),
+        speed=_speed(rows),
+        shares="; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows),
+        checkpoints=_sizes_section(content, parts) + "\n\n" if "sizes" in content else "",
+        start_up=_start_up(content),
+        reports=_reports(content),
+        costs=_costs(rows),
+        cpu_price=CPU_PRICE,
+        gpu_teraflops=GPU_RATE / 1e12,
+        gpu_percent=100 * GPU_SHARE,
+        gpu_cores=GPU_CORES,
+        gpu_price=GPU_PRICE,
+        prepared=1 / bf16["preparing_seconds_a_line"],
+        preparing_fp32=_preparing(ours),
+        preparing_bf16=_preparing(bf16),
+    )
+    return text + "\n" + ("" if int8 is None else f"\n{int8_section(int8)}\n")
 
 
-def _sizes_section(content: Mapping[str, Any]) -> str:
-    """The section about `score` with each checkpoint; empty where it was not measured."""
-    if "sizes" not in content:
-        return ""
-    rows, lines = content["sizes"]["rows"], content["sizes"]["lines"]
-    weights = ", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows))
-    return f"""## Checkpoints
-
-Seconds of `pronmetric score` for {lines:,} lines of a system of {content["outputs"]} with their reference, from files
-to files, start-up included. Weights: {weights}. Those of COMET follow from the rate above, without start-up.
-
-{_sizes(content)}
-
-"""
+def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:
+    """The section about `score` with each checkpoint."""
+    rows = content["sizes"]["rows"]
+    return parts["checkpoints"].format(
+        lines=content["sizes"]["lines"],
+        outputs=content["outputs"],
+        weights=", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows)),
+        sizes=_sizes(content),
+    )
 
 
 def int8_section(content: Mapping[str, Any]) -> str:
     """The section about int8, from the figures of `int8`."""
+    parts = pages.template("performance")
     names = [name for name in SETS if name in content["items"]]
+    items = " and ".join(f"{content['items'][name]} items of {SETS[name]}" for name in names)
+    good = ", ".join(f"{each['engine']}, {each['precision']}" for each in content["engines"] if each["meets_the_bar"])
+    absent, seconds = ", ".join(content["left_out"]), content["quantisation_cpu_seconds"]
+    accuracy = parts["int8, bar of accuracy"].format(accuracy=100 * content["bar"]["accuracy"])
+    return parts["int8"].format(
+        **{key: content[key] for key in ("command", "date", "lines", "outputs", "load_average", "bar")},
+        instructions=", ".join(content["cpu"]),
+        versions=", ".join(f"{name} {version}" for name, version in content["versions"].items()),
+        accuracy=accuracy if names else "",
+        test_data=parts["int8, test data"].format(items=items) if names else "",
+        table=_engines(content["engines"], names),
+        left_out=parts["int8, not installed"].format(names=absent) + "\n" if absent else "",
+        verdict=parts["int8, good"].format(names=good) if good else parts["int8, none good"],
+        took="" if seconds is None else parts["int8, time of quantisation"].format(seconds=seconds),
+    )
+
+
+def _engines(engines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     head = ["encoder", "pieces per CPU s", "times bf16", "mean difference", "largest"]
     body = [
         [
-            f"{each['engine']}, {'fp32' if each['precision'] == '32' else each['precision']}",
+            metric_name({"name": each["engine"], "precision": each["precision"]}),
             f"{each['pieces_per_cpu_second']:,.0f}",
             f"{each['times_bf16']:.2f}",
             f"{each['mean_difference']:.5f}",
@@ -224,37 +205,9 @@ def int8_section(content: Mapping[str, Any]) -> str:
             *(f"{100 * each['accuracy'][name]['accuracy']:.1f}" for name in names),
             "yes" if each["meets_the_bar"] else "no",
         ]
-        for each in content["engines"]
+        for each in engines
     ]
-    items = " and ".join(f"{content['items'][name]} items of {SETS[name]}" for name in names)
-    accuracy = f", and accuracy at most {100 * content['bar']['accuracy']:.1f} points lower" if names else ""
-    test = f" Accuracy is in percent, on\n{items}: test data, by which nothing is chosen." if names else ""
-    left_out = f"\nNot installed, so left out: {', '.join(content['left_out'])}.\n" if content["left_out"] else ""
-    versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-    good = [f"{each['engine']}, {each['precision']}" for each in content["engines"] if each["meets_the_bar"]]
-    return f"""## int8
-
-    {content["command"]}
-
-{content["lines"]} lines of {content["outputs"]} from file to file ({content["date"]}, figures in
-`benchmarks/published/int8.json`), one thread of a CPU with {", ".join(content["cpu"])}; load average
-{content["load_average"]:.1f}; {versions}. Each runtime computes the encoder, pronmetric the rest. Differences are those
-of segment scores from fp32. The bar for a precision `int8`: {content["bar"]["times_bf16"]} times bf16, a mean
-difference below {content["bar"]["mean_difference"]}{accuracy}.{test}
-
-{pages.markdown([[*head, *(SETS[name] for name in names), "meets the bar"], *body])}
-{left_out}
-{f"{', '.join(good)}: meets the bar." if good else "In this run none meets the bar."} {_flag(content)}
-"""
-
-
-def _flag(content: Mapping[str, Any]) -> str:
-    seconds = content["quantisation_cpu_seconds"]
-    took = "" if seconds is None else f" (here {seconds:.0f} CPU seconds)"
-    return f"""`--precision int8` (extra `int8`) is the row
-"OpenVINO, int8"; its speed varies with the load of the machine. The encoder is quantised with English sentences of the
-package each time it is loaded{took}; the figures above leave this out. Other versions of
-OpenVINO and NNCF and other CPUs may change a score by as much as int8 does here."""
+    return pages.markdown([[*head, *(SETS[name] for name in names), "meets the bar"], *body])
 
 
 def plot(content: Mapping[str, Any], path: Path) -> None:

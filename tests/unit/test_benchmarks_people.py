@@ -142,7 +142,7 @@ def test_script_and_page(
     assert "fewer pronouns would win 100.0 % (" in page
     for block in page.split("\n\n"):
         if block.startswith("| "):
-            assert len({row.count(" | ") for row in block.splitlines()}) == 1, block
+            assert len({row.count("|") for row in block.splitlines()}) == 1, block
 
 
 def test_a_metric_above_the_baseline_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
