@@ -32,7 +32,7 @@ from pronmetric.report.tables import Table, markdown
 from pronmetric.schema import FIDELITY, Pair
 
 PAGE = pages.PUBLISHED / "fidelity.md"
-THEY, STEREOTYPES = pages.PUBLISHED / "singular-they.tsv", pages.PUBLISHED / "stereotypes.tsv"
+THEY, STEREOTYPES = (Path(__file__).with_name(f"{name}.tsv") for name in ("singular-they", "stereotypes"))
 SETS = ("he", "she", "they", "it")
 NUMBER = 200  # pairs of a level
 _OTHER = {"he": "she", "she": "he"}

@@ -21,7 +21,7 @@ from benchmarks.checkpoint import (
 from benchmarks.cost import board, bulk, prepare, source_suite, study_load, training_memory
 from pronmetric.checkpoint import config, locate
 
-PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md") if path.name != "README.md")
+PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
 WRITERS = {
     "board.md": board.page,
     "bulk.md": bulk.page,
@@ -116,6 +116,26 @@ def check(lines: list[str], content: Any) -> None:
         for figure in _FIGURE.findall("|".join(line.split("|")[2:])):  # the first cell is a label
             value, step = float(figure), 0.51 * 10 ** -len(figure.partition(".")[2])
             assert any(abs(n - value) <= step or abs(100 * n - value) <= step for n in known), f"{figure} in: {line}"
+
+
+def test_the_index_names_each_script_and_each_page() -> None:
+    index = (pages.ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    for folder in ("checkpoint", "cost"):
+        section = index.partition(f"## `{folder}/`")[2].partition("\n## ")[0]
+        files = sorted((pages.ROOT / "benchmarks" / folder).glob("*.py"))
+        scripts = {path.stem for path in files if "__main__" in path.read_text(encoding="utf-8")}
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == scripts
+    named = set(re.findall(r"`([\w-]+\.(?:md|json|tsv))`", index))
+    assert set(PAGES) <= named
+    assert [name for name in named if not list((pages.ROOT / "benchmarks").rglob(name))] == []
+
+
+def test_the_parts_of_a_template_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "TEMPLATES", tmp_path)
+    text = "<!-- part: page -->\n# {title}\n\nText.\n<!-- part: a, b -->\n\n- {c}\n"
+    (tmp_path / "x.md").write_text(text, encoding="utf-8")
+    assert pages.template("x") == {"page": "# {title}\n\nText.", "a, b": "\n- {c}"}
 
 
 def test_figures_of_a_line_are_found() -> None:
