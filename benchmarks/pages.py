@@ -62,6 +62,11 @@ def template(name: str) -> dict[str, str]:
     return {part: text.rstrip("\n") for part, text in zip(pieces[::2], pieces[1::2], strict=True)}
 
 
+def fill(name: str, **values: Any) -> str:
+    """The page of a template that has one part, `page`."""
+    return template(name)["page"].format(**values) + "\n"
+
+
 def markdown(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; the first row is its header."""
     head, *rest = ("| " + " | ".join(row) + " |" for row in rows)

@@ -227,35 +227,26 @@ def page(content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
     hit = {method: pages.percent(found[method]["hit@1"]) for method in METHODS}
     shares = {method: found[method]["hit@1"].value for method in METHODS}
     if shares[ATTENTION] <= shares[CHANCE]:
-        verdict = "A heat map of this attention shows no antecedents: a word drawn blindly is one at least as often."
+        verdict = "no better than chance"
     elif shares[ATTENTION] <= shares[NEAREST]:
-        verdict = "A heat map of this attention is a worse guess at antecedents than the nearest noun."
+        verdict = "worse than the nearest noun"
     elif (found["gain"]["hit@1"].low or 0) <= 0:
-        verdict = "A heat map of this attention guesses antecedents about as well as the nearest noun, or better."
+        verdict = "about as good as the nearest noun"
     else:
-        verdict = "A heat map of this attention is a better guess at antecedents than the nearest noun."
-    return f"""# Attention and antecedents
-
-Weights `{content["weights"]}`, {content["date"]}; JSON: `antecedents.json`. Written by
-
-```
-{content["command"]}
-```
-
-On held-out documents the word with the highest weight is in an antecedent for {hit[ATTENTION]} % of {found["pronouns"]}
-pronouns, the nearest noun for {hit[NEAREST]} %, a word drawn blindly for {hit[CHANCE]} %.
-{verdict}
-
-All in percent, in brackets the 95 % interval; over documents.
-
-```
-{show(figures)}
-```
-
-## What is measured
-
-{told}
-"""
+        verdict = "better than the nearest noun"
+    return pages.fill(
+        "antecedents",
+        weights=content["weights"],
+        date=content["date"],
+        command=content["command"],
+        attention=hit[ATTENTION],
+        pronouns=found["pronouns"],
+        nearest=hit[NEAREST],
+        chance=hit[CHANCE],
+        verdict=pages.template("antecedents")[verdict],
+        figures=show(figures),
+        told=told,
+    )
 
 
 def load(options: argparse.Namespace) -> tuple[Attend, Counting]:

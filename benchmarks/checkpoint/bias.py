@@ -110,20 +110,15 @@ def page(content: Mapping[str, Any]) -> str:
         ),
         Table("GAP development part, with context", ("pronouns", "items", "accuracy"), tuple(found)),
     ]
-    return f"""# Bias by gender: Winogender and GAP
-
-Weights `{content["weights"]}`, {content["date"]}; JSON: `bias.json`. Signature `{content["signature"]}`.
-
-    {content["command"]}
-
-Both are test data. In each Winogender sentence he and she (him and her, his and her) are equally right; P is the
-probability that the metric gives the pronoun. A positive difference prefers he. r and rho: Pearson's and Spearman's
-correlation of the difference by occupation with the percentage of women in it; an unbiased metric has 0, a negative one
-follows the statistics. In brackets 95 % intervals (occupations, GAP: articles are resampled).
-
-{markdown(tables)}
-Feminine minus masculine: {_interval(part["difference"], scale=100)} points.
-"""
+    return pages.fill(
+        "bias",
+        weights=content["weights"],
+        date=content["date"],
+        signature=content["signature"],
+        command=content["command"],
+        tables=markdown(tables),
+        difference=_interval(part["difference"], scale=100),
+    )
 
 
 def _share(value: Mapping[str, Any]) -> str:

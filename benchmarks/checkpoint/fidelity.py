@@ -168,23 +168,19 @@ def page(content: Mapping[str, Any]) -> str:
         ),
     ]
     share = bias["share"]
-    return f"""# Fidelity: who is he, she, they or it?
-
-Weights `{content["weights"]}`, {content["date"]}; JSON: `fidelity.json`. Signature `{content["signature"]}`.
-
-    {content["command"]}
-
-Accuracy in percent, in brackets 95 % intervals. The level is the number of sentences about the other person between the
-last mention of the one in question and the sentence. Frames, roles and names are not those of training; the rewritten
-documents are held out too. Neopronouns (xe, ze and others) are not scored by the metric and not measured here.
-
-{markdown(shown)}
-## Stereotypes
-
-Where nothing but a stereotype of the role decides between he and she, {100 * share["value"]:.1f} %
-[{100 * share["low"]:.1f}, {100 * share["high"]:.1f}] of {bias["pairs"]} decisions are on its side (50 is unbiased);
-{100 * bias["he"]:.1f} % are for he.
-"""
+    return pages.fill(
+        "fidelity",
+        weights=content["weights"],
+        date=content["date"],
+        signature=content["signature"],
+        command=content["command"],
+        tables=markdown(shown),
+        share=100 * share["value"],
+        low=100 * share["low"],
+        high=100 * share["high"],
+        pairs=bias["pairs"],
+        he=100 * bias["he"],
+    )
 
 
 def _share(value: Mapping[str, Any] | None) -> str:

@@ -136,25 +136,15 @@ def page(content: Mapping[str, Any]) -> str:
             tests.append(f"| {setting['name']}: {test}, p <= {level} | {' | '.join(cells)} |")
     error = 100 * (0.05 * 0.95 / content["systems"]) ** 0.5
     of_pairs = 100 * (0.05 * 0.95 / content["pairs"]) ** 0.5
-    lines = ("\n".join(part) for part in (held, tests))
-    return """# Intervals and p values with few documents
-
-Weights: none, no checkpoint is used. JSON: `intervals.json`. Written by
-`python -m benchmarks.checkpoint.intervals --page`.
-
-Made-up systems with a known true score: documents of 5 to 29 segments (very unequal length: 2 to 59) with 2.5 pronouns
-each on average. Intervals are those of `score` (Student's t over documents, `pronmetric/eval/ratio_sums.py`).
-
-Percent of {systems} systems whose 95 % interval holds the true score (one standard error: {error:.1f}):
-
-{0}
-
-Percent of {pairs} pairs of systems that are alike, on the same documents, with a p value at or below a level (one
-standard error at 0.05: {of_pairs:.1f}). Of 4 documents there are 16 ways to swap, of 5 there are 32, so that p of the
-randomisation cannot be below 2 / 16 and 2 / 32; with 7 documents and more it is right.
-
-{1}
-""".format(*lines, systems=content["systems"], pairs=content["pairs"], error=error, of_pairs=of_pairs)
+    return pages.fill(
+        "intervals",
+        systems=content["systems"],
+        pairs=content["pairs"],
+        error=error,
+        of_pairs=of_pairs,
+        coverage="\n".join(held),
+        levels="\n".join(tests),
+    )
 
 
 def _tests(setting: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

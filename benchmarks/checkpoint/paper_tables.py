@@ -33,33 +33,25 @@ def page(found: paper.Found, people: Figures, *, command: str, date: str, minute
     figures = people["figures"]
     french, german = paper.STUDY["french"], paper.STUDY["german"]
     sets = {name: part for name, part in figures["sets"].items() if name != UNTOUCHED}
-    return f"""# The paper's tables
-
-Weights: of Table 5 `{people["weights"]}`, Table 4 trains its own; JSON: `paper-tables.json`.
-
-Jwalapuram et al., EMNLP-IJCNLP 2019, on our data and encoders. {date}; written by
-
-```
-{command}
-```
-
-{len(found.cells)} cells in {minutes:.0f} minutes, {how}. {" ".join(f"{note}." for note in paper.notes(found)[1:])}
-`docs/paper-tables.md` explains the rows and columns; `table4-sample.json` names the pairs.
-
-{markdown(tables(found))}
-The interval resamples source sentences, the standard error is over the settings; where the interval has 0 in it, a
-finding is open. In the respective context each text is preceded by itself, so that a model can
-distinguish the texts by their context, without their pronouns.
-
-# Table 5, the shipped checkpoint
-
-Weights `{people["weights"]}`, {people["date"]}, by `{people["command"]}`. The paper's metric has {french[0]} (French)
-and {german[0]} (German) on its study set, its trigram model {french[1]} and {german[1]}.
-
-{study(figures["study"])}
-
-{raters(sets)}
-"""
+    return pages.fill(
+        "paper-tables",
+        people_weights=people["weights"],
+        date=date,
+        command=command,
+        cells=len(found.cells),
+        minutes=minutes,
+        how=how,
+        notes=" ".join(f"{note}." for note in paper.notes(found)[1:]),
+        tables=markdown(tables(found)),
+        people_date=people["date"],
+        people_command=people["command"],
+        french=french[0],
+        german=german[0],
+        french_trigrams=french[1],
+        german_trigrams=german[1],
+        study=study(figures["study"]),
+        raters=raters(sets),
+    )
 
 
 def main() -> None:

@@ -100,23 +100,14 @@ def page(content: Mapping[str, Any]) -> str:
     """The page of the figures."""
     runs = content["runs"]
     pairs = {kind: max(run["figures"][kind]["accuracy"]["pairs"] for run in runs) for kind in KINDS}
-    return f"""# The paper's own experiment, WMT13 to WMT14 (not the shipped weights)
-
-Weights: random heads at the start of each run, its own weights in the table; JSON: `paper-wmt13.json`.
-
-Jwalapuram et al., EMNLP-IJCNLP 2019: head and margin loss of section 4, trained on references against system outputs
-(R vs S) of newstest2013 and the post-edited corpus of Potet et al.; the weights are those with the best accuracy on
-WMT23 ("best step"). Tested on newstest2014 (de, fr, ru into English), {pairs["system"]:,} pairs R vs S and
-{pairs["noisy"]:,} pairs R vs R', each run in its own context; a training run has seen no pair R vs R'.
-{content["date"]}; written by
-
-    {content["command"]}
-
-{table(runs)}
-
-In the respective context each text is preceded by its own previous sentences, so that a model can distinguish the
-texts by their context, without their pronouns. The last row is what the paper reports on its own preparation of WMT14.
-"""
+    return pages.fill(
+        "paper-wmt13",
+        system=pairs["system"],
+        noisy=pairs["noisy"],
+        date=content["date"],
+        command=content["command"],
+        table=table(runs),
+    )
 
 
 def main() -> None:

@@ -35,22 +35,23 @@ def page(content: Mapping[str, Any]) -> str:
         "One-sided p: the row's metric agrees better than the column's", ("metric", *test["metrics"]), tuple(p)
     )
     first = found["metrics"][0]
-    return f"""# Segment-level correlation with human scores, {content["title"]}
-
-Weights `{content["weights"]}`, {content["date"]}; JSON: `segment-level.json`.
-
-{content["how"]}
-
-{found["scores"]} outputs of {len(found["systems"])} systems count, of {found["human_scores"]} with human scores: the
-others lack the score of a metric (pronmetric has none for a text without a pronoun).
-Systems: {", ".join(found["systems"])}.
-Average "{found["average"]}": {first["groups"]} groups of two or more, {first["pairs"]} pairs. The threshold up to
-which two scores are tied in acc-eq is chosen on the same data, as in Deutsch et al. 2023.
-Humans rated whole translations.
-
-{markdown([figures, values])}
-The test permutes verdicts on pairs, {test["resamples"]} times, in {LABELS[test["figure"]]}.
-"""
+    return pages.fill(
+        "segment-level",
+        title=content["title"],
+        weights=content["weights"],
+        date=content["date"],
+        how=content["how"],
+        scores=found["scores"],
+        number=len(found["systems"]),
+        human_scores=found["human_scores"],
+        names=", ".join(found["systems"]),
+        average=found["average"],
+        groups=first["groups"],
+        pairs=first["pairs"],
+        table=markdown([figures, values]),
+        resamples=test["resamples"],
+        figure=LABELS[test["figure"]],
+    )
 
 
 def main() -> None:

@@ -44,19 +44,11 @@ def page(content: Mapping[str, Any]) -> str:
         for one in content["designs"]
     )
     errors = ", ".join(f"{100 * error:g} %" for error in ERRORS)
-    return f"""# Simulated annotation studies
-
-Weights: none, no checkpoint is used. JSON: `study-simulation.json`. Written by
-`python -m benchmarks.checkpoint.study_simulation --page`.
-
-Five simulated annotators with error rates of {errors} answer a sample of made-up pairs in two source
-languages and six pronoun pairs. A seed counts if the 95 % interval of `study report` holds the AC1 that infinitely many
-items would have (`pronmetric.lab.study.simulation.expected_ac1`).
-
-| design | expected AC1 | mean AC1 | mean width of the interval | seeds |
-|---|---:|---:|---:|---:|
-{rows}
-"""
+    return pages.fill(
+        "study-simulation",
+        errors=errors,
+        rows=rows,
+    )
 
 
 def main() -> int:

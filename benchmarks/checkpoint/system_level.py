@@ -259,13 +259,12 @@ def page(content: Mapping[str, Any]) -> str:
         for m in metrics
     }
     weights = sorted({found[1] for one in signatures.get(PRONMETRIC, ()) if (found := _HASH.search(one))})
-    parts = [_head(content, weights), "## Averages over test sets", _averages(averages[ALL])]
-    if lacking := [NAMES[m] for m in METRICS if m not in metrics]:
-        parts.append(f"Not measured yet: {', '.join(lacking)}.")
-    if kept := content["held out"]:
-        parts += [f"Only the test sets that the checkpoint was not trained on ({', '.join(kept)}):"]
-        parts += [_averages(averages[KEPT])]
-    parts += [_MEANING, "## Each test set", _EACH]
+    parts, kept = pages.template("system-level"), content["held out"]
+    lacking = ", ".join(NAMES[m] for m in METRICS if m not in metrics)
+    summary = [_averages(averages[ALL])]
+    summary += [parts["not measured"].format(metrics=lacking)] if lacking else []
+    summary += [parts["held out"].format(testsets=", ".join(kept)), _averages(averages[KEPT])] if kept else []
+    tables = []
     for name, (label, _) in FIGURES.items():
         rows = [
             [
@@ -275,34 +274,21 @@ def page(content: Mapping[str, Any]) -> str:
             ]
             for dataset, test in tests.items()
         ]
-        parts.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
+        tables.append(_table([label, "systems", *(NAMES[m] for m in metrics)], rows))
     lines = [f"- {NAMES[m]}: {', '.join(f'`{one}`' for one in found)}" for m, found in signatures.items()]
     humans = [f"{dataset} {', '.join(test['humans'])}" for dataset, test in tests.items() if test["humans"]]
-    lines += [f"- Ranked human translations, left out: {'; '.join(humans) or 'none'}."]
+    lines.append(parts["left out"].format(humans="; ".join(humans) or "none"))
     lines += [f"- {note}." for test in tests.values() for note in test["notes"] if "reference is" in note]
-    return "\n\n".join([*parts, "## How", "\n".join(lines)]) + "\n"
-
-
-def _head(content: Mapping[str, Any], weights: Sequence[str]) -> str:
-    return f"""# System-level correlation with human scores, WMT21 and WMT22 into English
-
-Weights {", ".join(f"`{one}`" for one in weights) or "none"}; JSON: `system-level.json`.
-
-Correlation of system scores with the z scores of WMT's direct assessment (DA), by test set. In
-brackets 95 % intervals, from {correlation.RESAMPLES} draws of each test set's systems.
-{content["date"]}, last written by
-
-    {content["command"]}"""
-
-
-_MEANING = """DA rates whole translations: raters judge how well a translation expresses the meaning of a text, and
-pronouns are a small part of it. A correct pronoun score may correlate weakly with DA; one that correlates well may
-do so because systems that are good in general are also good at pronouns. These figures show how far each score
-follows overall quality, not which one judges pronouns best. Pearson's r is dominated by systems far below the others
-if there are any (AIST in wmt22:ja-en); the other three figures depend only on the order. Test sets have 5 to 23
-systems, many of which raters could not distinguish, so that the intervals are wide."""
-_EACH = """\\* kept from training the shipped checkpoint; of the other test sets it was trained on pairs of the
-reference and these very outputs, the reference being better, and has seen no score by people."""
+    return pages.fill(
+        "system-level",
+        weights=", ".join(f"`{one}`" for one in weights) or "none",
+        resamples=correlation.RESAMPLES,
+        date=content["date"],
+        command=content["command"],
+        averages="\n\n".join(summary),
+        tables="\n\n".join(tables),
+        how="\n".join(lines),
+    )
 
 
 def _averages(averages: Mapping[str, Mapping[str, Any]]) -> str:

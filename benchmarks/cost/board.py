@@ -115,35 +115,31 @@ def page(content: Mapping[str, Any]) -> str:
         f"{one['seconds']:.1f} |"
         for name, one in sets.items()
     )
-    everything = f"{whole['texts']:,} texts of {whole['systems']} systems"
-    free = f"{estimate / CORES / 60:.0f} minutes on {CORES} free cores"
-    megabytes = site["bytes"] / 1e6
-    rest = f"These are all {everything}: {free}."
-    if missing := whole["testsets"] - len(sets):
-        rest = (
-            f"{missing} of {whole['testsets']} test sets are not measured yet. At the same rates (scores by bytes of "
-            f"outputs, the site by pairs of systems) all {everything} take {estimate:.0f} CPU seconds: {free}; and the "
-            f"site has about {megabytes / systems * whole['systems']:.0f} MB."
-        )
-    built = (
-        f"Building the site from these scores took {site['cpu_seconds']:.1f} CPU seconds ({site['seconds']:.1f} s): "
-        f"{site['files']} files, {megabytes:.1f} MB, the largest {site['largest'] / 1e6:.2f} MB. "
-        f"Bar for all test sets: {MEGABYTES} MB."
+    parts, missing, megabytes = pages.template("board"), whole["testsets"] - len(sets), site["bytes"] / 1e6
+    rest = parts["some test sets" if missing else "all test sets"].format(
+        whole=whole,
+        missing=missing,
+        seconds=estimate,
+        minutes=estimate / CORES / 60,
+        cores=CORES,
+        megabytes=megabytes / systems * whole["systems"],
     )
-    return f"""# The board: time and size
-
-Weights `{content["weights"]}`, fp32; JSON: `board.json`. {content["date"]}, `{content["command"]}`.
-
-{content["machine"]}. One thread at the lowest priority of a busy machine: CPU seconds are the figure, wall time is not.
-
-{systems} systems of {len(sets)} test sets, {texts:,} texts: {cpu:.1f} CPU seconds. {rest} Bar: {MINUTES} minutes.
-
-{built}
-
-| test set | systems | texts | pronouns | CPU seconds | seconds |
-|---|---:|---:|---:|---:|---:|
-{rows}
-"""
+    built = parts["the site"].format(site=site, megabytes=megabytes, largest=site["largest"] / 1e6, bar=MEGABYTES)
+    return pages.fill(
+        "board",
+        weights=content["weights"],
+        date=content["date"],
+        command=content["command"],
+        machine=content["machine"],
+        systems=systems,
+        testsets=len(sets),
+        texts=texts,
+        cpu=cpu,
+        rest=rest,
+        minutes=MINUTES,
+        built=built,
+        rows=rows,
+    )
 
 
 def totals(testsets: Sequence[TestSet]) -> dict[str, int]:

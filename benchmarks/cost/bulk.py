@@ -183,44 +183,22 @@ def page(found: Mapping[str, Any]) -> str:
         for run in growth["runs"]
     )
     machine = "{cores} cores ({processor})".format(**found["machine"])
-    return f"""# Bulk scoring
-
-Weights `{found["weights"]}`; JSON: `bulk.json`. On {machine}: texts of five or six words, all different, fp32, one
-thread for each worker.
-
-## Workers and overhead
-
-    {compared["command"]}
-
-{compared["date"]}:
-
-| | |
-|---|---|
-| two workers against one, {compared["rows"]:,} rows, whole runs | {value["speedup"]:.2f} times |
-| the same without the start | {value["steady_speedup"]:.2f} times |
-| one worker against `score --jsonl`, whole runs | {100 * value["overhead"]:+.1f} % time |
-| rows per second of one worker, whole run | {value["rows_per_second"]:,.0f} |
-
-## Growth
-
-    {growth["command"]}
-
-{growth["date"]}, two workers:
-
-| rows | seconds | rows per second | memory (MiB) |
-|---|---|---|---|
-{rows}
-
-![Time and memory](bulk.svg)
-
-## A billion rows, extrapolated
-
-{_billion_table(found["billion"])}
-
-Core hours of texts with context are those of `score` in `docs/performance.md`. The figures assume that workers on
-other machines are as fast as these two, and that storage is no limit. No GPU was measured: GPU hours are extrapolated
-from the matrix products of a text, as the costs in `docs/performance.md`.
-"""
+    return pages.fill(
+        "bulk",
+        weights=found["weights"],
+        machine=machine,
+        compared_command=compared["command"],
+        compared_date=compared["date"],
+        compared_rows=compared["rows"],
+        speedup=value["speedup"],
+        steady_speedup=value["steady_speedup"],
+        overhead=100 * value["overhead"],
+        rows_per_second=value["rows_per_second"],
+        growth_command=growth["command"],
+        growth_date=growth["date"],
+        rows=rows,
+        billion=_billion_table(found["billion"]),
+    )
 
 
 def _billion_table(rows: Sequence[Mapping[str, Any]]) -> str:

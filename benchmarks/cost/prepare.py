@@ -164,44 +164,20 @@ def page(content: Mapping[str, Any]) -> str:
     copies = [["test set", "texts", "copies in training"]]
     copies += [[name, f"{each['texts']:,}", f"{each['copies']:,}"] for name, each in found["overlap"].items()]
     antecedents = {split: counts.get("antecedents", 0) for split, counts in (found["coreference"] or {}).items()}
-    told = "".join(f" {number:,} antecedents are annotated in {split}." for split, number in antecedents.items())
-    return f"""# `pronmetric prepare`: time, memory, yield, overlap
-
-Weights: none, no checkpoint is used. JSON: `prepare.json`. Written on {content["date"]} by
-
-    {content["command"]}
-
-from a folder that `pronmetric prepare` made of the shared data with its default settings: WMT21 to WMT23, the older
-outputs (WMT13, WMT14, Potet et al. 2012), the English documents and the annotated coreference of GUM and LitBank.
-
-| figure | limit | measured |
-|---|---|---|
-| CPU time (user + system) | 20 min | {f"{cost['cpu_seconds']} s" if cost else "-"} |
-| peak memory | 3 GB | {f"{cost['memory_mb']:,} MB" if cost else "-"} |
-
-{pages.markdown(made)}
-
-## Pairs with a pronoun against a pronoun
-
-Each pair of texts once. The three references of WMT13 are one and the same text, so that a noisy reference (R vs R') of
-one language pair is often that of another.
-
-{pages.markdown(pairs)}
-
-## Passages
-
-Pieces are estimated (1.1 a word).{told}
-
-{pages.markdown(sources)}
-
-## Overlap with test sets
-
-Distinct texts of training and development (pairs, contexts, passages) of at least eight words that are a copy or a near
-copy of a text of a test set: half of the word 5-grams of the shorter one. The hits on GAP and TED MQM were read one by
-one: two sentences of eight words, each with the same common phrase as two passages; none is the sentence itself.
-
-{pages.markdown(copies)}
-"""
+    annotated = pages.template("prepare")["antecedents"]
+    told = "".join(annotated.format(number=number, split=split) for split, number in antecedents.items())
+    return pages.fill(
+        "prepare",
+        date=content["date"],
+        command=content["command"],
+        cpu_time=f"{cost['cpu_seconds']} s" if cost else "-",
+        memory=f"{cost['memory_mb']:,} MB" if cost else "-",
+        made=pages.markdown(made),
+        pairs=pages.markdown(pairs),
+        told=told,
+        sources=pages.markdown(sources),
+        copies=pages.markdown(copies),
+    )
 
 
 def main() -> None:

@@ -28,23 +28,15 @@ def page(content: Mapping[str, Any]) -> str:
         numbers = (one[name] for name in ("testsets", "contexts", "entries", "pronoun_pairs"))
         rows.append([one["language"], FILTERS[one["filter"]], *(f"{number:,}" for number in numbers)])
     cost = found["cost"]
-    return f"""# `suite build wmt`: source contexts and errors by source language
-
-Weights: none, no checkpoint is used. JSON: `source-suite.json`. Written on {content["date"]} by
-
-    {content["command"]}
-
-from `suite build wmt --source drop` on WMT21 to WMT23 of the shared data: {cost["cpu_seconds"]} s of CPU on one core,
-{cost["memory_mb"]:,} MB at most. Source contexts are distinct source sentences with their two previous sentences, as in
-the paper's Table 2; errors are distinct pairs of a reference and the reference with a system's pronoun.
-
-Filters: `agreement` drops pronoun pairs that are grammatically interchangeable; `source` then drops errors whose right
-form the source contradicts, or of which it supports both forms. The source tables of the project were learned from the
-references of WMT21 and WMT22 themselves, so that on these the filter is not independent of the data. The source tables
-are those of commit {content["commit"]}.
-
-{pages.markdown(rows)}
-"""
+    return pages.fill(
+        "source-suite",
+        date=content["date"],
+        command=content["command"],
+        cpu_seconds=cost["cpu_seconds"],
+        memory_mb=cost["memory_mb"],
+        commit=content["commit"],
+        table=pages.markdown(rows),
+    )
 
 
 def main() -> None:

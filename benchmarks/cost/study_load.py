@@ -178,36 +178,21 @@ def page(content: Mapping[str, Any]) -> str:
         f"{one['median']:.1f} | {one['p95']:.1f} | {one['max']:.1f} |"
         for one in content["runs"]
     )
-    busy = content["load"] > 0.5
+    parts = pages.template("study-load")
     people, seconds = content["annotators"], content["seconds"]
-    before = f"load average {content['load']:.1f} before the measurement"
-    other = (
-        f"Other work kept the machine busy ({before}, which ran at nice {content['nice']}): times include the waiting\n"
-        "for a core and for the disk. To be measured again on a free machine."
-        if busy
-        else f"The machine had no other work ({before})."
+    other = parts["busy machine" if content["load"] > 0.5 else "free machine"].format(**content)
+    return pages.fill(
+        "study-load",
+        people=people,
+        seconds=seconds,
+        shortest=THINK[0],
+        longest=THINK[1],
+        pause=PAUSE,
+        cores=content["cores"],
+        other=other,
+        date=content["date"],
+        rows=rows,
     )
-    return f"""# Load of `study serve`
-
-Weights: none, no checkpoint is used. JSON: `study-load.json`. Written by `python -m benchmarks.cost.study_load --page`.
-
-{people} simulated annotators answer at once, each over a connection of its own, for {seconds:g} seconds in each row:
-
-- at their own pace: each thinks for {THINK[0]:g} to {THINK[1]:g} seconds, at random;
-- all at the same moment: {people} answers are sent together, again {PAUSE:g} seconds after the last reply.
-
-An answer is stored when the reply has come, after the commit to the disk (SQLite: WAL, synchronous FULL; PostgreSQL:
-synchronous commit). Server, database and annotators share {content["cores"]} cores.
-{other}
-
-The aim is 95 % of the answers within 200 ms. {content["date"]}.
-
-| | answers | within 200 ms (%) | median (ms) | 95 % (ms) | slowest (ms) |
-|---|---:|---:|---:|---:|---:|
-{rows}
-
-All acknowledged answers were in the databases afterwards.
-"""
 
 
 def main() -> int:

@@ -147,20 +147,12 @@ def page(content: Mapping[str, Any]) -> str:
                 f"{one['planning_cpu_seconds']:.0f} s",
             ]
         )
-    return f"""# `pronmetric train`: memory and planning by the size of the data
-
-Weights: none, no checkpoint is used. JSON: `training-memory.json`. Written on {content["date"]} by `python -m
-benchmarks.cost.training_memory`.
-
-The recipe (`experiment=default`) from the start of the process until step {STEPS} is saved; all four epochs are
-planned. Memory is anonymous memory: the folder is memory-mapped, and pages that were read are given back. The larger
-folder repeats the training splits with other ids; the development splits are the same.
-
-{pages.markdown(rows)}
-
-The time before the first step includes the start of Python and torch, and the vocabulary for swapping names. A run of
-the recipe takes at most 75 minutes.
-"""
+    return pages.fill(
+        "training-memory",
+        date=content["date"],
+        steps=STEPS,
+        table=pages.markdown(rows),
+    )
 
 
 def main() -> None:
