@@ -42,16 +42,16 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks.scoring_speed
-	$(BIN)/python -m benchmarks.precision
-	$(BIN)/python -m benchmarks.systems --lines 500
-	$(BIN)/python -m benchmarks.performance
+	$(BIN)/python -m benchmarks.cost.scoring_speed
+	$(BIN)/python -m benchmarks.cost.precision
+	$(BIN)/python -m benchmarks.cost.systems --lines 500
+	$(BIN)/python -m benchmarks.cost.performance
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m mkdocs build --strict --quiet
 
 notebooks: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks.render_notebooks
+	$(BIN)/python -m notebooks.render
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .

@@ -1,1 +1,1 @@
-"""Scripts that measure: `python -m benchmarks.NAME --help`. No part of the distribution."""
+"""Scripts that measure: `python -m benchmarks.FOLDER.NAME --help`. No part of the distribution."""

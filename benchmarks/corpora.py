@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import pages
 from pronmetric.text.context import in_context
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Outputs:
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """The flags that choose the outputs and the model."""
     parser.add_argument("--model", metavar="NAME|FOLDER", help="default: the shipped checkpoint")
-    parser.add_argument("--wmt-dir", type=Path, default=ROOT.parent / "shared" / "data" / "wmt", metavar="DIR")
+    parser.add_argument("--wmt-dir", type=Path, default=pages.ROOT.parent / "shared" / "data" / "wmt", metavar="DIR")
     parser.add_argument("-d", "--dataset", default="wmt22:de-en", metavar="NAME:LP", help="default: %(default)s")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write the figures there")
 
@@ -61,7 +60,7 @@ def wmt(folder: Path, dataset: str, note: Callable[[str], None] = lambda message
 
 def sample() -> Outputs:
     """The bundled sample, with each of its three systems as the reference of all: few texts, many contexts."""
-    folder = ROOT / "examples" / "sample"
+    folder = pages.ROOT / "examples" / "sample"
     lines = {name: read_lines(folder / f"system-{name}.txt") for name in "abc"}
     docs = read_lines(folder / "docids.txt")
     times = 16

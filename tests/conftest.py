@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
-from benchmarks import postgresql
-from benchmarks.browser import NAMES, VARIABLE, Browser, find
+from tests.tools import postgresql
+from tests.tools.browser import NAMES, VARIABLE, Browser, find
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

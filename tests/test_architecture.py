@@ -144,6 +144,17 @@ def calls(path: Path) -> Iterator[str]:
             yield node.func.id
 
 
+def test_only_the_tests_of_benchmarks_import_them() -> None:
+    own = {"test_card.py", "test_prepare.py"}  # of the scripts `card` and `prepare`
+    others = [path for path in modules("tests") if path.name not in own and "test_benchmarks_" not in path.name]
+    assert {
+        path.name
+        for path in others
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "benchmarks"
+    } == set()
+
+
 @pytest.mark.parametrize(
     "path", [*modules("pronmetric"), *modules("data_prep")], ids=lambda p: str(p.relative_to(ROOT))
 )

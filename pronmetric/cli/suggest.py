@@ -37,7 +37,7 @@ of these the most probable.
 
 The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
 63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
-benchmarks/suggest-threshold.md for other thresholds.
+benchmarks/published/suggest-threshold.md for other thresholds.
 
 The suggestions are not corrections. The model does not read the source: it does not know who is referred to, only what
 is probable in the text. The rest of the sentence is not changed: "agrees" says whether the form has the case and kind

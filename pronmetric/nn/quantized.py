@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.nn.bert import Bert
 
-_SMOOTHING = 0.8  # SmoothQuant's alpha, chosen on development text (benchmarks/experiments.md)
+_SMOOTHING = 0.8  # SmoothQuant's alpha, chosen on development text (benchmarks/published/experiments.md)
 _TELEMETRY = ("openvino_telemetry", "openvino_telemetry.backend")  # OpenVINO and NNCF go on without them
 
 

@@ -14,8 +14,6 @@ from importlib.resources import files
 from pronmetric.pronouns import tables
 from pronmetric.pronouns.classes import CLASSES
 
-_NOT_PRONOUNS = ("noun", "ending")
-
 
 @dataclass(frozen=True, slots=True)
 class ClosedClass:

@@ -10,7 +10,7 @@ pronouns. Texts are doubted only where the figures leave no doubt, as lists, nam
 What other languages know are their tables and the lexicon's foreign words, without the words of the own language.
 
 Measured: in English files (WMT21 to 23 references, 12 M words of documents) 42 to 65 % of the words are known, in those
-of 11 other languages 0 to 7 %. benchmarks/pronoun-finder.md has the figures for groups of six lines.
+of 11 other languages 0 to 7 %. benchmarks/published/pronoun-finder.md has the figures for groups of six lines.
 """
 
 from __future__ import annotations

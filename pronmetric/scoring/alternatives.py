@@ -20,7 +20,7 @@ Stream = Callable[..., Iterator[SegmentScore]]
 """Scores texts, in order: `PronounMetric.stream`, with its options bound."""
 
 THRESHOLD = 0.7
-"""A pronoun of a lower probability is flagged: the best F1 on development data (benchmarks/suggest-threshold.md)."""
+"""A less probable pronoun is flagged: the best F1 on development data (benchmarks/published/suggest-threshold.md)."""
 
 _BEGIN = Text("", "")  # precedes the variants of each text; it has no pronoun and is not encoded
 

@@ -80,7 +80,7 @@ class Item(NamedTuple):
 class Combination(NamedTuple):
     """The logit of a pronoun with a source: logit * the model's + evidence * the log-odds + bias.
 
-    The values are those of benchmarks/source.md, fitted on WMT23.
+    The values are those of benchmarks/published/source.md, fitted on WMT23.
     """
 
     logit: float = 0.99

@@ -1,7 +1,7 @@
 """The model card of a checkpoint: its use, training data, evaluation and limitations.
 
-All figures come from reports of the measuring scripts (`python -m benchmarks.NAME --out FILE.json`); nothing is entered
-by hand, and missing measurements are named.
+All figures come from reports of the measuring scripts (`python -m benchmarks.checkpoint.NAME --out FILE.json`); nothing
+is entered by hand, and missing measurements are named.
 """
 
 from __future__ import annotations

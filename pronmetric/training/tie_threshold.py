@@ -14,13 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.checkpoint import files
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
 
 
@@ -61,34 +58,3 @@ def add_to_config(config: Mapping[str, Any], tie: TieThreshold | None, table: Co
         training["tie"] = tie._asdict()
     rest = {key: value for key, value in config.items() if key not in (checkpoint_config.TIE, "training")}
     return {**rest, **({} if tie is None else {checkpoint_config.TIE: tie.threshold}), "training": training}
-
-
-def add(folder: Path, data: Path, *, any_data: bool = False) -> TieThreshold | None:
-    """Choose the tie threshold of a finished checkpoint and write it, with the confusion counts, into its config.
-
-    Args:
-        folder: of the checkpoint; its weights do not change.
-        data: the prepared folder that it was trained on.
-        any_data: accept `data` even if the config names other data.
-
-    Raises:
-        InputError: `folder` is no checkpoint, `data` is not prepared data, or the checkpoint was trained on other data.
-    """
-    for name in ("manifest.json", "confusion.json"):
-        if not (data / name).is_file():
-            raise InputError(f"no prepared data: expected {name}; give a folder of `pronmetric prepare`", file=data)
-    loaded = files.load(folder)
-    before = loaded.config.get("training", {}).get("data", {}).get("manifest")
-    here = files.hash_file(data / "manifest.json")
-    if before != here and not any_data:
-        raise InputError(
-            f"trained on data with manifest {before}, these have {here}: give the folder that it was trained on, or "
-            "`any_data=True` where this one holds the same test sets",
-            file=folder,
-        )
-    labeller = Labeller(loaded.collator, forms=loaded.config["pronouns"], language=loaded.language)
-    tie = choose(PairScorer(loaded.model, labeller), data, context=loaded.config["context"])
-    config = {"training": {}, **checkpoint_config.read(folder / files.CONFIG)}
-    table = ConfusionTable.load(data / "confusion.json", forms=loaded.language.forms)
-    files.write_config(folder, add_to_config(config, tie, table))
-    return tie

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser import Browser, until
 from pronmetric.cli.main import main
 from pronmetric.output import tsv
+from tests.tools.browser import Browser, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 

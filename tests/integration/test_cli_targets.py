@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks import bad_inputs
 from pronmetric.cli.main import VERBS, main
+from tests.tools import bad_inputs
 
 APT = bad_inputs.APT + "output_file = {}\n"
 AUTOPRF = "--reference ref --candidate sys --documents docs"

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.browser import Browser, until
+from tests.tools.browser import Browser, until
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz import damaged
 from data_prep.coreference import gum
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
@@ -18,6 +17,7 @@ from pronmetric.lab.human import labelled_pronouns
 from pronmetric.pretrained import glove
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.text import records
+from tests.tools.fuzz import damaged
 
 TIMES = 40
 PAIR = (

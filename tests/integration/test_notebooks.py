@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import v4
 
-from benchmarks.render_notebooks import PAGES, digest, rendered
+from notebooks.render import PAGES, digest, rendered
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 

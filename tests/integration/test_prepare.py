@@ -14,7 +14,7 @@ from typing import Any
 import datasets
 import pytest
 
-from benchmarks import prepare as prepare_figures
+from benchmarks.cost import prepare as prepare_figures
 from data_prep.result import Result
 from data_prep.stages import Stages
 from pronmetric.alignment.aligner import TokenPair

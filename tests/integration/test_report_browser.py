@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser import Browser, until
-from benchmarks.report import made_up, opening
 from pronmetric.cli.main import main
 from pronmetric.output.display import visible
 from pronmetric.report.content import Content
 from pronmetric.report.page import page
 from pronmetric.results import Output, Pronoun, Result, Segment, System
+from tests.tools.browser import Browser, until
+from tests.tools.made_up_report import made_up, opening
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.browser import Browser
 from pronmetric.cli.main import main
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.results import comparisons
@@ -20,6 +19,7 @@ from pronmetric.results.write import FORMAT, Writer
 from pronmetric.scoring.comparison import AllPairs
 from pronmetric.scoring.score import PronounScore, SegmentScore
 from pronmetric.text.corpus import Row
+from tests.tools.browser import Browser
 
 SEGMENTS = 60
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser import Browser, until
 from pronmetric.cli.main import main
 from pronmetric.lab.study import folder
+from tests.tools.browser import Browser, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("no_faults")]
 

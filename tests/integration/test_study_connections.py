@@ -21,13 +21,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import postgresql
-from benchmarks.study_simulation import made_up
 from pronmetric.lab.study import database, folder, listener, overview, server
 from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.sample import sample
+from tests.tools import postgresql
+from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
 STUDY = sample([item for item in made_up(4) if item.language == "de"], _DESIGN)

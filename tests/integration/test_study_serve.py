@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.browser import Browser
-from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
 from pronmetric.lab.study import answers, folder, listener, server
 from pronmetric.lab.study.answers import Answer
@@ -27,6 +25,8 @@ from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.sample import sample
+from tests.tools.browser import Browser
+from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=40, annotators=4, repeated=0.1, both=True, strict=False)
 STUDY = sample([item for item in made_up(8) if item.language == "de"], _DESIGN)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import fuzz
 from data_prep import documents
 from data_prep.coreference import gum, litbank
 from data_prep.wmt import evalset, sgm, xml
@@ -44,6 +43,7 @@ from pronmetric.results.read import read as read_result
 from pronmetric.source import files as source_files
 from pronmetric.text import candidates, conllu, corpus, records, strict_json
 from pronmetric.text.lines import read_lines, read_text
+from tests.tools import fuzz
 
 FEW = settings(max_examples=15)
 

@@ -16,6 +16,7 @@ from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.lcs import common_subsequence
 from pronmetric.alignment.links import METHODS, Link, Symmetrize
 from pronmetric.errors import InputError
+from tests.tools.gold_links import measure, read_gold, wmt21_lines
 
 LINES = """
 she closed the old door quietly . | he shut the old door quietly .
@@ -289,8 +290,6 @@ def test_a_missing_table(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_the_bar_on_few_lines(shared: Path) -> None:
-    from benchmarks.aligners import measure, read_gold
-
     gold = read_gold(shared / "data" / "mtref-dev.jsonl")
     pairs: list[TokenPair] = [(item.a, item.b) for item in gold]
     aligner = AgreementAligner()
@@ -300,8 +299,6 @@ def test_the_bar_on_few_lines(shared: Path) -> None:
 
 @pytest.mark.shared
 def test_the_bar_on_many_lines(shared: Path) -> None:
-    from benchmarks.aligners import measure, read_gold, wmt21_lines
-
     gold = read_gold(shared / "data" / "mtref-dev.jsonl")
     pairs: list[TokenPair] = [(item.a, item.b) for item in gold]
     aligner = AgreementAligner()

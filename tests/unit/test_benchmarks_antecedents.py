@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import antecedents
-from benchmarks.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
+from benchmarks.checkpoint import antecedents
+from benchmarks.checkpoint.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
 from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, openings
 from data_prep.coreference.document import Annotated, Mention
 from pronmetric.errors import PronmetricError

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks import bias, scoring
-from benchmarks.scoring import Record, Result
+from benchmarks import pages
+from benchmarks.checkpoint import bias
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.lab.human.gap import Item
 from pronmetric.lab.human.winogender import OCCUPATION, PARTICIPANT, Template, WomenShares
 from pronmetric.pronouns.finder import find
@@ -59,7 +60,12 @@ def test_the_page_has_the_figures() -> None:
     templates = [template(n, kind) for n in range(6) for kind in (OCCUPATION, PARTICIPANT)]
     gaps = bias.by_occupation(stereotyped, templates)
     figures = {"winogender": bias.winogender_figures(gaps, SHARES), "gap": gap}
-    content = {"weights": "0123abcd", "date": "2026-01-02", "signature": "s:1", "command": "python -m benchmarks.bias"}
-    text = bias.page({**content, "figures": json.loads(json.dumps(scoring.plain(figures)))})
+    content = {
+        "weights": "0123abcd",
+        "date": "2026-01-02",
+        "signature": "s:1",
+        "command": "python -m benchmarks.checkpoint.bias",
+    }
+    text = bias.page({**content, "figures": json.loads(json.dumps(pages.plain(figures)))})
     assert "Weights `0123abcd`, 2026-01-02; JSON: `bias.json`" in text
     assert "+0.150 \\[" in text and "| job5 | -0.100 |" in text and "Feminine minus masculine: -100.0" in text

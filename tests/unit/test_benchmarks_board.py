@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import board
+from benchmarks.cost import board
 from data_prep.wmt import discovery
 
 CONTENT = {
     "date": "2026-01-01",
-    "command": "python -m benchmarks.board",
+    "command": "python -m benchmarks.cost.board",
     "weights": "12345678",
     "machine": "none",
     "all": {"testsets": 2, "systems": 6, "texts": 60, "pairs": 6, "bytes": 300},

@@ -1,4 +1,4 @@
-"""Figures and page of `benchmarks.bulk`, from the runs that it would measure."""
+"""Figures and page of `benchmarks.cost.bulk`, from the runs that it would measure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks import bulk
+from benchmarks.cost import bulk
 
 
 def run(seconds: float, finished: list[float]) -> dict[str, Any]:
     return {"seconds": seconds, "memory_mib": 900, "finished": finished, "over_time": [[0.0, 10], [seconds / 2, 900]]}
 
 
-ORIGIN = {"date": "2026-01-02", "command": "python -m benchmarks.bulk"}
+ORIGIN = {"date": "2026-01-02", "command": "python -m benchmarks.cost.bulk"}
 FOUND: dict[str, Any] = {
     **ORIGIN,
     "weights": "01234567",

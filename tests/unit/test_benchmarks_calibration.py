@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import baselines, calibration, scoring
-from benchmarks.calibration import Noised, Sentence
-from benchmarks.scoring import Record, Result
+from benchmarks.checkpoint import baselines, calibration, scoring
+from benchmarks.checkpoint.calibration import Noised, Sentence
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.finder import find

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import confusions
-from benchmarks.scoring import Record, Result
+from benchmarks.checkpoint import confusions
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Mismatch, Pair
 

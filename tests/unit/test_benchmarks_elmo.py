@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import elmo
+from benchmarks.cost import elmo
 
 
 def test_random_words_are_hardly_ever_equal() -> None:

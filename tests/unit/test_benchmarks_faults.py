@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bad_inputs, fault_points, faults, fuzz, reliability_page, scoring
-from benchmarks.fault_moments import Moments
+from benchmarks import pages
+from benchmarks.cost import faults, reliability_page
+from tests.tools import bad_inputs, fault_points, fuzz
+from tests.tools.fault_moments import Moments
 
-ROOT = scoring.ROOT
+ROOT = pages.ROOT
 
 
 def test_moments_are_files_of_the_output_that_are_written_renamed_or_made(tmp_path: Path) -> None:
@@ -117,7 +119,7 @@ def test_elements_of_a_page_are_seen() -> None:
 
 
 def test_the_page_is_that_of_its_figures() -> None:
-    contents = [json.loads((scoring.BENCHMARKS / f"{n}.json").read_text(encoding="utf-8")) for n in ("faults", "fuzz")]
+    contents = [json.loads((pages.PUBLISHED / f"{n}.json").read_text(encoding="utf-8")) for n in ("faults", "fuzz")]
     assert (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8") == reliability_page.page(*contents)
 
 

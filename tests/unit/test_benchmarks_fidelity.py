@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import fidelity, scoring
-from benchmarks.scoring import Record, Result
+from benchmarks import pages
+from benchmarks.checkpoint import fidelity
+from benchmarks.checkpoint.scoring import Record, Result
 from data_prep.fidelity import passages
 from data_prep.fidelity.frames import PRONOUNS, tables
 from pronmetric.lab.human import winogender
@@ -70,7 +71,7 @@ def test_the_figures_and_the_page() -> None:
     for found in figures["levels"].values():
         assert found["all"].pairs == 8 and found["he"].accuracy == 1 and found["he"].pairs == 2
     assert figures["they"]["all"].accuracy == 0 and figures["rewritten"]["all"].pairs == 6
-    content = {"figures": json.loads(json.dumps(scoring.plain(figures))), "weights": "w", "signature": "s"}
+    content = {"figures": json.loads(json.dumps(pages.plain(figures))), "weights": "w", "signature": "s"}
     text = fidelity.page({**content, "date": "d", "command": "c"})
     assert "| level 5 | " in text and "| rewritten documents | " in text and "50.0 %\n[" in text
     assert "100.0 % are for he" in text

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import gap, scoring
-from benchmarks.scoring import Contrast, Record, Result
+from benchmarks.checkpoint import gap, scoring
+from benchmarks.checkpoint.scoring import Contrast, Record, Result
 from pronmetric.errors import InputError
 from pronmetric.lab.human.gap import OBJECT_HER, item, other_gender, read
 from pronmetric.text.sentences import sentence_at, starts

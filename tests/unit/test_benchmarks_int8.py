@@ -1,4 +1,4 @@
-"""Figures of `benchmarks.int8`: the bar, the items, the quantised linear map, the section of the page."""
+"""Figures of `benchmarks.cost.int8`: the bar, the items, the quantised linear map, the section of the page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import int8, performance_page
+from benchmarks.cost import int8, performance_page
 from pronmetric.eval.accuracy import Accuracy
 
 
@@ -59,7 +59,7 @@ def test_the_section_of_the_page() -> None:
     each = {"engine": "a runtime", "precision": "int8", "pieces_per_cpu_second": 9000.4, "times_bf16": 1.504}
     each |= {"mean_difference": 0.0031, "largest_difference": 0.05, "meets_the_bar": True}
     content: dict[str, Any] = {
-        "command": "python -m benchmarks.int8",
+        "command": "python -m benchmarks.cost.int8",
         "date": "2026-01-01",
         "lines": 600,
         "outputs": "some",

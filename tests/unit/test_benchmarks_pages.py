@@ -9,43 +9,30 @@ from typing import Any
 
 import pytest
 
-from benchmarks import (
-    board,
-    bulk,
-    clpp_comparison,
+from benchmarks import pages
+from benchmarks.checkpoint import (
     intervals,
     paper_wmt13,
     people_page,
-    prepare,
-    scoring,
     segment_level,
-    source_page,
-    source_suite,
-    study_load,
     study_simulation,
-    study_ties,
-    suggest_threshold,
     system_level,
-    training_memory,
 )
+from benchmarks.cost import board, bulk, prepare, source_suite, study_load, training_memory
 from pronmetric.checkpoint import config, locate
 
-PAGES = sorted(path.name for path in scoring.BENCHMARKS.glob("*.md") if path.name != "README.md")
+PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
 WRITERS = {
     "board.md": board.page,
     "bulk.md": bulk.page,
-    "clpp-comparison.md": clpp_comparison.page,
     "intervals.md": intervals.page,
     "paper-wmt13.md": paper_wmt13.page,
     "people.md": people_page.page,
     "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,
-    "source.md": source_page.page,
     "source-suite.md": source_suite.page,
     "study-load.md": study_load.page,
     "study-simulation.md": study_simulation.page,
-    "study-ties.md": study_ties.page,
-    "suggest-threshold.md": suggest_threshold.page,
     "system-level.md": system_level.page,
     "training-memory.md": training_memory.page,
 }  # pages that are all of the JSON
@@ -57,7 +44,7 @@ _FIGURE = re.compile(r"(?<![\w.`-])[-+]?\d+\.\d+(?![\w`.-])")
 
 
 def head(name: str) -> str:
-    return "\n".join((scoring.BENCHMARKS / name).read_text(encoding="utf-8").splitlines()[:HEAD])
+    return "\n".join((pages.PUBLISHED / name).read_text(encoding="utf-8").splitlines()[:HEAD])
 
 
 def numbers(content: Any) -> list[float]:
@@ -83,7 +70,7 @@ def test_the_first_lines_name_the_weights(name: str) -> None:
 def shipped() -> set[str]:
     """The hashes of all shipped weights, and that of those whose scores the default keeps (`experiment=preference`)."""
     folder = locate.locate().folder
-    every = {scoring.weights_hash(path.parent) for path in folder.parent.glob("*/config.yaml")}
+    every = {pages.weights_hash(path.parent) for path in folder.parent.glob("*/config.yaml")}
     training = config.read(folder / "config.yaml")["training"]
     runs = training.get("average", [training])
     kept = {run.get("init") for run in runs if "experiment=preference" in run.get("overrides", ())}
@@ -104,12 +91,12 @@ def test_the_json_exists_or_is_named_as_lost(name: str) -> None:
     if claimed is None:
         assert "the JSON of these figures was not kept" in told.replace("\n", " ")
         return
-    file = scoring.BENCHMARKS / claimed[1]
+    file = pages.PUBLISHED / claimed[1]
     content = json.loads(file.read_text(encoding="utf-8"))
     assert file.stat().st_size < 200_000
     if (weights := content.get("weights")) is not None:
         assert f"`{weights}`" in told
-    text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
+    text = (pages.PUBLISHED / name).read_text(encoding="utf-8")
     if name in WRITERS:
         assert text == WRITERS[name](content)
     check(text.splitlines(), content)
@@ -117,9 +104,9 @@ def test_the_json_exists_or_is_named_as_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_table_that_names_a_json_is_of_it(name: str) -> None:
-    text = (scoring.BENCHMARKS / name).read_text(encoding="utf-8")
+    text = (pages.PUBLISHED / name).read_text(encoding="utf-8")
     for claim in _TABLE.finditer(text):
-        check(claim[2].splitlines(), json.loads((scoring.BENCHMARKS / claim[1]).read_text(encoding="utf-8")))
+        check(claim[2].splitlines(), json.loads((pages.PUBLISHED / claim[1]).read_text(encoding="utf-8")))
 
 
 def check(lines: list[str], content: Any) -> None:
@@ -129,6 +116,26 @@ def check(lines: list[str], content: Any) -> None:
         for figure in _FIGURE.findall("|".join(line.split("|")[2:])):  # the first cell is a label
             value, step = float(figure), 0.51 * 10 ** -len(figure.partition(".")[2])
             assert any(abs(n - value) <= step or abs(100 * n - value) <= step for n in known), f"{figure} in: {line}"
+
+
+def test_the_index_names_each_script_and_each_page() -> None:
+    index = (pages.ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    for folder in ("checkpoint", "cost"):
+        section = index.partition(f"## `{folder}/`")[2].partition("\n## ")[0]
+        files = sorted((pages.ROOT / "benchmarks" / folder).glob("*.py"))
+        scripts = {path.stem for path in files if "__main__" in path.read_text(encoding="utf-8")}
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == scripts
+    named = set(re.findall(r"`([\w-]+\.(?:md|json|tsv))`", index))
+    assert set(PAGES) <= named
+    assert [name for name in named if not list((pages.ROOT / "benchmarks").rglob(name))] == []
+
+
+def test_the_parts_of_a_template_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "TEMPLATES", tmp_path)
+    text = "<!-- part: page -->\n# {title}\n\nText.\n<!-- part: a, b -->\n\n- {c}\n"
+    (tmp_path / "x.md").write_text(text, encoding="utf-8")
+    assert pages.template("x") == {"page": "# {title}\n\nText.", "a, b": "\n- {c}"}
 
 
 def test_figures_of_a_line_are_found() -> None:
@@ -143,6 +150,6 @@ def test_figures_of_a_line_are_found() -> None:
 
 def test_writers_name_the_json_that_they_write(tmp_path: Path) -> None:
     content = {"weights": "01234567", "date": "2026-01-02"}
-    scoring.write_page(tmp_path / "a.md", "text", content)
+    pages.write_page(tmp_path / "a.md", "text", content)
     assert (tmp_path / "a.md").read_text() == "text"
     assert json.loads((tmp_path / "a.json").read_text()) == content

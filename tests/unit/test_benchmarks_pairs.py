@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import context_gain, pair_accuracy, prepared, scoring
-from benchmarks.scoring import Record, Result
+from benchmarks.checkpoint import context_gain, pair_accuracy, prepared, scoring
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Confusion

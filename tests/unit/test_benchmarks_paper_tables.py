@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import paper_tables
+from benchmarks.checkpoint import paper_tables
 
 
 def test_the_page_has_table_4_the_findings_and_table_5(
@@ -24,7 +24,7 @@ def test_the_page_has_table_4_the_findings_and_table_5(
         "benchmark": "people",
         "weights": "01234567",
         "date": "2026-01-02",
-        "command": "python -m benchmarks.people",
+        "command": "python -m benchmarks.checkpoint.people",
     }
     people_file = tmp_path / "people.json"
     people_file.write_text(json.dumps({**people, "figures": {"sets": {}, "study": None}}), encoding="utf-8")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks import paper_wmt13, scoring
-from benchmarks.scoring import Record, Result
+from benchmarks import pages
+from benchmarks.checkpoint import paper_wmt13, scoring
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.pronouns.finder import find
 from pronmetric.schema import Mismatch, Pair
 
@@ -78,7 +79,7 @@ def test_a_finished_test_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_page_has_a_row_for_each_run_and_for_the_paper() -> None:
-    figures = scoring.plain(paper_wmt13.measure(by_context, PAIRS, "common"))
+    figures = pages.plain(paper_wmt13.measure(by_context, PAIRS, "common"))
     run = {"weights": "01234567", "encoder": "elmo", "context": "common", "steps": 9, "best_step": 6}
     content = {"runs": [{**run, "figures": figures}], "date": "2026-01-02", "command": "python"}
     text = paper_wmt13.page(content)

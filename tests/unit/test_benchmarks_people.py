@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks import people, people_page, scoring
-from benchmarks.people_page import DOUBTS, METRIC, UNTOUCHED
-from benchmarks.scoring import Record, Result
+from benchmarks import pages
+from benchmarks.checkpoint import people, people_page, scoring
+from benchmarks.checkpoint.people_page import DOUBTS, METRIC, UNTOUCHED
+from benchmarks.checkpoint.scoring import Record, Result
 from pronmetric.checkpoint import locate
 from pronmetric.errors import InputError
 from pronmetric.lab.human import mqm
@@ -141,7 +142,7 @@ def test_script_and_page(
     assert "fewer pronouns would win 100.0 % (" in page
     for block in page.split("\n\n"):
         if block.startswith("| "):
-            assert len({row.count(" | ") for row in block.splitlines()}) == 1, block
+            assert len({row.count("|") for row in block.splitlines()}) == 1, block
 
 
 def test_a_metric_above_the_baseline_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
@@ -157,7 +158,7 @@ def test_a_metric_above_the_baseline_is_reported(monkeypatch: pytest.MonkeyPatch
 def test_study_figures_are_taken_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> None:
     kept = tmp_path / "study.json"
     run(monkeypatch, tmp_path, file)
-    weights = scoring.weights_hash(tmp_path / "candidate")
+    weights = pages.weights_hash(tmp_path / "candidate")
     kept.write_text(json.dumps(study(weights)))
     _, page = run(monkeypatch, tmp_path, file, "--study", str(kept))
     assert 'AC1 against "the reference is better"\n\nThis is not human agreement' in page
@@ -170,7 +171,7 @@ def test_study_figures_of_others_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="figures of weights 00000000, the checkpoint has abcd"):
         people.of_study(kept, "abcd")
     kept.write_text(json.dumps(study("abcd", benchmark="gap")))
-    with pytest.raises(InputError, match=r"figures of `python -m benchmarks\.study"):
+    with pytest.raises(InputError, match=r"figures of `python -m benchmarks\.checkpoint\.study"):
         people.of_study(kept, "abcd")
     kept.write_text(json.dumps(study("abcd", figures={"languages": {"french": {"common": {}}}})))
     with pytest.raises(InputError, match="it wrote no agreement"):

@@ -1,4 +1,4 @@
-"""Figures, page and plot of `benchmarks.performance`; the other metrics, in a small size."""
+"""Figures, page and plot of `benchmarks.cost.performance`; the other metrics, in a small size."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import corpora, performance, performance_page
-from benchmarks.elmo import PUBLISHED
+from benchmarks import corpora
+from benchmarks.cost import performance, performance_page
+from benchmarks.cost.elmo import PUBLISHED
 
 ROW: dict[str, Any] = {
     "name": "pronmetric",
@@ -31,7 +32,7 @@ ELMO = ROW | {"name": "ELMo", "preparing_seconds_a_line": None, "flops_a_line": 
 LARGE = ROW | {"name": "large", "preparing_seconds_a_line": None, "flops_a_line": 1e12}
 CONTENT: dict[str, Any] = {
     "date": "2026-01-01",
-    "command": "python -m benchmarks.performance",
+    "command": "python -m benchmarks.cost.performance",
     "weights": "01234567",
     "outputs": "some",
     "lines": 40,
@@ -128,7 +129,7 @@ def test_time_of_the_model_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_comet_scores_each_triple_by_itself() -> None:
     import torch
 
-    from benchmarks.peer_models import CometSized
+    from benchmarks.cost.peer_models import CometSized
     from pronmetric.checkpoint import files, locate
 
     collator = files.load(locate.locate().folder, trainable=False).collator
@@ -144,7 +145,7 @@ def test_a_comet_scores_each_triple_by_itself() -> None:
 
 
 def test_the_metric_on_elmo_scores_pronouns() -> None:
-    from benchmarks.peer_models import elmo_metric
+    from benchmarks.cost.peer_models import elmo_metric
 
     shape = replace(PUBLISHED, cell=8, projection=4, filters=((1, 4), (2, 4)))
     (segment,) = elmo_metric(shape).predict([{"text": "They left when she saw it."}]).segments

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import scoring
-from benchmarks.scoring import Contrast, Record, Result
+from benchmarks import pages
+from benchmarks.checkpoint import scoring
+from benchmarks.checkpoint.scoring import Contrast, Record, Result
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import Accuracy, Estimate
 
@@ -99,14 +100,14 @@ def test_third_person() -> None:
 
 
 def test_percent() -> None:
-    assert scoring.percent(Accuracy(0.864, 0.831, 0.892, 500, 432, 0, 0)) == "86.4 [83.1, 89.2]"
-    assert scoring.percent(Estimate(-0.01, -0.02, 0.005), signed=True) == "-1.0 [-2.0, +0.5]"
-    assert scoring.percent(Estimate(0.5, None, None)) == "50.0"
-    assert scoring.percent(None) == "-"
+    assert pages.percent(Accuracy(0.864, 0.831, 0.892, 500, 432, 0, 0)) == "86.4 [83.1, 89.2]"
+    assert pages.percent(Estimate(-0.01, -0.02, 0.005), signed=True) == "-1.0 [-2.0, +0.5]"
+    assert pages.percent(Estimate(0.5, None, None)) == "50.0"
+    assert pages.percent(None) == "-"
 
 
 def test_table() -> None:
-    assert scoring.table(["form", "n"], [["it", 5], ["himself", 12]]).splitlines() == [
+    assert pages.table(["form", "n"], [["it", 5], ["himself", 12]]).splitlines() == [
         "form      n",
         "it        5",
         "himself  12",
@@ -134,12 +135,12 @@ def test_a_command_names_no_folder_of_this_machine(root: Path) -> None:
         "4000",
     ]
     expected = ["--out=gap.json", "data", "checkpoints/default", "checkpoints/default", "4000"]
-    assert [scoring.portable(argument) for argument in given] == expected
+    assert [pages.portable(argument) for argument in given] == expected
 
 
 def test_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected model\.safetensors"):
-        scoring.weights_hash(tmp_path)
+        pages.weights_hash(tmp_path)
 
 
 def test_a_fault_is_one_line_and_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +148,7 @@ def test_a_fault_is_one_line_and_exit_code_1(capsys: pytest.CaptureFixture[str])
         raise InputError("no such thing", file="x.txt", line=3)
 
     with pytest.raises(SystemExit) as stop:
-        scoring.run(main)
+        pages.run(main)
     assert stop.value.code == 1
     assert capsys.readouterr().err == "benchmarks: error: x.txt:3: no such thing\n"
 
@@ -155,7 +156,7 @@ def test_a_fault_is_one_line_and_exit_code_1(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "No such file or directory; expected the figures of `python -m benchmarks.people --out`"),
+        (None, "No such file or directory; expected the figures of `python -m benchmarks.checkpoint.people --out`"),
         ("{", "broken JSON"),
         ("[]", "expected the figures"),
         ('{"benchmark": "gap"}', "expected the figures"),

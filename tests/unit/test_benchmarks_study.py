@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import scoring, study
-from benchmarks.scoring import Record, Result
-from benchmarks.study import Sample
+from benchmarks import pages
+from benchmarks.checkpoint import scoring, study
+from benchmarks.checkpoint.scoring import Record, Result
+from benchmarks.checkpoint.study import Sample
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.accuracy import Confusion
 from pronmetric.text.words import words
@@ -150,7 +151,7 @@ def test_a_run_is_logged_and_the_seventh_refused(
         assert study.runs(log) == done
         run(monkeypatch, *flags)
     line = log.read_text(encoding="utf-8").splitlines()[-1]
-    digest = scoring.weights_hash(model)
+    digest = pages.weights_hash(model)
     assert f"| {digest} | candidate | 90.0 [" in line and line.endswith("| 2 | 0 | 0.0 % |")
     assert line.count("|") == log.read_text(encoding="utf-8").split("|---")[0].splitlines()[-1].count("|")
     before = log.read_text(encoding="utf-8")

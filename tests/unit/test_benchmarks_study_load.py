@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from benchmarks.study_load import Stored, figures, make_study, page
+from benchmarks.cost.study_load import Stored, figures, make_study, page
 
 
 def test_each_item_has_ten_annotators_and_nobody_runs_out_of_tasks() -> None:

@@ -10,9 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import system_level
+from benchmarks.checkpoint import system_level
+from benchmarks.checkpoint.system_level import (
+    BLEU,
+    CHRF,
+    EXACT,
+    PRONMETRIC,
+    average,
+    figures,
+    measure,
+    page,
+    rankings,
+)
 from benchmarks.corpora import Outputs
-from benchmarks.system_level import BLEU, CHRF, EXACT, PRONMETRIC, average, figures, measure, page, rankings
 from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import training_memory
+from benchmarks.cost import training_memory
 from pronmetric.data import arrow
 from pronmetric.schema import Pair
 

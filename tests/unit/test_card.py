@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks import card as script
-from benchmarks import scoring
+from benchmarks import pages
+from benchmarks.checkpoint import card as script
 from pronmetric.errors import InputError
 from pronmetric.eval.accuracy import Accuracy, Confusion, CountSplit, Estimate
 from pronmetric.eval.calibration import Bin
@@ -44,8 +44,8 @@ def report(benchmark: str, figures: dict[str, Any], weights: str = WEIGHTS) -> d
     return {
         "benchmark": benchmark,
         "weights": weights,
-        "command": f"python -m benchmarks.{benchmark} --model x",
-        "figures": scoring.plain(figures),
+        "command": f"python -m benchmarks.checkpoint.{benchmark} --model x",
+        "figures": pages.plain(figures),
     }
 
 
@@ -193,7 +193,7 @@ def test_data_licence_and_making() -> None:
     assert "On 2026-01-02, two cores of a CPU. Training took 73 minutes." in text
     assert (
         "pronmetric train experiment=default seed=3 data.dir=PREPARED out=RUN\n" in text
-        and "python -m benchmarks.study --model x" in text
+        and "python -m benchmarks.checkpoint.study --model x" in text
     )
     assert "seed: 3" in text and "hidden_size" not in text
     assert "## Intended use" in text and "## Limits" in text and "256 sub-word pieces" in text

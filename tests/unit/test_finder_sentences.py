@@ -1,4 +1,4 @@
-"""The pronouns of each sentence in fixtures/finder.tsv; benchmarks/pronoun-finder.md has the figures before it."""
+"""The pronouns of each sentence in fixtures/finder.tsv; pronoun-finder.md has the figures before it."""
 
 from __future__ import annotations
 

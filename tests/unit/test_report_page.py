@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.report import made_up
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
 from pronmetric.report.chart import axis, chart
@@ -20,6 +19,7 @@ from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
 from pronmetric.report.page import LEVELS, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
+from tests.tools.made_up_report import made_up
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \u2028 \"'{{data}}"
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import postgresql
-from benchmarks.study_simulation import made_up
 from pronmetric.errors import InputError, MissingExtra
 from pronmetric.lab.study import answers
 from pronmetric.lab.study.answers import Answer
@@ -21,6 +19,8 @@ from pronmetric.lab.study.database import LEASE, Conflict, Database, Lost, Posit
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.sample import sample
+from tests.tools import postgresql
+from tests.tools.made_up_study import made_up
 
 _NUMBERS = count()
 

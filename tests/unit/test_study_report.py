@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.study_simulation import SETTINGS, recover
 from data_prep.filters import agreement_filter
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
@@ -23,6 +22,7 @@ from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.item import Item
 from pronmetric.lab.study.simulation import expected_ac1, simulate
+from tests.tools.made_up_study import SETTINGS, recover
 
 PRONOUNS = {"a": ("he", "it"), "b": ("he", "it"), "c": ("she", "it"), "d": ("who", "that")}
 ITEMS = {
@@ -164,7 +164,7 @@ def test_the_expected_agreement_of_two_annotators() -> None:
 
 
 def test_the_interval_holds_the_expected_agreement() -> None:
-    """The code of benchmarks/study-simulation.md, with fewer seeds."""
+    """The studies of benchmarks/published/study-simulation.md, with fewer seeds."""
     assert sum(recover(SETTINGS[1], seed).held for seed in range(1, 11)) >= 9
 
 

@@ -16,7 +16,6 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy.exc import DBAPIError
 
-from benchmarks.study_simulation import made_up
 from pronmetric.cli.main import main
 from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.database import Database, connect
@@ -27,6 +26,7 @@ from pronmetric.lab.study.overview import figures, running_ac1
 from pronmetric.lab.study.rate_limit import RateLimit
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.simulation import simulate
+from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
 STUDY = sample([item for item in made_up(4) if item.language == "de"], _DESIGN)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,18 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks import ties as script
 from pronmetric import PronounMetric
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
-from pronmetric.errors import InputError
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
 from pronmetric.lab.human import seen_pairs
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
 from pronmetric.training import tie_threshold
 from pronmetric.training.batches import Labeller
 from pronmetric.training.pair_scorer import PairScorer
+from pronmetric.training.tie_threshold import TieThreshold
 
 
 @pytest.fixture
@@ -89,35 +88,18 @@ def test_no_noisy_pair_gives_no_threshold(
     assert chosen(folder, make_prepared(train=system, development=system)) is None
 
 
-def test_a_finished_checkpoint_gets_threshold_and_pairs(
-    folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before, weights = config(folder), (folder / "model.safetensors").read_bytes()
-    monkeypatch.setattr(sys, "argv", ["ties", "--model", str(folder), "--data", str(tiny_prepared)])
-    script.main()
-    after = config(folder)
-    assert f"tie threshold {after['tie']:g}: " in capsys.readouterr().out
-    assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["threshold"]
+def test_the_config_gets_threshold_and_pairs_in_place_of_older_ones(folder: Path, tiny_prepared: Path) -> None:
+    before = config(folder)
     counts = json.loads((tiny_prepared / "confusion.json").read_text())
-    assert after["training"]["confusion"] == counts
+    table = ConfusionTable.load(tiny_prepared / "confusion.json", forms=before["pronouns"])
+    tie = TieThreshold(0.25, pairs=8, ties=2, people=PEOPLES_RATE)
+    after = tie_threshold.add_to_config(before, tie, table)
+    assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["threshold"]
+    assert after["tie"] == 0.25 and after["training"]["confusion"] == counts
     assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
-    assert (folder / "model.safetensors").read_bytes() == weights
     assert {k: v for k, v in after.items() if k not in ("tie", "training")} == {
         k: v for k, v in before.items() if k != "training"
     }
     assert after["training"]["data"] == before["training"]["data"]
-    script.main()  # a second time changes nothing
-    assert config(folder) == after
-
-
-def test_other_data_are_refused(folder: Path, tiny_prepared: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected manifest\.json"):
-        tie_threshold.add(folder, tmp_path)
-    other = tmp_path / "other"
-    shutil.copytree(tiny_prepared, other)
-    (other / "manifest.json").write_text("{}")
-    before = config(folder)
-    with pytest.raises(InputError, match=r"trained on data with manifest [0-9a-f]{8}, these have [0-9a-f]{8}"):
-        tie_threshold.add(folder, other)
-    assert config(folder) == before
-    assert tie_threshold.add(folder, other, any_data=True) is not None and "tie" in config(folder)
+    assert tie_threshold.add_to_config(after, tie, table) == after
+    assert "tie" not in tie_threshold.add_to_config(after, None, table)

@@ -1,0 +1,36 @@
+"""Write the model card of a checkpoint from the JSON of the measuring scripts.
+
+python -m benchmarks.checkpoint.card --model FOLDER --data PREPARED --reports FILE.json ... --machine TEXT
+
+The commands and the time of training come from the checkpoint's config and the manifest of its data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+from pathlib import Path
+
+from benchmarks import pages
+from pronmetric.checkpoint.locate import CARD
+from pronmetric.training.card import Making, write
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="checkpoint folder")
+    parser.add_argument("--data", type=Path, required=True, metavar="PREPARED", help="the folder it was trained on")
+    parser.add_argument(
+        "--reports", type=Path, nargs="*", default=[], metavar="FILE.json", help="of the scripts' --out"
+    )
+    parser.add_argument("--machine", required=True, help="what it was trained on")
+    parser.add_argument("--date", default=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"))
+    options = parser.parse_args()
+    making = Making(options.machine, options.date)
+    write(options.model, data=options.data, reports=options.reports, making=making)
+    print(options.model / CARD)
+
+
+if __name__ == "__main__":
+    pages.run(main)

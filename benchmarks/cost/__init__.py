@@ -1,0 +1,1 @@
+"""What it costs: speed, memory, sizes, and what happens when something fails."""

@@ -1,0 +1,237 @@
+"""The page docs/performance.md and its plot, from the figures of `performance`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import pages
+
+JSON, INT8 = pages.PUBLISHED / "performance.json", pages.PUBLISHED / "int8.json"
+PAGE = pages.ROOT / "docs" / "performance.md"
+PLOT = pages.ROOT / "docs" / "performance.svg"
+CPU_PRICE = 0.05  # dollars for a core hour
+GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
+SETS = {"study": "the study set", "gap": "GAP"}
+BARS = {"help": 0.3, "first_score": 3.0}
+_MILLION = 1_000_000
+
+
+def cpu_cost(row: Mapping[str, Any]) -> float:
+    """Dollars for a million lines on a CPU.
+
+    >>> round(cpu_cost({"lines_per_cpu_second": 100.0}), 3)
+    0.139
+    """
+    return _MILLION / row["lines_per_cpu_second"] / 3600 * CPU_PRICE
+
+
+def gpu_cost(row: Mapping[str, Any]) -> float | None:
+    """Dollars for a million lines on a GPU, extrapolated."""
+    hours = gpu_hours(row, lines=_MILLION)
+    return None if hours is None else hours * GPU_PRICE
+
+
+def gpu_hours(row: Mapping[str, Any], *, lines: int) -> float | None:
+    """Hours of a GPU, extrapolated: the model on the card or the preparation on its cores, whichever takes longer."""
+    if row["flops_a_line"] is None:
+        return None
+    model = lines * row["flops_a_line"] / (GPU_RATE * GPU_SHARE)
+    preparation = lines * (row["preparing_seconds_a_line"] or 0.0) / GPU_CORES
+    return max(model, preparation) / 3600
+
+
+def tables(content: Mapping[str, Any]) -> str:
+    """The tables for a terminal, in Markdown; those of parts that were measured."""
+    found = []
+    if "speed" in content:
+        found += [_speed(content["speed"]), _costs(content["speed"])]
+    if "sizes" in content:
+        found.append(_sizes(content))
+    if "help" in content:
+        found.append(_start_up(content))
+    if "compare" in content:
+        found.append(_reports(content))
+    return "\n\n".join(found)
+
+
+def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
+    head = ["metric", "parameters", "lines per CPU s", "pieces per CPU s", "pieces a line", "memory (GB)"]
+    body = [
+        [
+            metric_name(row),
+            f"{row['parameters'] / 1e6:,.0f} M",
+            f"{row['lines_per_cpu_second']:,.1f}",
+            f"{row['pieces_per_cpu_second']:,.0f}",
+            f"{row['pieces_a_line']:.0f}",
+            "-" if row["memory_bytes"] is None else f"{row['memory_bytes'] / 1e9:.2f}",
+        ]
+        for row in rows
+    ]
+    return pages.markdown([head, *body])
+
+
+def _sizes(content: Mapping[str, Any]) -> str:
+    """Seconds of `score` by number of threads, and those of a COMET as large as the published one, on one thread."""
+    rows, lines = content["sizes"]["rows"], content["sizes"]["lines"]
+    threads = sorted({row["threads"] for row in rows})
+    seconds: dict[str, dict[int, float]] = {}
+    for row in rows:
+        seconds.setdefault(metric_name(row), {})[row["threads"]] = row["seconds"]
+    for row in content.get("speed", ()):
+        if row["kind"] == "comet":
+            seconds[metric_name(row)] = {1: lines / row["lines_per_cpu_second"]}
+    body = [[name, *(f"{each[k]:,.1f}" if k in each else "-" for k in threads)] for name, each in seconds.items()]
+    return pages.markdown([["checkpoint or metric", *(f"s, {k} thread{'s' * (k > 1)}" for k in threads)], *body])
+
+
+def _start_up(content: Mapping[str, Any]) -> str:
+    def row(name: str, key: str) -> list[str]:
+        return [name, f"{BARS[key]:g} s", f"{content[key]['cpu_seconds']:.2f}", f"{content[key]['seconds']:.2f}"]
+
+    head = ["command", "bar", "CPU s", "s"]
+    return pages.markdown(
+        [head, row("`pronmetric --help`", "help"), row("`pronmetric score`, one line", "first_score")]
+    )
+
+
+def _reports(content: Mapping[str, Any]) -> str:
+    compare, report = content["compare"], content["report"]
+    times = report["cpu_seconds"] / compare["cpu_seconds"]
+    return pages.markdown(
+        [
+            ["command", "CPU s", "s", "times `compare` (bar: 2)"],
+            [
+                f"`pronmetric compare`, two systems of {content['segments']} segments",
+                f"{compare['cpu_seconds']:.1f}",
+                f"{compare['seconds']:.1f}",
+                "",
+            ],
+            [
+                "`pronmetric report` of its result",
+                f"{report['cpu_seconds']:.1f}",
+                f"{report['seconds']:.1f}",
+                f"{times:.2f}",
+            ],
+        ]
+    )
+
+
+def _costs(rows: Sequence[Mapping[str, Any]]) -> str:
+    body = []
+    for row in rows:
+        gpu = gpu_cost(row)
+        body.append([metric_name(row), f"{cpu_cost(row):,.2f}", "-" if gpu is None else f"{gpu:,.3f}"])
+    return pages.markdown([["metric", "CPU ($)", "GPU ($, extrapolated)"], *body])
+
+
+def metric_name(row: Mapping[str, Any]) -> str:
+    """The metric with its precision."""
+    return f"{row['name']}, {'fp32' if row['precision'] == '32' else row['precision']}"
+
+
+def _preparing(row: Mapping[str, Any]) -> str:
+    return f"{100 * row['preparing_seconds_a_line'] * row['lines_per_cpu_second']:.0f} %"
+
+
+def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> str:
+    """The page, with the figures of `int8` if there are any."""
+    parts, rows = pages.template("performance"), content["speed"]
+    ours, bf16 = rows[0], rows[1]
+    text = parts["page"].format(
+        **{key: content[key] for key in ("command", "date", "weights", "machine", "lines", "outputs")},
+        load=" and ".join(f"{value:.1f}" for value in content["load_average"]),
+        speed=_speed(rows),
+        shares="; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows),
+        checkpoints=_sizes_section(content, parts) + "\n\n" if "sizes" in content else "",
+        start_up=_start_up(content),
+        reports=_reports(content),
+        costs=_costs(rows),
+        cpu_price=CPU_PRICE,
+        gpu_teraflops=GPU_RATE / 1e12,
+        gpu_percent=100 * GPU_SHARE,
+        gpu_cores=GPU_CORES,
+        gpu_price=GPU_PRICE,
+        prepared=1 / bf16["preparing_seconds_a_line"],
+        preparing_fp32=_preparing(ours),
+        preparing_bf16=_preparing(bf16),
+    )
+    return text + "\n" + ("" if int8 is None else f"\n{int8_section(int8)}\n")
+
+
+def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:
+    """The section about `score` with each checkpoint."""
+    rows = content["sizes"]["rows"]
+    return parts["checkpoints"].format(
+        lines=content["sizes"]["lines"],
+        outputs=content["outputs"],
+        weights=", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows)),
+        sizes=_sizes(content),
+    )
+
+
+def int8_section(content: Mapping[str, Any]) -> str:
+    """The section about int8, from the figures of `int8`."""
+    parts = pages.template("performance")
+    names = [name for name in SETS if name in content["items"]]
+    items = " and ".join(f"{content['items'][name]} items of {SETS[name]}" for name in names)
+    good = ", ".join(f"{each['engine']}, {each['precision']}" for each in content["engines"] if each["meets_the_bar"])
+    absent, seconds = ", ".join(content["left_out"]), content["quantisation_cpu_seconds"]
+    accuracy = parts["int8, bar of accuracy"].format(accuracy=100 * content["bar"]["accuracy"])
+    return parts["int8"].format(
+        **{key: content[key] for key in ("command", "date", "lines", "outputs", "load_average", "bar")},
+        instructions=", ".join(content["cpu"]),
+        versions=", ".join(f"{name} {version}" for name, version in content["versions"].items()),
+        accuracy=accuracy if names else "",
+        test_data=parts["int8, test data"].format(items=items) if names else "",
+        table=_engines(content["engines"], names),
+        left_out=parts["int8, not installed"].format(names=absent) + "\n" if absent else "",
+        verdict=parts["int8, good"].format(names=good) if good else parts["int8, none good"],
+        took="" if seconds is None else parts["int8, time of quantisation"].format(seconds=seconds),
+    )
+
+
+def _engines(engines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    head = ["encoder", "pieces per CPU s", "times bf16", "mean difference", "largest"]
+    body = [
+        [
+            metric_name({"name": each["engine"], "precision": each["precision"]}),
+            f"{each['pieces_per_cpu_second']:,.0f}",
+            f"{each['times_bf16']:.2f}",
+            f"{each['mean_difference']:.5f}",
+            f"{each['largest_difference']:.4f}",
+            *(f"{100 * each['accuracy'][name]['accuracy']:.1f}" for name in names),
+            "yes" if each["meets_the_bar"] else "no",
+        ]
+        for each in engines
+    ]
+    return pages.markdown([[*head, *(SETS[name] for name in names), "meets the bar"], *body])
+
+
+def plot(content: Mapping[str, Any], path: Path) -> None:
+    """Lines per CPU second and memory of each metric, as an SVG; the same figures give the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    rows = list(reversed(content["speed"]))
+    names = [metric_name(row) for row in rows]
+    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(8, 2.4), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.barh(names, [row["lines_per_cpu_second"] for row in rows], color="#0b57d0")
+        left.set(xlabel="lines per CPU second", xscale="log", xlim=(0.5, None))
+        right.barh(names, [(row["memory_bytes"] or 0) / 1e9 for row in rows], color="0.6")
+        right.set(xlabel="memory (GB)")
+        for axes in (left, right):
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def write() -> None:
+    """Write page and plot from the JSON files."""
+    content = json.loads(JSON.read_text(encoding="utf-8"))
+    int8 = json.loads(INT8.read_text(encoding="utf-8")) if INT8.exists() else None
+    PAGE.write_text(page(content, int8), encoding="utf-8")
+    plot(content, PLOT)

@@ -1,0 +1,89 @@
+"""The page docs/reliability.md: what was tried and what happened, from the figures of `faults` and `fuzz`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from benchmarks import pages
+from tests.tools.bad_inputs import CALLS
+
+Rows = Sequence[Mapping[str, Any]]
+EXITS = {-signal.SIGKILL: "killed", 130: "130", 143: "143"}
+
+
+def page(faults: Mapping[str, Any], fuzzed: Mapping[str, Any]) -> str:
+    """The page."""
+    parts = pages.template("reliability")
+    points, inputs = faults["points"], faults["inputs"]
+    others = [row for verb in inputs for row in verb["other"]]
+    text = parts["page"].format(
+        faults=faults,
+        fuzzed=fuzzed,
+        runs=len(points),
+        points=_points(points),
+        same=sum(row["same"] for row in points),
+        half=sum(bool(row["half"]) for row in points),
+        traced=sum(row["traceback"] is not None for row in points),
+        cases=sum(row["cases"] for row in inputs),
+        refused=sum(row["exit 1"] + row["exit 2"] for row in inputs),
+        missing=_missing(inputs, CALLS, parts),
+        inputs=_inputs(inputs),
+        others=parts["otherwise"].format(cases=_others(others, parts)) if others else parts["as expected"],
+        parsers=_fuzz(fuzzed["rows"]),
+    )
+    return text + "\n"
+
+
+def _points(points: Rows) -> str:
+    head = "| verb | fault | moment | exit | last line | half-written | again | same bytes | left |\n"
+    rule = "|---|---|---:|---|---|---:|---:|---|---|\n"
+    rows = "\n".join(
+        f"| {row['verb']} | {row['fault']} | {_moment(row)} | {EXITS.get(row['exit'], row['exit'])} | "
+        f"{_line(row)} | {len(row['half'])} | {row['again']} | {'yes' if row['same'] else 'no'} | "
+        f"{', '.join(f'`{name}`' for name in row['left']) or '&ndash;'} |"
+        for row in points
+    )
+    return head + rule + rows
+
+
+def _moment(row: Mapping[str, Any]) -> str:
+    return "start" if row["moment"] is None else f"{row['moment']} of {row['moments']}"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    line = row["line"].removeprefix("pronmetric: ")
+    if row["exit"] == -signal.SIGKILL:
+        return "&ndash;"
+    shown = line if len(line) <= 110 else f"{line[:109]}…"
+    return f"`{shown}`" if shown else "&ndash;"
+
+
+def _missing(rows: Rows, verbs: Collection[str], parts: Mapping[str, str]) -> str:
+    """The verbs without figures."""
+    names = [verb for verb in verbs if verb not in {row["verb"] for row in rows}]
+    return parts["verbs without figures"].format(names=", ".join(names)) if names else parts["all verbs"]
+
+
+def _inputs(inputs: Rows) -> str:
+    head = "| verb | calls | exit 1 | exit 2 | other |\n|---|---:|---:|---:|---:|\n"
+    return head + "\n".join(
+        f"| {row['verb']} | {row['cases']} | {row['exit 1']} | {row['exit 2']} | {len(row['other'])} |"
+        for row in inputs
+    )
+
+
+def _others(others: Rows, parts: Mapping[str, str]) -> str:
+    """The cases that did not end as expected."""
+    case = parts["otherwise, a case"]
+    return "\n".join(case.format(**row, input=row["name"] or "flags") for row in others)
+
+
+def _fuzz(parsers: Rows) -> str:
+    head = "| parser | seed | minutes | CPU seconds | files | results | errors | faults |\n"
+    return f"{head}|---|{'---:|' * 7}\n" + "\n".join(
+        f"| {row['parser']} | {row['seed']} | {row['minutes']:g} | {row['cpu']:g} | {row['files']:,} | "
+        f"{row.get('results', 0):,} | {row.get('errors', 0):,} | {len(row['faults'])} |"
+        for row in parsers
+    )
