@@ -1,8 +1,9 @@
-"""Locates a checkpoint: the shipped one, a folder, or a Hugging Face hub name. No torch."""
+"""Locates a checkpoint: a shipped one, a folder, or a Hugging Face hub name. No torch."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +12,9 @@ from pronmetric.checkpoint.shards import INDEX, WEIGHTS
 from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
-ALIASES = {DEFAULT: "default"}  # other names of shipped checkpoints; signatures have the name of the folder
-REPOSITORY = ("base",)  # checkpoints of the repository, which an installation may lack
+ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
+FOLDERS = {"small": "default"}  # the folder of a checkpoint, where it is not named like it
+REPOSITORY = ("small",)  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 
 
@@ -36,21 +38,36 @@ def locate(
     """
     given = DEFAULT if model is None else str(model)
     name = ALIASES.get(given, given)
-    shelf = Path(str(files("pronmetric.checkpoints")))
-    shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
+    shipped = _shipped()
     if name in shipped:
-        return Location(name, _check(shelf / name))
+        return Location(name, _check(shipped[name]))
     if Path(given).exists():
-        return Location(Path(given).resolve().name, _check(Path(given)))
+        return Location(_name(Path(given).resolve(), shipped), _check(Path(given)))
     if of_hub(given):
         return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
         raise PronmetricError(
-            f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository of "
-            "pronmetric, and give its path"
+            f"checkpoint {name} is not in this installation: get the folder checkpoints/{FOLDERS.get(name, name)} of "
+            "the repository of pronmetric, and give its path"
         )
-    known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
+    known = f"shipped: {', '.join(sorted(shipped))}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+
+
+def _shipped() -> dict[str, Path]:
+    """The folders of the shipped checkpoints, by name."""
+    shelf = Path(str(files("pronmetric.checkpoints")))
+    names = {folder: name for name, folder in FOLDERS.items()}
+    found = (path.parent for path in shelf.glob(f"*/{CONFIG}"))
+    return {names.get(folder.name, folder.name): folder for folder in found}
+
+
+def _name(folder: Path, shipped: Mapping[str, Path]) -> str:
+    """The name of a resolved folder: that of the shipped checkpoint, else its own, never one that means another."""
+    for name, place in shipped.items():
+        if place.resolve() == folder:
+            return name
+    return f"{folder.parent.name}/{folder.name}" if folder.name in ALIASES else folder.name
 
 
 def of_hub(model: str | Path | None) -> bool:
