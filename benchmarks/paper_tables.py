@@ -50,7 +50,7 @@ The interval resamples source sentences, the standard error is over the settings
 finding is open. In the respective context each text is preceded by itself, so that a model can
 distinguish the texts by their context, without their pronouns.
 
-# Table 5, the shipped checkpoint
+# Table 5, a trained checkpoint
 
 Weights `{people["weights"]}`, {people["date"]}, by `{people["command"]}`. The paper's metric has {french[0]} (French)
 and {german[0]} (German) on its study set, its trigram model {french[1]} and {german[1]}.

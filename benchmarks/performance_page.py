@@ -145,7 +145,7 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     return f"""# Performance
 
 Written by `{content["command"]}` ({content["date"]}), figures in `benchmarks/performance.json`; weights
-`{content["weights"]}`. One thread of {content["machine"]}; load average at start and end {load}. Other machines give
+`{content["weights"]}` (`{content["model"]}`). One thread of {content["machine"]}; load average at start and end {load}. Other machines give
 other figures: `make bench` prints these tables on yours.
 
 ## Metrics side by side
@@ -157,7 +157,7 @@ other figures: `make bench` prints these tables on yours.
 ![Lines per CPU second](performance.svg)
 
 - pronmetric reads a line together with its context, and only lines with a pronoun. COMET reads source, translation and
-  reference, each by itself. Pieces are those of the shipped tokenizer; for ELMo they are words.
+  reference, each by itself. Pieces are those of the checkpoint's tokenizer; for ELMo they are words.
 - The other metrics have the sizes that were published, and random weights: an XLM-R large of 24 layers with COMET's
   estimator (Rei et al. 2022), and this project's ELMo with the sizes of the published one (Peters et al. 2018) under
   the paper's head. The reference stands in for COMET's source. The figures show what a metric of this size costs, not
@@ -171,7 +171,7 @@ other figures: `make bench` prints these tables on yours.
     {content["command"]}
 
 Each command is a process of its own with one thread; the best of the runs. Elapsed seconds contain the wait for other
-work on the machine, CPU seconds do not. `score` loads the shipped checkpoint; in
+work on the machine, CPU seconds do not. `score` loads this checkpoint; in
 `report` most time is spent on attention and alternative pronouns.
 
 {_start_up(content)}

@@ -3,7 +3,7 @@
     python -m benchmarks.study_ties [--steps N] [--page]
 
 Half of the pronoun pairs, drawn by a seed, are made "both fine" for everybody, the others are errors. Five simulated
-annotators with known error rates answer the training items. The default checkpoint is trained further on references
+annotators with known error rates answer the training items. The checkpoint `small` is trained further on references
 and noisy references, once without and once with `filter.ties` from these answers. `--page` writes study-ties.md and
 its JSON.
 """
@@ -40,7 +40,7 @@ BEFORE, WITHOUT, WITH = "before", "trained without ties", "trained with ties"
 PAGE = scoring.BENCHMARKS / "study-ties.md"
 _DATA = ("data.wmt=examples/wmt-sample", "data.exclude=[]", "splits.development_share=0.5", "filter.agreement=none")
 _TRAIN = (
-    *("init=default", "head=logit", "objective=pairs", "data.kinds=[noisy,tie]", "data.pieces=1024", "optim.lr=1e-4"),
+    *("init=small", "head=logit", "objective=pairs", "data.kinds=[noisy,tie]", "data.pieces=1024", "optim.lr=1e-4"),
     *("trainer.precision=32", "trainer.threads=1", "trainer.progress=false"),
 )
 PronounPair = tuple[str, str]
@@ -105,7 +105,7 @@ def measure(place: Path, steps: int) -> dict[str, Any]:
     judged = list(votes.judged_pairs(study, votes.collect(study, answer(study, fine, SEED))))
     ties.write_text("".join(judged_pairs.to_line(pair) + "\n" for pair in judged), encoding="utf-8")
     run("prepare", *_DATA, f"filter.ties={ties}", f"out={second}")
-    models: dict[str, str | Path] = {BEFORE: locate.DEFAULT}
+    models: dict[str, str | Path] = {BEFORE: "small"}
     for name, data in ((WITHOUT, first), (WITH, second)):
         out = place / name.replace(" ", "-")
         settings = (f"trainer.max_steps={steps}", f"trainer.validate_every={steps}", "trainer.max_epochs=1000")
@@ -122,7 +122,7 @@ def measure(place: Path, steps: int) -> dict[str, Any]:
     truth = {item.id for item in study.items.values() if item.pronouns in fine}
     tied = {pair.id for pair in judged if pair.better == "tie"}
     return {
-        "weights": scoring.weights_hash(locate.locate().folder),
+        "weights": scoring.weights_hash(locate.locate("small").folder),
         "steps": steps,
         "items": len(study.items),
         "fine": len(truth),
@@ -151,7 +151,7 @@ Weights: `{content["weights"]}` and what training makes of them. JSON: `study-ti
 A small trial on the bundled sample, with simulated annotators. Half of the pronoun pairs, drawn at random, are made
 "both fine" for everybody; the others are errors. Five annotators with error rates of {errors} answer
 the {content["items"]} references and noisy references of training: "both fine" wins on {won}.
-The default checkpoint is trained for {content["steps"]} steps on these pairs, without and with `prepare filter.ties`.
+The checkpoint `small` is trained for {content["steps"]} steps on these pairs, without and with `prepare filter.ties`.
 
 The table has the mean distance between the scores of the two texts and, in brackets, the percentage of pairs in which
 the reference has the higher score. "Seen" items are those of training, "unseen" ones of other documents, with the same

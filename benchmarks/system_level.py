@@ -59,7 +59,7 @@ FIGURES = {
     "pairwise": ("pairwise accuracy", correlation.pairwise),
 }
 HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
-"""The test sets that the shipped checkpoint was neither trained nor tuned on."""
+"""The test sets that the shipped checkpoints were neither trained nor tuned on."""
 ALL, KEPT = "all", "held out"
 
 _AGAINST = ("kendall", "pairwise")  # figures reported with their difference from BLEU's
@@ -301,7 +301,7 @@ do so because systems that are good in general are also good at pronouns. These 
 follows overall quality, not which one judges pronouns best. Pearson's r is dominated by systems far below the others
 if there are any (AIST in wmt22:ja-en); the other three figures depend only on the order. Test sets have 5 to 23
 systems, many of which raters could not distinguish, so that the intervals are wide."""
-_EACH = """\\* kept from training the shipped checkpoint; of the other test sets it was trained on pairs of the
+_EACH = """\\* kept from training the checkpoint; of the other test sets it was trained on pairs of the
 reference and these very outputs, the reference being better, and has seen no score by people."""
 
 

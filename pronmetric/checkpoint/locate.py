@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +41,7 @@ def locate(
     if name in shipped:
         return Location(name, _check(shipped[name]))
     if Path(given).exists():
-        return Location(_name(Path(given).resolve(), shipped), _check(Path(given)))
+        return Location(name_of(Path(given)), _check(Path(given)))
     if of_hub(given):
         return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
@@ -54,17 +53,10 @@ def locate(
     raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
 
 
-def _shipped() -> dict[str, Path]:
-    """The folders of the shipped checkpoints, by name."""
-    shelf = Path(str(files("pronmetric.checkpoints")))
-    names = {folder: name for name, folder in FOLDERS.items()}
-    found = (path.parent for path in shelf.glob(f"*/{CONFIG}"))
-    return {names.get(folder.name, folder.name): folder for folder in found}
-
-
-def _name(folder: Path, shipped: Mapping[str, Path]) -> str:
-    """The name of a resolved folder: that of the shipped checkpoint, else its own, never one that means another."""
-    for name, place in shipped.items():
+def name_of(folder: Path) -> str:
+    """The name of the checkpoint in a folder: that of a shipped one, else the folder's, never one that means another."""
+    folder = folder.resolve()
+    for name, place in _shipped().items():
         if place.resolve() == folder:
             return name
     return f"{folder.parent.name}/{folder.name}" if folder.name in ALIASES else folder.name
@@ -84,6 +76,14 @@ def refuse_taken(folder: Path) -> None:
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise InputError("already exists; give another folder", file=folder)
+
+
+def _shipped() -> dict[str, Path]:
+    """The folders of the shipped checkpoints, by name."""
+    shelf = Path(str(files("pronmetric.checkpoints")))
+    names = {folder: name for name, folder in FOLDERS.items()}
+    found = (path.parent for path in shelf.glob(f"*/{CONFIG}"))
+    return {names.get(folder.name, folder.name): folder for folder in found}
 
 
 def _check(folder: Path) -> Path:

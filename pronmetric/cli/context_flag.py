@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pronmetric.signature import Signature
     from pronmetric.text.corpus import Corpus
 
-SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped one). A
+SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""
 _SAID = {
     COMMON: "the {} of the reference",

@@ -100,9 +100,7 @@ def add_dataset(texts: argparse._ActionsContainer) -> None:
 def add_model(made: argparse.ArgumentParser, *, seed: bool = True, gpus: bool = True) -> None:
     """The flags of the model and its hardware; `seed`: also that of what is drawn; `gpus`: also --gpus."""
     model = made.add_argument_group("model")
-    model.add_argument(
-        "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
-    )
+    model.add_argument("--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: base)")
     both(model, "allow-network", action="store_true", help="download --model from the Hugging Face hub")
     both(
         model,
