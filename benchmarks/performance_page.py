@@ -145,8 +145,8 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     return f"""# Performance
 
 Written by `{content["command"]}` ({content["date"]}), figures in `benchmarks/performance.json`; weights
-`{content["weights"]}` (`{content["model"]}`). One thread of {content["machine"]}; load average at start and end {load}. Other machines give
-other figures: `make bench` prints these tables on yours.
+`{content["weights"]}` (`{content["model"]}`). One thread of {content["machine"]}; load average at start and end {load}.
+Other machines give other figures: `make bench` prints these tables on yours.
 
 ## Metrics side by side
 

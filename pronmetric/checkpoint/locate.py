@@ -54,7 +54,7 @@ def locate(
 
 
 def name_of(folder: Path) -> str:
-    """The name of the checkpoint in a folder: that of a shipped one, else the folder's, never one that means another."""
+    """The name of the checkpoint in a folder: that of a shipped one, else the folder's; never that of another one."""
     folder = folder.resolve()
     for name, place in _shipped().items():
         if place.resolve() == folder:
