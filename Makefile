@@ -1,4 +1,4 @@
-# make demo         score a small bundled sample with the shipped checkpoint
+# make demo         score a small bundled sample with the default checkpoint
 # make test         run the tests, in shuffled order
 # make test-matrix  run them for each instruction set of torch, with one thread and with two (hours)
 # make lint         ruff, mypy, import-linter

@@ -90,7 +90,7 @@ class PronounMetric:
         storage: str | Path | None = None,
         source_lang: str | None = None,
     ) -> PronounMetric:
-        """Load the shipped checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
+        """Load the default checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
         `storage`: the folder for checkpoints from the hub; None is the hub's default cache. The other arguments are
         those of the class.

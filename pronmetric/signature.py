@@ -14,8 +14,8 @@ _RESERVED = re.compile(r"[%|\s\x00-\x1f]")
 class Signature:
     """Ordered fields with everything that a score depends on; scores with different signatures are not comparable.
 
-    >>> str(Signature.of(model="default", weights="ab12cd34", context="common"))
-    'model:default|weights:ab12cd34|context:common'
+    >>> str(Signature.of(model="base", weights="ab12cd34", context="common"))
+    'model:base|weights:ab12cd34|context:common'
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -35,8 +35,8 @@ class Signature:
     def plus(self, **fields: object) -> Signature:
         """This signature with further fields appended.
 
-        >>> str(Signature.of(model="default").plus(tie=0.01))
-        'model:default|tie:0.01'
+        >>> str(Signature.of(model="base").plus(tie=0.01))
+        'model:base|tie:0.01'
         """
         return Signature((*self.fields, *Signature.of(**fields).fields))
 

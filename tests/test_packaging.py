@@ -1,4 +1,4 @@
-"""The wheel holds what the tree holds: every package, the config, the tables, the shipped checkpoint."""
+"""The wheel holds what the tree holds: every package, the config, the tables, the default checkpoint."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def test_each_file_of_a_checkpoint_travels_in_the_wheel(name: str) -> None:
 
 def test_a_checkpoint_that_the_wheel_lacks_can_be_found_in_the_repository() -> None:
     excluded = SETUPTOOLS.get("exclude-package-data", {}).get("pronmetric.checkpoints", [])
-    assert {pattern.partition("/")[0] for pattern in excluded} <= set(locate.REPOSITORY) - set(locate.ALIASES.values())
+    known = {locate.FOLDERS.get(name, name) for name in locate.REPOSITORY}
+    assert {pattern.partition("/")[0] for pattern in excluded} <= known - set(locate.ALIASES.values())
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +166,7 @@ def test_the_wheel_finds_its_config(installed: Path, verb: str) -> None:
     assert "out: ???" in result.stdout
 
 
-def test_the_wheel_scores_with_the_shipped_checkpoint(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_scores_with_the_default_checkpoint(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("She lost her keys.\nThen it rained.\n", encoding="utf-8")
     result = from_wheel(installed, "-m", "pronmetric.cli.main", "score", "-t", str(tmp_path / "a.txt"))
     assert result.returncode == 0, result.stderr

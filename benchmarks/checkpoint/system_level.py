@@ -59,7 +59,7 @@ FIGURES = {
     "pairwise": ("pairwise accuracy", correlation.pairwise),
 }
 HELD_OUT = ("wmt22:de-en", "wmt22:zh-en")
-"""The test sets that the shipped checkpoint was neither trained nor tuned on."""
+"""The test sets that the shipped checkpoints were neither trained nor tuned on."""
 ALL, KEPT = "all", "held out"
 
 _AGAINST = ("kendall", "pairwise")  # figures reported with their difference from BLEU's

@@ -33,7 +33,7 @@ class CometSized(nn.Module):
     """A regression of quality on the states of source, translation and reference (Rei et al. 2022), untrained.
 
     Each text passes the encoder by itself and is the mean of its pieces. Relative to the paper: the states are those of
-    the last layer, not a learned mixture of all; texts are cut into the pieces of the shipped tokenizer.
+    the last layer, not a learned mixture of all; texts are cut into the pieces of the tokenizer of `small`.
     """
 
     def __init__(self, collator: Collator, config: Mapping[str, Any] = XLM_R_LARGE) -> None:
@@ -73,10 +73,10 @@ def _features(means: Tensor) -> Tensor:
 
 
 def elmo_metric(shape: Shape = PUBLISHED) -> PronounMetric:
-    """The paper's metric, its head on an ELMo of the published size, with the shipped checkpoint's other settings."""
-    place = locate.locate()
-    shipped = files.load(place.folder, trainable=False)
-    config = {key: value for key, value in shipped.config.items() if key != "pair_head"}
+    """The paper's metric, its head on an ELMo of the published size, with the other settings of `small`."""
+    place = locate.locate("small")
+    small = files.load(place.folder, trainable=False)
+    config = {key: value for key, value in small.config.items() if key != "pair_head"}
     config |= {"encoder": Elmo(shape).config, "head": {"kind": "paper", "dropout": 0.0, "slots": 4}, "separator": False}
     loaded = files.Checkpoint(files.build(config), Characters(), config, hash="random", settings="random")
     return PronounMetric(loaded, locate.Location("elmo", Path()), precision="32", gpus=0)

@@ -165,7 +165,7 @@ def _comet(contender: Contender, outputs: corpora.Outputs) -> _Comet:
     from pronmetric.checkpoint import files, locate
     from pronmetric.scoring.inference import PRECISIONS
 
-    comet = CometSized(files.load(locate.locate().folder, trainable=False).collator).eval()
+    comet = CometSized(files.load(locate.locate("small").folder, trainable=False).collator).eval()
     comet.encoder.to(PRECISIONS[contender.precision])
     (lines,) = list(outputs.systems.values())[:1]
     return _Comet(comet, XLM_R_LARGE, dict(zip(lines, outputs.reference, strict=True)))
@@ -243,15 +243,15 @@ def sizes(outputs: corpora.Outputs, folder: Path, *, models: Sequence[str], runs
 
 
 def shipped() -> list[str]:
-    """The checkpoints of the repository that are installed; without any, the default."""
+    """The shipped checkpoints, largest first; one that only the repository has is left out where it is missing."""
     from pronmetric.checkpoint import locate
     from pronmetric.errors import PronmetricError
 
-    found = []
+    found = [locate.locate().name]
     for name in locate.REPOSITORY:
         with contextlib.suppress(PronmetricError):
             found.append(locate.locate(name).name)
-    return found or [locate.DEFAULT]
+    return found
 
 
 def metrics() -> list[dict[str, Any]]:
@@ -284,10 +284,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             found |= sizes(outputs, folder, models=options.models or shipped(), runs=options.runs)
     if METRICS in options.parts:
         found |= {"speed": metrics()}
+    place = locate.locate(options.model)
     return {
         "benchmark": "performance",
         **pages.origin("cost.performance"),
-        "weights": pages.weights_hash(locate.locate(options.model).folder),
+        "model": place.name,
+        "weights": pages.weights_hash(place.folder),
         "outputs": outputs.name,
         "lines": len(part.reference),
         "machine": f"{processor()}, {os.cpu_count()} CPUs",

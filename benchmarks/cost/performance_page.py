@@ -141,7 +141,7 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     parts, rows = pages.template("performance"), content["speed"]
     ours, bf16 = rows[0], rows[1]
     text = parts["page"].format(
-        **{key: content[key] for key in ("command", "date", "weights", "machine", "lines", "outputs")},
+        **{key: content[key] for key in ("command", "date", "model", "weights", "machine", "lines", "outputs")},
         load=" and ".join(f"{value:.1f}" for value in content["load_average"]),
         speed=_speed(rows),
         shares="; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows),

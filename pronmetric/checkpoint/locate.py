@@ -1,4 +1,4 @@
-"""Locates a checkpoint: the shipped one, a folder, or a Hugging Face hub name. No torch."""
+"""Locates a checkpoint: a shipped one, a folder, or a Hugging Face hub name. No torch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pronmetric.checkpoint.shards import INDEX, WEIGHTS
 from pronmetric.errors import InputError, PronmetricError
 
 DEFAULT = "default"
-ALIASES = {DEFAULT: "default"}  # other names of shipped checkpoints; signatures have the name of the folder
-REPOSITORY = ("base",)  # checkpoints of the repository, which an installation may lack
+ALIASES = {DEFAULT: "base"}  # other names of checkpoints; a signature never has them
+FOLDERS = {"small": "default"}  # the folder of a checkpoint, where it is not named like it
+REPOSITORY = ("small",)  # checkpoints of the repository, which an installation may lack
 CONFIG, CARD = "config.yaml", "README.md"
 
 
@@ -36,21 +37,29 @@ def locate(
     """
     given = DEFAULT if model is None else str(model)
     name = ALIASES.get(given, given)
-    shelf = Path(str(files("pronmetric.checkpoints")))
-    shipped = sorted(path.parent.name for path in shelf.glob(f"*/{CONFIG}"))
+    shipped = _shipped()
     if name in shipped:
-        return Location(name, _check(shelf / name))
+        return Location(name, _check(shipped[name]))
     if Path(given).exists():
-        return Location(Path(given).resolve().name, _check(Path(given)))
+        return Location(name_of(Path(given)), _check(Path(given)))
     if of_hub(given):
         return Location(given, _check(_fetch(given, allow_network=allow_network, storage=storage)))
     if name in REPOSITORY:
         raise PronmetricError(
-            f"checkpoint {name} is not in this installation: get the folder checkpoints/{name} of the repository of "
-            "pronmetric, and give its path"
+            f"checkpoint {name} is not in this installation: get the folder checkpoints/{FOLDERS.get(name, name)} of "
+            "the repository of pronmetric, and give its path"
         )
-    known = f"shipped: {', '.join(shipped)}" if shipped else "this installation ships none"
+    known = f"shipped: {', '.join(sorted(shipped))}" if shipped else "this installation ships none"
     raise PronmetricError(f"no checkpoint {given!r}: give a folder that `pronmetric train` wrote, or a name ({known})")
+
+
+def name_of(folder: Path) -> str:
+    """The name of the checkpoint in a folder: that of a shipped one, else the folder's; never that of another one."""
+    folder = folder.resolve()
+    for name, place in _shipped().items():
+        if place.resolve() == folder:
+            return name
+    return f"{folder.parent.name}/{folder.name}" if folder.name in ALIASES else folder.name
 
 
 def of_hub(model: str | Path | None) -> bool:
@@ -67,6 +76,14 @@ def refuse_taken(folder: Path) -> None:
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise InputError("already exists; give another folder", file=folder)
+
+
+def _shipped() -> dict[str, Path]:
+    """The folders of the shipped checkpoints, by name."""
+    shelf = Path(str(files("pronmetric.checkpoints")))
+    names = {folder: name for name, folder in FOLDERS.items()}
+    found = (path.parent for path in shelf.glob(f"*/{CONFIG}"))
+    return {names.get(folder.name, folder.name): folder for folder in found}
 
 
 def _check(folder: Path) -> Path:

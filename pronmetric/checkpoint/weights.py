@@ -1,6 +1,6 @@
 """The tensors of a checkpoint's weight files: checked by their headers, read one by one, and written.
 
-A matrix NAME may be stored as low-bit integers (`low_bit`): NAME then holds the packed rows, NAME.scale their scales.
+A matrix NAME may be stored as low-bit integers (`low_bit`): NAME then holds them, NAME.scale the scales of their rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pronmetric.errors import InputError
 
 _SCALE = ".scale"
 _SMALLEST = 2**12  # numbers in a matrix that is stored in few bits; less room is not worth the rounding
-_PACKED, _HALF = "U8", "F16"  # types by their names in headers
+_BYTE, _PACKED, _HALF = "I8", "U8", "F16"  # types by their names in headers
 
 
 class Entry(NamedTuple):
@@ -68,26 +68,26 @@ def refuse_other(found: Mapping[str, Entry], planned: Mapping[str, Tensor], *, f
         with _broken_in(found[name].file if name in found else file):
             if name not in found:
                 raise ValueError(f"the tensor {name} is missing")
-            if _is_packed(found[name], tensor):
+            entry, shape = found[name], tuple(tensor.shape)
+            if _is_low_bit(entry, tensor) and entry.dtype == _PACKED:
+                _refuse_other_rows(name, entry, shape)
+            elif entry.shape != shape:
+                raise ValueError(f"{name}: expected the shape {shape} of {CONFIG}, got {entry.shape}")
+            if _is_low_bit(entry, tensor):
                 scales.add(name + _SCALE)
-                _refuse_other_rows(name, found, tuple(tensor.shape))
-            elif found[name].shape != tuple(tensor.shape):
-                raise ValueError(
-                    f"{name}: expected the shape {tuple(tensor.shape)} of {CONFIG}, got {found[name].shape}"
-                )
+                _refuse_other_scales(name, found, rows=shape[0])
     for name, entry in found.items():
         if name not in planned and name not in scales:
             raise broken("weights", entry.file, ValueError(f"{CONFIG} has no tensor {name}"))
 
 
-def _is_packed(entry: Entry, tensor: Tensor) -> bool:
+def _is_low_bit(entry: Entry, tensor: Tensor) -> bool:
     """Whether a matrix of the architecture is stored as low-bit integers."""
-    return entry.dtype == _PACKED and len(entry.shape) == tensor.dim() == 2 and tensor.is_floating_point()
+    return entry.dtype in (_BYTE, _PACKED) and len(entry.shape) == tensor.dim() == 2 and tensor.is_floating_point()
 
 
-def _refuse_other_rows(name: str, found: Mapping[str, Entry], shape: tuple[int, ...]) -> None:
-    """Refuse low-bit integers that are not those of a matrix of this shape, and scales that are not of its rows."""
-    entry, scale = found[name], found.get(name + _SCALE)
+def _refuse_other_rows(name: str, entry: Entry, shape: tuple[int, ...]) -> None:
+    """Refuse packed rows that are not those of a matrix of this shape."""
     rows, width = shape
     try:
         low_bit.bits_of(entry.shape[1], width)
@@ -95,6 +95,11 @@ def _refuse_other_rows(name: str, found: Mapping[str, Entry], shape: tuple[int, 
         raise ValueError(f"{name}: {error}") from None
     if entry.shape[0] != rows:
         raise ValueError(f"{name}: expected the {rows} rows of {CONFIG}, got {entry.shape[0]}")
+
+
+def _refuse_other_scales(name: str, found: Mapping[str, Entry], *, rows: int) -> None:
+    """Refuse scales that are not those of the rows of a matrix of low-bit integers."""
+    entry, scale = found[name], found.get(name + _SCALE)
     if scale is None or scale.file != entry.file:
         raise ValueError(f"the tensor {name + _SCALE} is missing")
     if (scale.dtype, scale.shape) != (_HALF, (rows,)):
@@ -110,18 +115,20 @@ def load(into: Mapping[str, Tensor], found: Mapping[str, Entry]) -> None:
     for path, names in groupby(sorted(into, key=lambda name: found[name].file), key=lambda name: found[name].file):
         with _broken_in(path), safe_open(path, framework="pt") as file:
             for name in names:
-                packed = _is_packed(found[name], into[name])
-                scale = file.get_tensor(name + _SCALE) if packed else None
+                scale = file.get_tensor(name + _SCALE) if _is_low_bit(found[name], into[name]) else None
                 value = _value(file.get_tensor(name), scale, into[name])
                 _refuse_value(name, value, into[name])
                 into[name].copy_(value)
 
 
 def _value(stored: Tensor, scale: Tensor | None, like: Tensor) -> Tensor:
-    """What a stored tensor stands for: that of packed rows, which have a `scale`, is a matrix as wide as `like`."""
+    """What a stored tensor stands for: one with a `scale` for each row is a matrix as wide as `like`."""
     if scale is None:
         return stored
-    return torch.from_numpy(low_bit.unpack(stored.numpy(), scale.numpy(), width=like.shape[1]))
+    integers = stored.numpy()
+    if stored.dtype == torch.uint8:
+        integers = low_bit.unpack(integers, width=like.shape[1])
+    return torch.from_numpy(low_bit.values(integers, scale.numpy()))
 
 
 def round_in_place(state: Mapping[str, Tensor], *, bits: int) -> None:
@@ -132,8 +139,8 @@ def round_in_place(state: Mapping[str, Tensor], *, bits: int) -> None:
     """
     stored = to_store(state, half=True, bits=bits)
     for name, tensor in state.items():
-        packed = stored[name].dtype == torch.uint8 and tensor.is_floating_point()
-        tensor.copy_(_value(stored[name], stored[name + _SCALE] if packed else None, tensor))
+        low = stored[name].dtype == torch.int8 and tensor.is_floating_point()
+        tensor.copy_(_value(stored[name], stored[name + _SCALE] if low else None, tensor))
 
 
 def _refuse_value(name: str, value: Tensor, expected: Tensor) -> None:
@@ -161,10 +168,10 @@ def to_store(state: Mapping[str, Tensor], *, half: bool, bits: int | None) -> di
         if bits is not None and value.is_floating_point() and value.dim() == 2 and value.numel() >= _SMALLEST:
             _refuse_value(name, value, value)
             try:
-                found = low_bit.pack(value.float().numpy(), bits=bits)
+                found = low_bit.rounded(value.float().numpy(), bits=bits)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
-            stored |= {name: torch.from_numpy(found.packed), name + _SCALE: torch.from_numpy(found.scale)}
+            stored |= {name: torch.from_numpy(found.integers), name + _SCALE: torch.from_numpy(found.scale)}
         else:
             stored[name] = value.to(kind if value.is_floating_point() else value.dtype).contiguous()
             _refuse_value(name, stored[name], value)

@@ -31,7 +31,7 @@ BY_HELP = (
     "wrong pronouns (fewer is better); preference, the pair head's number (default: the one that the checkpoint's "
     "config names, which was chosen on development data; score if it names none)"
 )
-CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped one). A
+CONTEXT_SIZE_HELP = """The number of previous sentences is that of the checkpoint's training (2 for the shipped ones). A
 checkpoint that was trained without context scores without it by default."""
 
 
@@ -131,7 +131,7 @@ class ModelFlags:
         """Add the flags; `seed`: also that of what is drawn; `gpus`: also --gpus."""
         model = made.add_argument_group("model")
         model.add_argument(
-            "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: shipped)"
+            "--model", metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: base)"
         )
         both(model, "allow-network", action="store_true", help="download --model from the Hugging Face hub")
         both(

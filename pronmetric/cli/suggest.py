@@ -35,7 +35,7 @@ A pronoun is doubtful if its probability is below the threshold. Each other form
 a time, and scored by the model; forms with a higher probability are listed as "better": those that agree first, and
 of these the most probable.
 
-The threshold of {THRESHOLD:g} has the best F1 on development data, in which about 7 % of the pronouns are wrong:
+The threshold of {THRESHOLD:g} has the best F1 with `small` on development data with about 7 % wrong pronouns:
 63 % of the pronouns below it are wrong (precision), and 52 % of the wrong pronouns are below it (recall). See
 benchmarks/published/suggest-threshold.md for other thresholds.
 

@@ -162,7 +162,7 @@ SCORE_EPILOG = """what is judged, one of:
   --scores FILE        one number on each line of `suite export`; lower is better unless --maximize
   --translations FILE  a system's translations, where the suite judges them
   --humans FILE        human judgments (cai-xiong); with --translations, both are compared
-  --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is the shipped checkpoint. Its score of
+  --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is `base`. Its score of
                        a candidate is the mean probability of its pronouns, in the --context previous target sentences
   --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors, or one GGUF file with
                        pip install "pronmetric[lm]"), by the log-probability of each candidate given its source

@@ -82,8 +82,8 @@ def describe_model(loaded: str, scored: str) -> str:
     try:
         differences = Signature.parse(scored).differences(own)
     except ValueError:
-        differences = {"model": (scored, loaded)}
-    if not differences.keys() & {"model", "weights", "settings"}:
+        differences = {"weights": (scored, loaded)}
+    if not differences.keys() & {"weights", "settings"}:  # its name may have changed since
         return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
     return (
         f"attention and alternative pronouns are from a different model ({own['model']}, weights {own['weights']}, "

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.checkpoint.locate import CARD
+from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.shards import hash_weights
 from pronmetric.data import arrow
 from pronmetric.errors import InputError
@@ -101,7 +101,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Mak
         if not path.is_file():
             raise InputError("a card needs this file, which is not there", file=path)
     text = card(
-        name=folder.resolve().name,
+        name=locate.name_of(folder),
         weights=hash_weights(folder),
         config=checkpoint_config.read(folder / "config.yaml"),
         manifest=arrow.read_manifest(data),
@@ -109,7 +109,7 @@ def write(folder: Path, *, data: Path, reports: Iterable[Path] = (), making: Mak
         reports=[json.loads(path.read_text(encoding="utf-8")) for path in reports],
         making=making,
     )
-    with AtomicFile(folder / CARD) as file:
+    with AtomicFile(folder / locate.CARD) as file:
         file.write(text)
 
 

@@ -33,6 +33,7 @@ LARGE = ROW | {"name": "large", "preparing_seconds_a_line": None, "flops_a_line"
 CONTENT: dict[str, Any] = {
     "date": "2026-01-01",
     "command": "python -m benchmarks.cost.performance",
+    "model": "small",
     "weights": "01234567",
     "outputs": "some",
     "lines": 40,
@@ -132,7 +133,7 @@ def test_a_comet_scores_each_triple_by_itself() -> None:
     from benchmarks.cost.peer_models import CometSized
     from pronmetric.checkpoint import files, locate
 
-    collator = files.load(locate.locate().folder, trainable=False).collator
+    collator = files.load(locate.locate("small").folder, trainable=False).collator
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     torch.manual_seed(0)
     comet = CometSized(collator, {**sizes, "vocab_size": 30_522, "max_position_embeddings": 40}).eval()

@@ -124,7 +124,7 @@ def test_a_checkpoint_for_scoring_has_the_same_weights(
 def test_the_stored_tokenizer_is_that_of_transformers(sample: Path, tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
-    folder = locate.locate().folder
+    folder = locate.locate("small").folder
     loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     theirs, ours = Subwords(loaded), Subwords(StoredTokenizer(folder))
     texts = [*(sample / "ref.txt").read_text(encoding="utf-8").splitlines(), "", "Caf\u00e9 [SEP] \U0001f600 \u4f60x"]

@@ -263,8 +263,9 @@ def test_a_folder_of_before_loads_with_the_values_of_before(folder: Path) -> Non
     assert then.config["context_size"] == 2 and then.settings == now.settings
 
 
-def test_the_shipped_checkpoint_has_no_dead_key() -> None:
-    config = yaml.safe_load((locate.locate().folder / "config.yaml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["base", "small"])
+def test_a_shipped_checkpoint_has_no_dead_key(name: str) -> None:
+    config = yaml.safe_load((locate.locate(name).folder / "config.yaml").read_text(encoding="utf-8"))
     assert config["head"].keys() == {"kind", "dropout", "slots"}
     assert set(config) == {*KEYS, "format", "tie", "training", PAIR_HEAD, DECISION, TIES}
     assert config["encoder"]["pieces"] == config["encoder"]["vocab_size"] and config["pronouns"] == list(FORMS)
@@ -362,5 +363,6 @@ def test_what_a_user_must_know_of_a_checkpoint(training: dict[str, Any], head: s
     assert found is None if said is None else found is not None and said in found
 
 
-def test_the_shipped_checkpoint_is_trained_and_calibrated(root: Path) -> None:
-    assert checkpoint_config.caveat(checkpoint_config.read(root / "checkpoints/default/config.yaml")) is None
+@pytest.mark.parametrize("name", ["base", "small"])
+def test_a_shipped_checkpoint_is_trained_and_calibrated(name: str) -> None:
+    assert checkpoint_config.caveat(checkpoint_config.read(locate.locate(name).folder / "config.yaml")) is None

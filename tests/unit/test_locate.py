@@ -14,6 +14,13 @@ from pronmetric.errors import PronmetricError
 Shelf = Callable[..., Path]
 
 
+def made(folder: Path) -> None:
+    """An empty folder of the look of a checkpoint."""
+    folder.mkdir(parents=True)
+    for file in (locate.CONFIG, locate.WEIGHTS):
+        (folder / file).touch()
+
+
 @pytest.fixture
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """Makes the folder of shipped checkpoints, with these names."""
@@ -21,9 +28,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     def make(*names: str) -> Path:
         folder = tmp_path / "shelf"
         for name in names:
-            (folder / name).mkdir(parents=True)
-            for file in (locate.CONFIG, locate.WEIGHTS):
-                (folder / name / file).touch()
+            made(folder / name)
         monkeypatch.setattr(locate, "files", lambda package: folder)
         monkeypatch.chdir(tmp_path)
         return folder
@@ -31,36 +36,44 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return make
 
 
-@pytest.mark.parametrize("folder", ["default", "base"])
-def test_default_is_another_name_of_a_shipped_checkpoint(
-    folder: str, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(locate.ALIASES, locate.DEFAULT, folder)
-    place = shelf(folder, "small")
-    expected = locate.Location(folder, place / folder)
-    assert locate.locate() == locate.locate("default") == locate.locate(folder) == expected
-    assert locate.locate("small") == locate.Location("small", place / "small")
+def test_default_is_another_name_of_base(shelf: Shelf) -> None:
+    place = shelf("base", "default")
+    expected = locate.Location("base", place / "base")
+    assert locate.locate() == locate.locate("default") == locate.locate("base") == expected
 
 
-def test_the_default_is_shipped() -> None:
-    assert locate.locate().folder.is_dir() and locate.locate().name == locate.ALIASES[locate.DEFAULT]
+def test_a_folder_of_another_name_is_never_the_name(shelf: Shelf) -> None:
+    """The weights of `small` are in the folder `default`; `default` means base."""
+    place = shelf("base", "default")
+    assert locate.locate("small") == locate.Location("small", place / "default")
+    assert locate.locate(place / "default").name == "small" and locate.locate("shelf/base").name == "base"
+    assert locate.name_of(Path("shelf/default")) == "small"  # as a card names it
+
+
+def test_a_folder_of_the_user_is_not_named_like_the_default(shelf: Shelf, tmp_path: Path) -> None:
+    shelf("base")
+    for name in ("default", "mine"):
+        made(tmp_path / "runs" / name)
+    assert locate.locate("runs/mine").name == "mine" and locate.locate("runs/default").name == "runs/default"
+
+
+def test_what_is_shipped_is_here() -> None:
+    assert locate.locate().name == "base" and locate.locate().folder.is_dir()
+    assert locate.locate("small").name == "small" and locate.locate("small").folder.name == "default"
 
 
 def test_a_checkpoint_that_is_left_out_is_found_in_the_repository(shelf: Shelf, tmp_path: Path) -> None:
-    shelf("default")
-    message = "checkpoint base is not in this installation: get the folder checkpoints/base of the repository"
+    shelf("base")
+    message = "checkpoint small is not in this installation: get the folder checkpoints/default of the repository"
     with pytest.raises(PronmetricError, match=re.escape(message)):
-        locate.locate("base")
-    folder = tmp_path / "base"
-    folder.mkdir()
-    for file in (locate.CONFIG, locate.INDEX):
-        (folder / file).touch()
-    assert locate.locate("base").folder.resolve() == folder  # its path, relative to the working folder
+        locate.locate("small")
+    made(tmp_path / "small")
+    assert locate.locate("small").folder.resolve() == tmp_path / "small"  # its path, relative to the working folder
 
 
 def test_an_unknown_name_is_told_the_shipped_ones(shelf: Shelf) -> None:
-    shelf("default", "other")
-    with pytest.raises(PronmetricError, match=r"no checkpoint 'nothing': .* \(shipped: default, other\)"):
+    shelf("base", "default", "other")
+    with pytest.raises(PronmetricError, match=r"no checkpoint 'nothing': .* \(shipped: base, other, small\)"):
         locate.locate("nothing")
 
 

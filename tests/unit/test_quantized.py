@@ -67,8 +67,8 @@ def test_states_are_near_those_in_fp32(encoder: Bert) -> None:
 
 @pytest.mark.usefixtures("packages")
 def test_scores_are_near_those_in_fp32_and_the_signature_tells() -> None:
-    exact = PronounMetric.from_pretrained(gpus=0).predict(RECORDS)
-    found = PronounMetric.from_pretrained(precision="int8").predict(RECORDS)
+    exact = PronounMetric.from_pretrained("small", gpus=0).predict(RECORDS)
+    found = PronounMetric.from_pretrained("small", precision="int8").predict(RECORDS)
     assert found.signature.differences(exact.signature) == {"precision": ("int8", "32")}
     assert found.scores[3] is None
     for near, score in zip(found.scores[:3], exact.scores[:3], strict=True):
@@ -80,7 +80,7 @@ def test_no_telemetry_and_nothing_on_stdout(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("She left.\n", encoding="utf-8")
     program = (
         "import sys; from pronmetric.cli.main import main; "
-        "code = main(['score', '-t', sys.argv[1], '--precision', 'int8', '--quiet']); "
+        "code = main(['score', '-t', sys.argv[1], '--model', 'small', '--precision', 'int8', '--quiet']); "
         "assert 'openvino' in sys.modules and 'openvino_telemetry' not in sys.modules; sys.exit(code)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "in.txt")]
@@ -101,4 +101,4 @@ def test_other_encoders_and_gpus_are_refused() -> None:
     ):
         quantized.quantize(torch.nn.Linear(2, 2), [np.array([1, 2])])
     with pytest.raises(PronmetricError, match="int8 is for the CPU: give `gpus=0`"):
-        PronounMetric.from_pretrained(precision="int8", gpus=1)
+        PronounMetric.from_pretrained("small", precision="int8", gpus=1)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pronmetric.eval.decision import PREFERENCE, SCORE
 from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link, best, confusion, differing, gap
+from pronmetric.report.views import describe_model
 from pronmetric.results import Output, Pronoun, Result, Segment, System, Verdict, judge
 
 SHE, HE = Link(SAME, 0, "she", 0, "she"), Link(PRONOUN, 0, "she", 0, "he")
@@ -83,3 +84,11 @@ def test_confusion_counts_rows_by_the_reference() -> None:
         ("it", "(nothing)"): 1,
         ("(nothing)", "who"): 1,
     }
+
+
+def test_a_model_is_known_by_its_weights_and_settings_whatever_its_name() -> None:
+    loaded = "model:small|weights:ab12cd34|settings:01|precision:32"
+    told = describe_model(loaded, "model:default|weights:ab12cd34|settings:01|precision:bf16")
+    assert told.endswith("are from the model that produced the scores, small")
+    for other in ("model:small|weights:ab12cd34|settings:02", "model:small|hash:ab12cd34", "none"):
+        assert "from a different model (small, weights ab12cd34, settings 01)" in describe_model(loaded, other)
