@@ -29,7 +29,7 @@ from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption, Train
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "coreference"
+FOLDER = Path(__file__).parents[2] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
 TEXT = "The cat of Ann slept. It rained. She fed it, and they left. Vets came, who had no food with them."
 TABLE = ConfusionTable({"she": {"he": 5}, "it": {"he": 1, "they": 2}, "they": {"it": 3}, "them": {"it": 1}})

@@ -12,7 +12,7 @@ import pytest
 from pronmetric.errors import InputError
 from pronmetric.results import Verdict, read
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "report"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "report"
 
 SIGNATURE = "model:tiny|hash:00|head:logit|context:common|seed:1"
 

@@ -9,7 +9,7 @@ import pytest
 
 from pronmetric.pronouns.finder import explain, find
 
-_LINES = (Path(__file__).parents[1] / "fixtures" / "finder.tsv").read_text(encoding="utf-8").splitlines()[2:]
+_LINES = (Path(__file__).parents[2] / "fixtures" / "finder.tsv").read_text(encoding="utf-8").splitlines()[2:]
 _ROWS = [line.split("\t") for line in _LINES]
 
 

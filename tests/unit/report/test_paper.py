@@ -147,7 +147,7 @@ def test_what_has_nothing_to_show_is_refused(tmp_path: Path, capsys: pytest.Capt
 def test_a_result_called_tables_is_still_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "tables").write_bytes((Path(__file__).parents[1] / "fixtures" / "report" / "score.json").read_bytes())
+    (tmp_path / "tables").write_bytes((Path(__file__).parents[2] / "fixtures" / "report" / "score.json").read_bytes())
     monkeypatch.chdir(tmp_path)
     assert main(["report", "./tables", "--no-model", "--format", "md", "--show", "systems", "--quiet"]) == 0
     assert "## Systems" in capsys.readouterr().out
