@@ -125,7 +125,8 @@ def test_the_page_is_that_of_its_figures() -> None:
 
 def test_each_test_that_the_page_names_exists() -> None:
     page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(\w+\.py)::(\w+)`", page)
-    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
+    tests = ROOT / "tests"
+    files = {path.relative_to(tests).as_posix(): path.read_text(encoding="utf-8") for path in tests.rglob("test_*.py")}
     assert len(named) > 10
     assert [(file, name) for file, name in named if f"def {name}(" not in files.get(file, "")] == []

@@ -244,7 +244,7 @@ def test_a_language_model_reads_a_text_after_its_context(folder: Callable[[str],
     """As one run of text, equal ones once; its numbers are those of one piece at a time."""
     scorer, advanced = LanguageModel(folder("gpt2"), gpus=0), list[int]()
     found = scorer.read(TEXTS, advance=advanced.append)
-    model = scorer._model.model
+    model = scorer.model.model
     expected = [one_piece_at_a_time("gpt2", model, text.context, text.text) for text in TEXTS]
     assert [each.total for each in found] == pytest.approx(expected, abs=1e-3)
     assert [each.pieces for each in found] == [3, 3, 3, 3] and sum(advanced) == 4
@@ -256,8 +256,8 @@ def test_a_blank_stands_between_context_and_text(
 ) -> None:
     given: list[tuple[str, str]] = []
     scorer = LanguageModel(folder("gpt2"), gpus=0)
-    real = scorer._model.read
-    monkeypatch.setattr(scorer._model, "read", lambda pairs, **how: given.extend(pairs) or real(pairs, **how))
+    real = scorer.model.read
+    monkeypatch.setattr(scorer.model, "read", lambda pairs, **how: given.extend(pairs) or real(pairs, **how))
     scorer.read(TEXTS)
     assert given == [("the boat", " it sank"), ("", "it sank"), ("the boat", " es sank")]
 
@@ -359,8 +359,8 @@ def test_a_gguf_file_gives_what_its_copy_in_safetensors_gives(
     scorer = LanguageModel(packed, gpus=0)
     assert capfd.readouterr().err == ""  # no progress of transformers
     found = scorer.read(texts)
-    scorer._model.model.save_pretrained(tmp_path)
-    scorer._model.tokenizer.save_pretrained(tmp_path)
+    scorer.model.model.save_pretrained(tmp_path)
+    scorer.model.tokenizer.save_pretrained(tmp_path)
     again = LanguageModel(tmp_path, gpus=0).read(texts)
     assert [each.pieces for each in found] == [each.pieces for each in again] == [len(" it is a boat."), 8]
     assert [each.total for each in found] == pytest.approx([each.total for each in again], rel=1e-4)
