@@ -336,11 +336,14 @@ def test_soft_labels_make_up_their_share(
         assert item.soft is not None and item.odds is not None
         known = ~item.soft.isnan()
         assert ((item.soft[known] > 0) & (item.soft[known] < 1)).all() and (known.sum(1) <= 1).all()
-        assert not (known & item.labelled).any() and torch.equal(item.odds.isnan(), item.judged)
-        assert known[item.better[~item.judged]].any(1).all() and known[item.worse[~item.judged]].any(1).all()
+        assert not (known & item.labelled).any()
+        places, soft = item.places, ~item.odds.isnan()
+        assert item.odds[places.soft_pairs].isfinite().all() and item.odds[places.pairs].isnan().all()
+        assert len(places.soft_pairs) + len(places.pairs) == len(places.scored)
+        assert known[item.better[soft]].any(1).all() and known[item.worse[soft]].any(1).all()
         moved = item.to("cpu")
         assert moved.soft is not None and torch.equal(moved.soft.isnan(), item.soft.isnan())
-    assert all(item.soft is None and item.judged.all() for item in batches(make(pair_share=0.5), most=10))
+    assert all(item.soft is None and item.odds is None for item in batches(make(pair_share=0.5), most=10))
 
 
 def test_pairs_in_which_only_the_context_decides_may_be_absent(make: Make, caplog: pytest.LogCaptureFixture) -> None:

@@ -27,6 +27,8 @@ def board(name: str, scores: dict[str, float]) -> Figures:
         resampled="segments",
         systems=tuple(scores),
         groups={ALL: group},
+        by="score",
+        verdicts={},
         signature="",
     )
 

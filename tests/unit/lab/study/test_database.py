@@ -189,7 +189,7 @@ def test_no_answer_goes_to_a_file_that_was_removed(tmp_path: Path, opened: Open,
         ("sqlite://", "a database in memory would lose the answers"),
         ("sqlite:///{}/broken", "file is not a database"),
         ("sqlite:///{}/no/folder.db", "No such file or directory"),
-        ("postgresql://me:secret@127.0.0.1:1/x", r"me:\*\*\*@127.0.0.1:1/x: connection failed"),
+        ("postgresql://me:secret@127.0.0.1:1/x", r"me:\*\*\*@127.0.0.1:1/x`: connection failed"),
     ],
 )
 def test_bad_addresses_are_refused_without_the_password(tmp_path: Path, address: str, said: str) -> None:
