@@ -93,7 +93,6 @@ class TrainingSteps(Dataset[tuple[Labelled, ...]]):
     def _soft_pair(self, row: Mapping[str, Any], rng: np.random.Generator) -> tuple[LabelledExample, LabelledExample]:
         """The two texts of a row of soft labels."""
         objective = self.settings.objective
-        assert objective.kind == "detection"
         return soft_pairs.pair(
             row,
             rng,
@@ -298,7 +297,7 @@ class PronounData(pl.LightningDataModule):
     def _read_soft(self) -> Any | None:
         """The rows of soft labels; None where they are not trained on."""
         settings = self.settings
-        if settings.data.soft is None or settings.objective.kind != "detection" or not settings.objective.soft.share:
+        if settings.data.soft is None or not settings.objective.soft.share:
             return None
         return soft_labels.read(settings.data.soft, passages=arrow.read_passages(self.folder, soft_labels.PASSAGES))
 
@@ -440,7 +439,7 @@ class PronounData(pl.LightningDataModule):
         """
         objective, pieces = self.settings.objective, self._pair_lengths.astype(float)
         soft = _where(self._pairs, lambda kind: kind == SOFT, "kind")
-        soft_share = objective.soft.share if objective.kind == "detection" and soft.any() else 0.0
+        soft_share = objective.soft.share if soft.any() else 0.0
         fidelity_share = objective.fidelity.share if self._has_fidelity else 0.0
         natural = np.arange(len(pieces)) < self._natural
         system = natural & _where(self._pairs, lambda kind: kind == "system", "kind")

@@ -138,7 +138,6 @@ class ScorerModule(pl.LightningModule):
     def _weight(self, name: str) -> float:
         """The weight of a loss in the objective."""
         if name.startswith("slot_"):
-            assert self.objective.kind == "detection"
             return self.objective.soft.weight
         return float(getattr(self.objective, name))
 

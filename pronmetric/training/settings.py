@@ -187,6 +187,7 @@ class Pairs(Record):
     soft_detection: ClassVar = 0.0
     soft_preference: ClassVar = 0.0
     temperature: ClassVar = 1.0
+    soft: ClassVar[Soft] = Soft(share=0.0, weight=0.0, temperature=1.0)
     source_share: ClassVar = None
     source_turns: ClassVar = None
     form_weight: ClassVar = None
@@ -449,7 +450,7 @@ class Train(Settings):
         if self.data.soft is None:
             for key in SOFT_LABELS:
                 yield f"objective.{key}", "without soft labels: leave it out, or add data.soft=FOLDER"
-        elif self.objective.kind == "detection" and not self.objective.soft.share:
+        elif not self.objective.soft.share:
             for key in ("objective.soft.weight", "objective.soft.temperature", "data.soft"):
                 yield key, "with objective.soft.share=0: leave it out"
         if self.pair_head is None:

@@ -101,7 +101,7 @@ def test_broken_data_lines(tmp_path: Path, line: str, told: str) -> None:
 def test_the_pairs_are_those_of_the_task() -> None:
     assert sorted(clpp.TASKS) == ["de-en", "en-de", "en-fr", "es-en", "fr-en"]
     assert clpp.task("fr-en").classes == ("he", "she", "it", "they", "this", "these", "there", "OTHER")
-    with pytest.raises(InputError, match="en-cs: expected one of"):
+    with pytest.raises(InputError, match="`pair=en-cs`: expected one of"):
         clpp.task("en-cs")
 
 
