@@ -77,6 +77,11 @@ def elmo_metric(shape: Shape = PUBLISHED) -> PronounMetric:
     place = locate.locate("small")
     small = files.load(place.folder, trainable=False)
     config = {key: value for key, value in small.config.items() if key != "pair_head"}
-    config |= {"encoder": Elmo(shape).config, "head": {"kind": "paper", "dropout": 0.0, "slots": 4}, "separator": False}
+    config |= {
+        "encoder": Elmo(shape).config,
+        "head": {"kind": "paper", "dropout": 0.0, "slots": 4},
+        "separator": False,
+        "segment": "weighted",
+    }
     loaded = files.Checkpoint(files.build(config), Characters(), config, hash="random", settings="random")
     return PronounMetric(loaded, locate.Location("elmo", Path()), precision="32", gpus=0)
