@@ -42,11 +42,12 @@ _IMPORTED = (
     "alignment",
     "data/arrow.py",
     "errors.py",
+    "lab/human/judged_pairs.py",
     "output",
     "pronouns",
     "schema.py",
     "settings.py",
-    "suites",
+    "source",
     "text",
 )
 
