@@ -42,7 +42,6 @@ _IMPORTED = (
     "alignment",
     "data/arrow.py",
     "errors.py",
-    "lab/human/judged_pairs.py",
     "output",
     "pronouns",
     "schema.py",
