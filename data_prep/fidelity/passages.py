@@ -36,7 +36,10 @@ class Referent:
 
 
 def pairs(number: int, *, split: str, seed: int, ties: float) -> Iterator[Pair]:
-    """Pairs of "train" or "development", evenly over the levels; `ties` is the chance of a tie.
+    """Pairs of "train" or "development"; `ties` is the chance of a tie.
+
+    Passages are written evenly over the levels; half of those above 0 then judge a sentence about the person mentioned
+    last (level 0), so that neither the first nor the last person of a passage is mostly the right one.
 
     Each is a function of its number, the split and the seed.
     """
@@ -68,6 +71,10 @@ class Writer:
         about_other = self._about(other, level)
         if about_other and self._chance(0.1):
             about_other.insert(int(self._rng.integers(len(about_other) + 1)), self._frame("filler", own))
+        if (
+            level and not chosen_set and self._chance(0.5)
+        ):  # the one mentioned last: else the first would always be right
+            own, other, level = other, own, 0
         chosen = self._judged(own, other, level, known=bool(earlier or about_other))
         wrong = other.pronouns if chosen_set else self._wrong(own.pronouns, other.pronouns)
         return self._written(
