@@ -414,6 +414,10 @@ from pronmetric.training.callbacks import AtomicCheckpointIO, ResumePoint
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
+def stay():
+    while True:
+        signal.pause()
+
 def end_of_validation(self):
     real_end(self)
     self.log("nearness", -abs(self.global_step - BEST), sync_dist=True)
@@ -450,7 +454,8 @@ for line in sys.stdin:
         if job["death"]:
             DEATHS[job["death"]](job["number"])
         if job["poll"]:
-            before(ScorerModule, "training_step", lambda module, *_: module.global_step >= 12 and Path(job["poll"]).exists() and signal.pause())
+            there = Path(job["poll"]).exists
+            before(ScorerModule, "training_step", lambda module, *_: module.global_step >= 12 and there() and stay())
         sys.argv = ["pronmetric", *job["argv"]]
         code = main(job["argv"])
         sys.stdout.flush()
