@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -27,6 +26,7 @@ from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.sample import sample
 from tests.tools import postgresql
+from tests.tools.browser import until
 from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
@@ -144,17 +144,10 @@ def test_a_request_that_breaks_off_is_one_line_of_the_log(serve: Serve, caplog: 
     data, port = serve()
     head = f"POST /a/{data.tokens()['1']}/answers HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     open_one(port, f"{head}Content-Length: 40\r\n\r\n{{".encode()).close()
-    wait(lambda: bool(caplog.records))
+    until(lambda: caplog.records)
     assert ask(port, "GET", f"/a/{data.tokens()['1']}/position")[0] == 200
     (line,) = caplog.records
     assert "a request was cut off; nothing of it is stored" in line.getMessage() and line.exc_info is None
-
-
-def wait(check: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("replaced", [False, True])

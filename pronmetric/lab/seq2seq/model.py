@@ -22,7 +22,6 @@ BATCH_SIZE = 16
 WINDOW = 512
 """Lines that are sorted by length together, and written together."""
 _IGNORED = -100
-_FAILED = (OSError, ValueError, KeyError, ImportError, RuntimeError)
 
 Pair = tuple[str, str]
 
@@ -92,7 +91,7 @@ class TranslationModel:
                 weights: dict[str, Any] = {"use_safetensors": True} if packed is None else _dequantized()
                 model = kind.from_pretrained(folder, **weights, **given)
                 self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
-        except _FAILED as error:
+        except Exception as error:  # transformers, safetensors and tokenizers raise many kinds of errors
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
         finally:
             if shown:
@@ -113,7 +112,7 @@ class TranslationModel:
             if code is not None:
                 try:
                     setattr(self.tokenizer, name, code)
-                except _FAILED as error:
+                except Exception as error:  # of many kinds, by tokenizer
                     raise PronmetricError(f"`{argument}={code}`: the tokenizer does not know it ({error})") from None
             elif hasattr(self.tokenizer, name) and getattr(self.tokenizer, name) is None:
                 raise PronmetricError(f"the model's tokenizer needs a language code: give `{argument}=`")
