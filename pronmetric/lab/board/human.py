@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import MINIMUM, Correlation, Correlations
 from pronmetric.lab.board.figures import ALL, Figures
-from pronmetric.lab.human import esa, human_scores, wmt_rankings
+from pronmetric.lab.human import esa, human_scores, wmt_scores
 from pronmetric.lab.human.wmt_scores import is_human, read_human
 
 FIGURES = {
@@ -82,7 +82,7 @@ def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> 
     files: dict[str, Path] = {}
     notes: list[str] = []
     for folder in folders:
-        found, told = wmt_rankings.find(folder, target=target)
+        found, told = wmt_scores.find_rankings(folder, target=target)
         rankings |= {ranking.dataset: ranking.scores for ranking in found}
         notes += told
         files |= {path.name.removesuffix(_SUFFIX): path for path in sorted(folder.rglob(f"*{_SUFFIX}"))}

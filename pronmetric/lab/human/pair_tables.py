@@ -1,20 +1,98 @@
-"""The accuracy of metrics on pairs of texts, as tables of text."""
+"""A metric on one part of a set of judged pairs, compared with others and with baselines; as tables and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.lab.baselines.tables import OURS
-from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.human.pair_accuracy import DOC, PAIR, Figures, MetricComparison
-from pronmetric.lab.human.pair_evaluation import Results, Settings
-from pronmetric.lab.human.simple_baselines import BaselineComparison
+from pronmetric.lab.human import pair_accuracy
+from pronmetric.lab.human import simple_baselines as simple
+from pronmetric.lab.human.judged_pairs import JudgedPair, PairScores
+from pronmetric.lab.human.pair_accuracy import DOC, PAIR, Figures, MetricComparison, human_answer
+from pronmetric.lab.human.pair_sets import PairSet
+from pronmetric.lab.human.simple_baselines import BaselineComparison, PairBaselines
+from pronmetric.output import targets
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.report.text import percent, table
+from pronmetric.results.write import counts_entry
+from pronmetric.scoring.score import Counts
+from pronmetric.text import strict_json
+from pronmetric.text.strict_json import plain
 
 UNITS = {DOC: "documents", PAIR: "pairs"}
 LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
 _PRONOUN_PAIRS, _ERRORS = 20, 15
+PronounPairs = frozenset[tuple[str, str]]
+"""(correct form, wrong form)."""
+ONLY = "pairs"
+"""The name of the single part of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How scores are evaluated.
+
+    seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
+    pairs of the training data; None where they are not known. against: another metric's scores. baselines:
+    reference-based ones. language_model: the scores of a language model, by how its log-probabilities are taken.
+    """
+
+    seed: int
+    tie_threshold: float | None = None
+    seen: PronounPairs | None = None
+    against: PairScores | None = None
+    baselines: PairBaselines | None = None
+    language_model: Mapping[str, PairScores] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of one part. against: None without another metric; baselines, language_model, simple: by name."""
+
+    figures: Figures
+    against: MetricComparison | None
+    baselines: dict[str, MetricComparison]
+    language_model: dict[str, MetricComparison]
+    simple: dict[str, BaselineComparison]
+
+
+def evaluate(pairs: Sequence[JudgedPair], scores: PairScores, settings: Settings) -> Results:
+    """Evaluate a metric's scores of these pairs.
+
+    Raises:
+        PronmetricError: no pair has an answer A or B.
+    """
+    own, seed = [scores[pair.id] for pair in pairs], settings.seed
+    other = None if settings.against is None else [settings.against[pair.id] for pair in pairs]
+    return Results(
+        pair_accuracy.evaluate(pairs, own, seen=settings.seen, tie_threshold=settings.tie_threshold),
+        None if other is None else pair_accuracy.compare_metrics(pairs, own, other, seed=seed),
+        {} if settings.baselines is None else settings.baselines.compare(pairs, scores, seed=seed),
+        {
+            name: pair_accuracy.compare_metrics(pairs, own, [its[pair.id] for pair in pairs], seed=seed)
+            for name, its in settings.language_model.items()
+        },
+        simple.compare_with_baselines(pairs, own),
+    )
+
+
+def read_seen(path: str) -> PronounPairs:
+    """The pronoun pairs of a confusion.json of `pronmetric prepare`."""
+    return _with_counts(ConfusionTable.load(path).to_dict())
+
+
+def seen_by(config: Mapping[str, object]) -> PronounPairs | None:
+    """The pronoun pairs in a checkpoint's config (training: confusion: form -> wrong form -> count), if it has any."""
+    training = config.get("training")
+    table = training.get("confusion") if isinstance(training, Mapping) else None
+    return _with_counts(table) if isinstance(table, Mapping) else None
+
+
+def _with_counts(table: Mapping[str, Mapping[str, float]]) -> PronounPairs:
+    return frozenset((form, wrong) for form, row in table.items() for wrong, count in row.items() if count > 0)
 
 
 def format_results(
@@ -77,8 +155,8 @@ def _format_accuracies(figures: Figures) -> str:
     return table(["", "pairs", "accuracy", "equal", "null"], rows)
 
 
-def _row(name: str, found: Accuracy) -> list[object]:
-    return [name, found.pairs, percent(found), found.equal, found.null]
+def _row(name: str, accuracy: Accuracy) -> list[object]:
+    return [name, accuracy.pairs, percent(accuracy), accuracy.equal, accuracy.null]
 
 
 def _format_ties(figures: Figures) -> list[str]:
@@ -123,13 +201,13 @@ def format_baselines(comparisons: Mapping[str, BaselineComparison]) -> str:
     rows = [
         [
             name,
-            found.pairs,
-            found.decided,
-            percent(found.baseline),
-            percent(found.metric),
-            percent(found.difference, signed=True),
+            comparison.pairs,
+            comparison.decided,
+            percent(comparison.baseline),
+            percent(comparison.metric),
+            percent(comparison.difference, signed=True),
         ]
-        for name, found in comparisons.items()
+        for name, comparison in comparisons.items()
     ]
     header = ["simple baseline", "pairs", "decided", "its accuracy", "metric's accuracy", "metric - baseline"]
     return table(header, rows)
@@ -152,5 +230,70 @@ def _difference_table(comparisons: Mapping[str, MetricComparison], *, metric: st
     return table(["", "pairs", "accuracy", "equal", "null", "metric - baseline"], rows)
 
 
-def _cells(found: Accuracy) -> list[object]:
-    return [found.pairs, percent(found), found.equal, found.null]
+def _cells(accuracy: Accuracy) -> list[object]:
+    return [accuracy.pairs, percent(accuracy), accuracy.equal, accuracy.null]
+
+
+class Scores(NamedTuple):
+    """The scores of all pairs: of a file, or of a model with context, signature and counts of cut texts."""
+
+    by_id: PairScores
+    scored_by: str | None
+    context: str | None = None
+    signature: str | None = None
+    counts: Counts | None = None
+
+
+def write_json(
+    path: str,
+    pairs: PairSet,
+    scores: Scores,
+    results: Mapping[str, Results],
+    settings: Settings,
+    *,
+    against: str | None,
+) -> None:
+    """Write every figure, and the scores of each pair; `against` is the file of the other metric's scores."""
+
+    def by_part(part: Callable[[Results], Any]) -> dict[str, Any]:
+        return {name or ONLY: part(one) for name, one in results.items()}
+
+    baselines = settings.baselines
+    content = {
+        "input": pairs.name,
+        "scores": scores.scored_by,
+        "signature": scores.signature,
+        "context": scores.context,
+        "tie": settings.tie_threshold,
+        "counts": None if scores.counts is None else counts_entry(scores.counts),
+        "parts": by_part(lambda one: plain(one.figures)),
+        "against": None if against is None else {"scores": against, "parts": by_part(lambda one: plain(one.against))},
+        "also": None
+        if baselines is None
+        else {**baselines.describe(), "parts": by_part(lambda one: plain(one.baselines))},
+        "language_model": by_part(lambda one: plain(one.language_model)) if settings.language_model else None,
+        "baselines": by_part(lambda one: plain(one.simple)),
+        "pairs": list(_scored_pairs(pairs, scores, settings)),
+    }
+    with targets.AtomicFile(path) as file:
+        file.write(strict_json.dump(content, indent=1) + "\n")
+
+
+def _scored_pairs(pairs: PairSet, scores: Scores, settings: Settings) -> Iterator[dict[str, Any]]:
+    """Each pair: its answer, the metric's scores, and the scores of both texts by baselines and language model."""
+    for name, part in pairs.parts.items():
+        for pair in part:
+            a, b = scores.by_id[pair.id]
+            also: dict[str, Any] = {}
+            if settings.baselines is not None:
+                also["also"] = settings.baselines.scores_of(pair.id)
+            if settings.language_model:
+                also["language_model"] = {how: its[pair.id] for how, its in settings.language_model.items()}
+            yield {
+                "id": pair.id,
+                "part": name or ONLY,
+                "better": human_answer(pair),
+                "score_a": a,
+                "score_b": b,
+                **also,
+            }

@@ -10,7 +10,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import B
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.human.prepared_pairs import BLOCK
+from pronmetric.lab.human.pair_sets import BLOCK
 from pronmetric.lab.study.folder import Item
 from pronmetric.text import entry
 from pronmetric.text.entry import Entry

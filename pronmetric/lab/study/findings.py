@@ -15,8 +15,8 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.eval.ratings import Agreements, Ratings, agreement
 from pronmetric.eval.resampling import DRAWS, SEED
-from pronmetric.lab.human.agreement_tables import five, format_coefficients, percent
 from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.rater_agreement import five, format_coefficients, percent
 from pronmetric.lab.study.answers import OTHER, REFERENCE, Answers, of_item
 from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Study
 from pronmetric.report.text import table

@@ -16,6 +16,9 @@ from pronmetric.text.entry import read as read_entries
 FIRST, SECOND, BOTH, NEITHER = "first", "second", "both", "neither"
 ANSWERS = (FIRST, SECOND, BOTH, NEITHER)
 """The possible answers of an annotator; the last two only if the study offers them."""
+FORMAT = "pronmetric study 1"
+_STUDY, _ITEMS, _ASSIGNMENTS = "study.json", "items.jsonl", "assignments.jsonl"
+_CURE = "run `pronmetric study sample` again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +104,6 @@ class Task:
 
 Assignments = Mapping[str, Sequence[Task]]
 """The tasks of each annotator, in their order."""
-
-
-FORMAT = "pronmetric study 1"
-_STUDY, _ITEMS, _ASSIGNMENTS = "study.json", "items.jsonl", "assignments.jsonl"
-_CURE = "run `pronmetric study sample` again"
 
 
 @dataclass(frozen=True, slots=True)
