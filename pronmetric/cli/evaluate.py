@@ -23,13 +23,13 @@ from pronmetric.cli.run import (
 )
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
-from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_sets, pair_tables
+from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets
 from pronmetric.lab.human import labelled_pronouns as labelled
-from pronmetric.lab.human import simple_baselines as pair_scores
+from pronmetric.lab.human import pair_baselines as pair_scores
 from pronmetric.lab.human.judged_pairs import PairScores
 from pronmetric.lab.human.labelled_pronouns import DetectionFigures, LabelledPronoun
+from pronmetric.lab.human.pair_evaluation import Scores, Settings
 from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
-from pronmetric.lab.human.pair_tables import Scores, Settings
 from pronmetric.output import targets
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
@@ -261,26 +261,26 @@ def _evaluate_pairs(given: Evaluation) -> None:
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{judged_pairs.score_line(pair.id, scores.by_id[pair.id])}\n" for pair in pairs)
-    results = {name: pair_tables.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
+    results = {name: pair_evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
     if given.out.to_json is not None:
-        pair_tables.write_json(given.out.to_json, pairs, scores, results, settings, against=task.against)
+        pair_evaluation.write_json(given.out.to_json, pairs, scores, results, settings, against=task.against)
     for number, (name, part) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
-        sections = pair_tables.format_results(
+        sections = pair_evaluation.format_results(
             title, part, results[name], settings, scored_by=scores.scored_by, against=task.against
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
+            note(f"the intervals are based on only {clusters} {pair_evaluation.UNITS[unit]}")
     _note_signatures(scores, settings, note)
 
 
-def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> pair_tables.PronounPairs | None:
+def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> pair_evaluation.PronounPairs | None:
     """The pronoun pairs of the training data: from `file` (--seen), else from the checkpoint."""
     if file is not None:
-        return pair_tables.read_seen(file)
-    found = None if config is None else pair_tables.seen_by(config)
+        return pair_evaluation.read_seen(file)
+    found = None if config is None else pair_evaluation.seen_by(config)
     if found is None:
         where = "a file of scores" if config is None else "the checkpoint"
         note.detail(

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from pronmetric.eval.accuracy import Accuracy
 from pronmetric.lab.baselines.tables import OURS
 from pronmetric.lab.human import pair_accuracy
-from pronmetric.lab.human import simple_baselines as simple
+from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair, PairScores
 from pronmetric.lab.human.pair_accuracy import DOC, PAIR, Figures, MetricComparison, human_answer
+from pronmetric.lab.human.pair_baselines import BaselineComparison, PairBaselines
 from pronmetric.lab.human.pair_sets import PairSet
-from pronmetric.lab.human.simple_baselines import BaselineComparison, PairBaselines
 from pronmetric.output import targets
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.report.text import percent, table
