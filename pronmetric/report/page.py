@@ -34,6 +34,14 @@ from pronmetric.text.words import words as split
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
+_TABLES = """<body>
+<main>
+<h1>{{title}}</h1>
+{{tables}}<ul class="notes">{{notes}}</ul>
+</main>
+</body>
+</html>
+"""
 _UNFOLDED = 15  # pairs of systems whose table is not folded: those of six systems
 Split = Callable[[str], Sequence[Word]]
 _STRIP, _AXIS = 18, 22  # pixels
@@ -53,9 +61,6 @@ def page(content: Content, *, title: str) -> str:
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
         "title": _escape(title),
-        "policy": embed.policy(css=css, js=js),
-        "css": css,
-        "js": js,
         "chart": chart(result.systems),
         "decision": _decision(result),
         "systems": _table(tables.systems(result), names),
@@ -64,7 +69,7 @@ def page(content: Content, *, title: str) -> str:
         "signature": _escape(result.signature),
         "data": embed.dump_json(_data(content)),
     }
-    return embed.fill(_file("page.html"), parts)
+    return embed.page(_file("page.html"), parts, css=css, js=js)[0]
 
 
 def _decision(result: Result) -> str:
@@ -78,19 +83,14 @@ def _decision(result: Result) -> str:
     )
 
 
-def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
+def tables_page(shown: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
     """A page with only tables, without a script."""
-    css = _file("page.css")
-    sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
-    listed = "".join(f"<li>{_escape(note)}</li>" for note in notes)
-    policy = f"{embed.POLICY}; style-src '{embed.digest(css)}'"
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_escape(title)}</title>\n'
-        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_escape(title)}</h1>\n{sections}"
-        f'<ul class="notes">{listed}</ul>\n</main>\n</body>\n</html>\n'
-    )
+    parts = {
+        "title": _escape(title),
+        "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{_table(one)}</section>\n" for one in shown),
+        "notes": "".join(f"<li>{_escape(note)}</li>" for note in notes),
+    }
+    return embed.page(_TABLES, parts, css=_file("page.css"))[0]
 
 
 def pieces(text: str, split: Split = split) -> list[str]:

@@ -272,8 +272,7 @@ def _page(name: str, parts: Mapping[str, str]) -> str:
     css, js = _file("board.css"), _file("theme.js")
     if name != "system":
         js += _file(f"{name}.js")
-    common = {"policy": embed.policy(css=css, js=js), "css": css, "js": js}
-    return embed.fill(_file(f"{name}.html"), {**common, **parts})
+    return embed.page(_file(f"{name}.html"), parts, css=css, js=js)[0]
 
 
 def _text(text: str) -> str:

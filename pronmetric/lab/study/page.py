@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # its libraries are an extra
 
 TITLE = "Pronoun study"
 QUESTION = "Which version fits the sentences before it?"
+_REFRESH = '<meta http-equiv="refresh" content="30">\n'
 
 
 def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotators: Sequence[str] | None = None) -> str:
@@ -42,23 +43,19 @@ def page(study: Study, *, title: str = TITLE, question: str = QUESTION, annotato
 
 def served_page(study: Study, annotator: str, *, title: str = TITLE, question: str = QUESTION) -> tuple[str, str]:
     """The HTML of one annotator's page that keeps the answers on its server, and its Content-Security-Policy."""
-    return _fill(study, [annotator], title, question, script="remote.js", connect="; connect-src 'self'")
+    return _fill(study, [annotator], title, question, script="remote.js", connect="'self'")
 
 
 def _fill(
     study: Study, names: Sequence[str], title: str, question: str, *, script: str, connect: str
 ) -> tuple[str, str]:
     css, js = _file("page.css"), _file("page.js") + _file(script)
-    policy = embed.policy(css=css, js=js) + connect
     parts = {
         "title": escape(visible(title)),
         "question": escape(visible(question)),
-        "policy": policy,
-        "css": css,
-        "js": js,
         "data": embed.dump_json(_data(study, names)),
     }
-    return embed.fill(_file("page.html"), parts), policy
+    return embed.page(_file("page.html"), parts, css=css, js=js, connect=connect)
 
 
 def differing(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -124,22 +121,19 @@ def overview_page(database: Database, title: str, archive: str) -> tuple[str, st
     """The HTML and its Content-Security-Policy; the page has no script. archive: the address of the answers."""
     study, given, stored = database.study, database.answers(), database.last_stored()
     css = _file("page.css") + _file("overview.css")
-    policy = f"{embed.POLICY}; style-src '{embed.digest(css)}'"
     rows = (
         (name, len(given.get(name, ())), len(tasks), _minute(stored.get(name)))
         for name, tasks in study.assignments.items()
     )
     parts = {
-        "title": escape(visible(title)),
-        "policy": policy,
-        "css": css,
+        "title": escape(visible(f"{title}: overview")),
         "study": study.id,
         "time": _minute(time.time()),
         "figures": _rows(progress(study, given, overlap=database.overlap).items()),
         "annotators": _rows(rows),
         "archive": escape(archive),
     }
-    return embed.fill(_file("overview.html"), parts), policy
+    return embed.page(_file("overview.html"), parts, css=css, meta=_REFRESH)
 
 
 def progress(study: Study, given: Answers, *, overlap: int | None) -> Mapping[str, str]:
