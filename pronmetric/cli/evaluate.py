@@ -331,7 +331,7 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 
 def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece."""
-    from pronmetric.lab.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.model import LanguageModel
 
     assert given.task.language_model is not None
     texts = list(pairs.texts(context, seed=given.task.seed))

@@ -20,7 +20,7 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
-from pronmetric.lab.baselines import tables as baseline_tables
+from pronmetric.lab.baselines.corpus_scores import format_systems
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import write
@@ -148,7 +148,7 @@ def _score_corpus(
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
-        say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
+        say(f"\n{format_systems(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")

@@ -24,7 +24,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines import apt_config
 from pronmetric.lab.human import esa, gap, human_scores, judged_pairs, labelled_pronouns, mqm, rating_table, wmt_scores
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.suites import result as suite_result
+from pronmetric.lab.suites import figures as suite_result
 from pronmetric.output import tsv
 from pronmetric.pretrained import glove
 from pronmetric.pronouns import table_language
@@ -97,7 +97,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "source table": ("", source_files.load),
     "vectors": ("she 1 2\nhe 3 4\n", lambda path: glove.read(path, ["she"], width=2)),
     "result": ('{"signature": "a:b", "systems": [], "segments": []}', lambda path: read_result(str(path))),
-    "suite result": ('{"suite": "contrapro"}', suite_result.read),
+    "suite result": ('{"suite": "contrapro"}', suite_result.read_result),
     "config": ("format: 1\nencoder: {kind: glove}\nhead: {kind: logit}\n", checkpoint_config.read),
 }  # fmt: skip
 PIECES = st.sampled_from([*fuzz.PIECES, *(piece.encode() for piece in fuzz.MARKUP)]) | st.binary(max_size=8)

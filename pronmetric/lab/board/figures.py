@@ -21,6 +21,7 @@ from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
+from pronmetric.output.tsv import DIGITS
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.score import bounds
 
@@ -195,3 +196,8 @@ def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
         ties=int(np.sum(np.abs(gaps) <= TIE_THRESHOLD)),
         losses=int(np.sum(gaps < -TIE_THRESHOLD)),
     )
+
+
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
+    """A figure with the decimals that files have."""
+    return None if value is None else round(value, digits)

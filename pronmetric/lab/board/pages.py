@@ -11,10 +11,9 @@ from typing import Any
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.lab.board import examples, limits
 from pronmetric.lab.board.examples import Segment, Worst
-from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures
+from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import Agreement, Human
 from pronmetric.lab.board.scored import Scored
-from pronmetric.lab.board.tables import rounded
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.output.display import visible
 from pronmetric.report import embed

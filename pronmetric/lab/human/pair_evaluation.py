@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pronmetric.eval.accuracy import Accuracy
-from pronmetric.lab.baselines.tables import OURS
+from pronmetric.lab.baselines.corpus_scores import OURS
 from pronmetric.lab.human import pair_accuracy
 from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair, PairScores
