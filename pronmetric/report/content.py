@@ -106,14 +106,14 @@ def differing(result: Result, links: Sequence[Sequence[Sequence[Link]]] | None) 
     differs from the reference. For a single system without a reference: each segment with a pronoun.
     """
     alone = len(result.systems) == 1 and links is None
-    found = [
+    indices = [
         index
         for index, segment in enumerate(result.segments)
         if (alone and segment.outputs[0].pronouns)
         or _apart(segment)
         or (links is not None and any(link.kind != SAME for output in links[index] for link in output))
     ]
-    return sorted(found, key=lambda index: (-gap(result.segments[index]), _lowest(result.segments[index]), index))
+    return sorted(indices, key=lambda index: (-gap(result.segments[index]), _lowest(result.segments[index]), index))
 
 
 def gap(segment: Segment) -> float:
@@ -135,8 +135,8 @@ def best(segment: Segment) -> tuple[int, ...] | None:
     if not lost:
         return None
     fewest = min(lost.values())
-    found = tuple(sorted(system for system, number in lost.items() if number == fewest))
-    return () if len(found) == len(lost) else found
+    winners = tuple(sorted(system for system, number in lost.items() if number == fewest))
+    return () if len(winners) == len(lost) else winners
 
 
 def _apart(segment: Segment) -> bool:
@@ -169,8 +169,8 @@ def link_pronouns(
         "pronouns are paired with those of the reference by the agreement aligner, trained on these "
         f"{len(known)} line pairs; the pairing may contain errors"
     )
-    found = aligner.align_all(pairs)
-    return [_segment_links(segment, [next(found) for _ in segment.outputs], language) for segment in result.segments]
+    links = aligner.align_all(pairs)
+    return [_segment_links(segment, [next(links) for _ in segment.outputs], language) for segment in result.segments]
 
 
 def _texts(words: Sequence[Word]) -> list[str]:
@@ -182,15 +182,15 @@ def _segment_links(segment: Segment, alignments: Sequence[Alignment], language: 
     if segment.reference is None:
         return [()] * len(segment.outputs)
     ref_words = language.words(segment.reference)
-    found = language.find(segment.reference, ref_words)
-    made: dict[tuple[str, tuple[Pronoun, ...]], tuple[Link, ...]] = {}
+    ref_pronouns = language.find(segment.reference, ref_words)
+    links: dict[tuple[str, tuple[Pronoun, ...]], tuple[Link, ...]] = {}
     for output, alignment in zip(segment.outputs, alignments, strict=True):
         key = output.text, output.pronouns
-        if key not in made:
+        if key not in links:
             words = language.words(output.text)
             there = occurrences((p[:3] for p in output.pronouns), words, language)
-            made[key] = tuple(_pair(ref_words, found, words, there, alignment, language))
-    return [made[output.text, output.pronouns] for output in segment.outputs]
+            links[key] = tuple(_pair(ref_words, ref_pronouns, words, there, alignment, language))
+    return [links[output.text, output.pronouns] for output in segment.outputs]
 
 
 def _pair(
@@ -222,8 +222,8 @@ def _pair(
     yield from (Link(ADDED, -1, "", o.word, o.form) for o in there if o.word not in taken)
 
 
-def _same_form(found: Occurrence, word: Word) -> bool:
-    return word.text.lower() == found.text.lower()
+def _same_form(occurrence: Occurrence, word: Word) -> bool:
+    return word.text.lower() == occurrence.text.lower()
 
 
 class Attention(Protocol):
@@ -259,13 +259,13 @@ def model_views(
 
     Of the alternatives those that agree are kept.
     """
-    made = []
+    views = []
     for output, rows, pronouns in zip(listed_outputs(result, listed), attention, alternatives, strict=True):
         weights = {row.start: row.weights for row in rows}
         others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others if o.agrees) for p in pronouns}
-        made.append(_view(output, weights, others, language))
+        views.append(_view(output, weights, others, language))
     size = len(result.systems)
-    return {index: tuple(made[k * size : (k + 1) * size]) for k, index in enumerate(listed)}
+    return {index: tuple(views[k * size : (k + 1) * size]) for k, index in enumerate(listed)}
 
 
 def _view(

@@ -201,10 +201,10 @@ def _output(
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
     """Counts by row and column of one system's confusion matrix."""
-    found: dict[str, dict[str, int]] = {}
+    matrix: dict[str, dict[str, int]] = {}
     for (row, column), count in confusion(content.links or (), system).items():
-        found.setdefault(row, {})[column] = count
-    return found
+        matrix.setdefault(row, {})[column] = count
+    return matrix
 
 
 def _pairs(table: tables.Table, names: Mapping[str, str]) -> str:

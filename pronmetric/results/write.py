@@ -120,11 +120,11 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
     }
 
 
-def _unmatched(found: Unmatched | None) -> dict[str, Any]:
+def _unmatched(unmatched: Unmatched | None) -> dict[str, Any]:
     """Missing and surplus pronouns, in JSON."""
-    return (
-        {} if found is None else {name: [word._asdict() for word in words] for name, words in found._asdict().items()}
-    )
+    if unmatched is None:
+        return {}
+    return {name: [word._asdict() for word in words] for name, words in unmatched._asdict().items()}
 
 
 def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
@@ -150,9 +150,9 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
     }
 
 
-def rate(found: Rate | None) -> dict[str, Any] | None:
+def rate(measured: Rate | None) -> dict[str, Any] | None:
     """A rate in JSON."""
-    return None if found is None else {"value": round_score(found.value), "interval": interval(found.interval)}
+    return None if measured is None else {"value": round_score(measured.value), "interval": interval(measured.interval)}
 
 
 def counts_entry(counts: Counts) -> dict[str, int]:
@@ -179,18 +179,18 @@ def texts_of(
     row: Row, text: str, contexts: Sequence[str], references: Sequence[str], each: Sequence[SegmentScore]
 ) -> dict[str, Any]:
     """The texts of an entry: source, reference, context and output; of several references, each with its score."""
-    found: dict[str, Any] = {
+    texts: dict[str, Any] = {
         "source": row.source,
         "reference": row.reference,
         "context": contexts[0],
         "text": text,
     }
     if references:
-        found["by_reference"] = [
+        texts["by_reference"] = [
             {"reference": name, "text": line, "context": context, "score": round_score(one.score)}
             for name, line, context, one in zip(references, row.references, contexts, each, strict=True)
         ]
-    return found
+    return texts
 
 
 def add_scored(

@@ -51,11 +51,11 @@ def read_corpus(
 
     def side(instance: apt.Instance, text: _Linked) -> apt.Side:
         tokens, links = text.sentences[instance.sentence], text.links[instance.sentence]
-        found = apt.side(instance.position, tokens, links, listed=listed, separator=settings.target_separator)
+        tokens_side = apt.side(instance.position, tokens, links, listed=listed, separator=settings.target_separator)
         if dictionary is None:
-            return found
+            return tokens_side
         return apt.repair(
-            found,
+            tokens_side,
             source=source[instance.sentence],
             tokens=tokens,
             links=links,

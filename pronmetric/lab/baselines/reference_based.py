@@ -103,13 +103,13 @@ def add_counts(total: Counts | None, counts: Counts) -> Counts:
 @lru_cache(maxsize=64)
 def _split_reference(text: str) -> tuple[tuple[Word, ...], tuple[Occurrence, ...]]:
     """The words and pronouns of a reference; cached, because each system is compared with it in turn."""
-    found = words(text)
-    return found, finder.find(text, found)
+    split = words(text)
+    return split, finder.find(text, split)
 
 
-def _forms(found: Sequence[Word]) -> list[str]:
+def _forms(split: Sequence[Word]) -> list[str]:
     """The words for APT and AutoPRF: lower-cased, pronouns in their normalised form."""
-    return [form_of(found, place) or word.text.lower() for place, word in enumerate(found)]
+    return [form_of(split, place) or word.text.lower() for place, word in enumerate(split)]
 
 
 def _positions(segment: SegmentWords) -> Iterable[int]:
@@ -135,10 +135,10 @@ def _apt_score(counts: Counts) -> float | None:
 
 
 def _autoprf(segment: SegmentWords) -> Counts:
-    found = autoprf.same_language(
+    matches = autoprf.same_language(
         _forms(segment.ref_words), _forms(segment.words), segment.links, positions=_positions(segment)
     )
-    total = autoprf.tally(found).total
+    total = autoprf.tally(matches).total
     return total.instances, total.matches, total.reference, total.candidate
 
 
@@ -149,8 +149,8 @@ def _f1(counts: Counts) -> float | None:
 
 
 def _exact(segment: SegmentWords) -> Counts:
-    found = exact(segment.ref_pronouns, segment.words, segment.links)
-    return found.kept, found.aligned, found.pronouns
+    counts = exact(segment.ref_pronouns, segment.words, segment.links)
+    return counts.kept, counts.aligned, counts.pronouns
 
 
 def _share(counts: Counts) -> float | None:
@@ -248,19 +248,9 @@ def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: 
     linked: dict[int, set[str]] = {}
     for here, there in links:
         linked.setdefault(here, set()).add(form_of(hyp_words, there) or hyp_words[there].text.lower())
-    there_of = [(found.form, linked.get(found.word)) for found in ref_pronouns]
+    there_of = [(pronoun.form, linked.get(pronoun.word)) for pronoun in ref_pronouns]
     return Exact(
         kept=sum(forms is not None and form in forms for form, forms in there_of),
         aligned=sum(forms is not None for _, forms in there_of),
         pronouns=len(ref_pronouns),
     )
-
-
-def total_exact(parts: Iterable[Exact]) -> Exact:
-    """The counts of many segments, for the share over all their pronouns.
-
-    >>> total([Exact(1, 1, 1), Exact(0, 1, 2)]).share
-    0.5
-    """
-    parts = list(parts)
-    return Exact(sum(p.kept for p in parts), sum(p.aligned for p in parts), sum(p.pronouns for p in parts))

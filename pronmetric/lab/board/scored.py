@@ -84,10 +84,10 @@ class Scored:
 
 def hash_texts(corpus: Corpus) -> str:
     """Sixteen hexadecimal digits: a hash of the systems' names, their texts, the references and the documents."""
-    found = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
+    digest = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
     for row in corpus.rows():
-        found.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
-    return found.hexdigest()[:16]
+        digest.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
+    return digest.hexdigest()[:16]
 
 
 def score(
@@ -127,9 +127,7 @@ def score(
         segments=corpus.segments,
         docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
         classes=tuple(known),
-        systems={
-            name: _columns(list(zip(*found, strict=True)) or [()] * len(_COLUMNS)) for name, found in rows.items()
-        },
+        systems={name: _columns(list(zip(*own, strict=True)) or [()] * len(_COLUMNS)) for name, own in rows.items()},
         signature=signature,
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
@@ -152,12 +150,12 @@ def write(scored: Scored, path: Path) -> None:
         "docs": scored.docs,
         "classes": scored.classes,
         "systems": {
-            name: {column: values.tolist() for column, values in found._asdict().items()}
-            for name, found in scored.systems.items()
+            name: {column: values.tolist() for column, values in values_of._asdict().items()}
+            for name, values_of in scored.systems.items()
         },
         "preferences": {
-            name: [None if np.isnan(value) else value for value in found.tolist()]
-            for name, found in scored.preferences.items()
+            name: [None if np.isnan(value) else value for value in values_of.tolist()]
+            for name, values_of in scored.preferences.items()
         },
     }
     with AtomicFile(path) as file:
@@ -182,10 +180,10 @@ def read(path: Path) -> Scored | None:
             segments=content["segments"],
             docs=None if content["docs"] is None else tuple(content["docs"]),
             classes=tuple(content["classes"]),
-            systems={name: _columns([found[c] for c in _COLUMNS]) for name, found in content["systems"].items()},
+            systems={name: _columns([own[c] for c in _COLUMNS]) for name, own in content["systems"].items()},
             signature=content["signature"],
             texts=content["texts"],
-            preferences={name: np.array(found, dtype=np.float64) for name, found in content["preferences"].items()},
+            preferences={name: np.array(own, dtype=np.float64) for name, own in content["preferences"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None
@@ -218,15 +216,15 @@ def classify(language: Language, text: str, starts: Sequence[int]) -> list[str]:
         return []
     words = language.words(text)
     places = {word.start: place for place, word in enumerate(words)}
-    found = []
+    kinds = []
     for start in starts:
         form = language.form_of(words, places[start])
         assert form is not None  # it was scored, so it is in the inventory
         if language.ruled:
-            found.append(_ENGLISH.get(classes.class_of(form, language.slot(words, places[start])), WH))
+            kinds.append(_ENGLISH.get(classes.class_of(form, language.slot(words, places[start])), WH))
         else:
-            found.append(next(entry.type for entry in language.entries if entry.form == form))
-    return found
+            kinds.append(next(entry.type for entry in language.entries if entry.form == form))
+    return kinds
 
 
 class Bar(Protocol):
@@ -270,12 +268,12 @@ class Store:
             signature = signature.plus(references=testset.reference)
         path = self.folder / f"{quote(testset.id, safe='')}.json"
         if path.exists():
-            found = read(path)
+            kept = read(path)
             wanted = testset, str(signature), hash_texts(corpus)
-            if found is not None and (found.testset, found.signature, found.texts) == wanted:
-                return Stored(found, reused=True)
+            if kept is not None and (kept.testset, kept.signature, kept.texts) == wanted:
+                return Stored(kept, reused=True)
         with self.bar(testset.id, corpus.segments * len(corpus.systems)) as bar:
-            made = score(
+            new = score(
                 testset,
                 corpus,
                 size=self.size,
@@ -284,5 +282,5 @@ class Store:
                 signature=str(signature),
             )
         self.folder.mkdir(parents=True, exist_ok=True)
-        write(made, path)
-        return Stored(made, reused=False)
+        write(new, path)
+        return Stored(new, reused=False)

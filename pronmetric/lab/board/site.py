@@ -110,9 +110,9 @@ def system_lines(boards: Iterable[Figures], human: Human) -> Iterator[str]:
     for board in boards:
         people = human.get(board.testset.id, {})
         for name, group in board.groups.items():
-            for system, found in zip(board.systems, group.systems, strict=True):
+            for system, own in zip(board.systems, group.systems, strict=True):
                 head = board.testset.id, board.testset.year, board.testset.lp, system, name
-                yield tsv.line([*head, *_system(found).values(), people.get(system)])
+                yield tsv.line([*head, *_system(own).values(), people.get(system)])
 
 
 def pair_lines(boards: Iterable[Figures]) -> Iterator[str]:
@@ -123,8 +123,8 @@ def pair_lines(boards: Iterable[Figures]) -> Iterator[str]:
     yield tsv.line(PAIR_COLUMNS)
     for board in boards:
         parts = [] if board.by == SCORE else [(ALL, board.by, board.verdicts)]
-        for name, by, found in [*parts, *((name, SCORE, group.pairs) for name, group in board.groups.items())]:
-            for (a, b), pair in found.items():
+        for name, by, compared in [*parts, *((name, SCORE, group.pairs) for name, group in board.groups.items())]:
+            for (a, b), pair in compared.items():
                 yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, by, *_pair(pair).values()])
 
 
@@ -136,8 +136,8 @@ def content(boards: Sequence[Figures], human: Human, agreement: Agreement) -> st
                 "mean": _correlations(agreement.mean),
                 "mean_of_held_out": _correlations(agreement.held_out),
                 "testsets": {
-                    name: {"systems": len(found.systems), **_correlations({k: getattr(found, k) for k in FIGURES})}
-                    for name, found in agreement.sets.items()
+                    name: {"systems": len(own.systems), **_correlations({k: getattr(own, k) for k in FIGURES})}
+                    for name, own in agreement.sets.items()
                 },
             },
             "testsets": [_testset(board, human.get(board.testset.id, {})) for board in boards],
@@ -158,8 +158,7 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
         "classes": {
             name: {
                 "systems": [
-                    {"system": system, **_system(found)}
-                    for system, found in zip(board.systems, group.systems, strict=True)
+                    {"system": system, **_system(own)} for system, own in zip(board.systems, group.systems, strict=True)
                 ],
                 "pairs": _pairs(board, group.pairs),
             }
@@ -168,20 +167,20 @@ def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def _pairs(board: Figures, pair_lines: Mapping[tuple[int, int], PairFigures]) -> list[dict[str, Any]]:
-    return [{"a": board.systems[a], "b": board.systems[b], **_pair(found)} for (a, b), found in pair_lines.items()]
+def _pairs(board: Figures, pairs: Mapping[tuple[int, int], PairFigures]) -> list[dict[str, Any]]:
+    return [{"a": board.systems[a], "b": board.systems[b], **_pair(own)} for (a, b), own in pairs.items()]
 
 
-def _system(found: SystemFigures) -> dict[str, float | None]:
-    low, high = found.interval or (None, None)
-    fewest, most = found.errors_interval or (None, None)
-    place = found.place
+def _system(own: SystemFigures) -> dict[str, float | None]:
+    low, high = own.interval or (None, None)
+    fewest, most = own.errors_interval or (None, None)
+    place = own.place
     return {
-        "pronouns": found.pronouns,
-        "score": rounded(found.score),
+        "pronouns": own.pronouns,
+        "score": rounded(own.score),
         "score_low": rounded(low),
         "score_high": rounded(high),
-        "errors_per_100_pronouns": rounded(found.errors),
+        "errors_per_100_pronouns": rounded(own.errors),
         "errors_low": rounded(fewest),
         "errors_high": rounded(most),
         "cluster": None if place is None else place.cluster,
@@ -190,21 +189,21 @@ def _system(found: SystemFigures) -> dict[str, float | None]:
     }
 
 
-def _pair(found: PairFigures) -> dict[str, float | None]:
-    low, high = found.interval or (None, None)
+def _pair(own: PairFigures) -> dict[str, float | None]:
+    low, high = own.interval or (None, None)
     return {
-        "difference": rounded(found.difference),
+        "difference": rounded(own.difference),
         "difference_low": rounded(low),
         "difference_high": rounded(high),
-        "p_randomisation": rounded(found.p),
-        "a_better": found.wins,
-        "ties": found.ties,
-        "b_better": found.losses,
+        "p_randomisation": rounded(own.p),
+        "a_better": own.wins,
+        "ties": own.ties,
+        "b_better": own.losses,
     }
 
 
-def _correlations(found: Mapping[str, Correlation]) -> dict[str, Any]:
+def _correlations(correlations: Mapping[str, Correlation]) -> dict[str, Any]:
     return {
         name: {"value": rounded(one.value), "low": rounded(one.low), "high": rounded(one.high)}
-        for name, one in found.items()
+        for name, one in correlations.items()
     }

@@ -175,9 +175,9 @@ def read(path: str | Path, *, score: Literal["z", "raw"] = "z", pair: str | None
         }
         return HumanScores(path=path, unit=unit, scores=values, numbered=True)
     if unit == SEGMENTS and not name.endswith(".seg.score") and esa.holds(path):
-        found = esa.read(path, pair=pair)
+        esas = esa.read(path, pair=pair)
         return HumanScores(
-            path=path, unit=unit, scores=found.scores, size=found.segments, docs=found.docs, left_out=found.left_out
+            path=path, unit=unit, scores=esas.scores, size=esas.segments, docs=esas.docs, left_out=esas.left_out
         )
     return _listed(path, unit, read_segment_scores(path))
 

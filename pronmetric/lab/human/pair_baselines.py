@@ -61,7 +61,7 @@ class SystemMeans:
         >>> SystemMeans([("a", 1, 0.0), ("a", 2, 1.0), ("a", 3, 0.0)]).excluding("a", 1)
         0.5
         """
-        values = [v for d, found in self._values.get(system or "", {}).items() if d != doc for v in found]
+        values = [v for d, own in self._values.get(system or "", {}).items() if d != doc for v in own]
         return sum(values) / len(values) if values else None
 
 

@@ -31,7 +31,7 @@ class Part:
     def ac1(self) -> tuple[float | None, float | None]:
         """AC1 between the raters, with and without ties."""
         figures = (None, None) if self.agreed is None else (self.agreed.with_ties, self.agreed.without_ties)
-        with_ties, without_ties = (None if found is None else found.ac1.ac1 for found in figures)
+        with_ties, without_ties = (None if one is None else one.ac1.ac1 for one in figures)
         return with_ties, without_ties
 
 

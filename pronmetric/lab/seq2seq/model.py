@@ -219,17 +219,17 @@ def _gguf_file(folder: Path) -> str | None:
     """
     if (folder / "config.json").is_file():
         return None
-    found = sorted(path.name for path in folder.glob("*.gguf"))
-    if len(found) != 1:
+    files = sorted(path.name for path in folder.glob("*.gguf"))
+    if len(files) != 1:
         raise InputError(
-            f"expected the folder of a Hugging Face model, with config.json, or of one GGUF file, got {len(found)} of "
+            f"expected the folder of a Hugging Face model, with config.json, or of one GGUF file, got {len(files)} of "
             "them",
             file=folder,
         )
     for package in ("gguf", "accelerate"):
         if importlib.util.find_spec(package) is None:
-            raise MissingExtra(package, "lm", f"{folder / found[0]}: a GGUF file")
-    return found[0]
+            raise MissingExtra(package, "lm", f"{folder / files[0]}: a GGUF file")
+    return files[0]
 
 
 def _dequantized() -> dict[str, Any]:
@@ -259,8 +259,8 @@ def _positions(config: Any) -> int | None:
     """How many pieces a text may have; None where positions are relative."""
     if getattr(config, "relative_attention_num_buckets", None) is not None:
         return None
-    found = getattr(config, "max_position_embeddings", None)
-    return None if found is None else int(found)
+    positions = getattr(config, "max_position_embeddings", None)
+    return None if positions is None else int(positions)
 
 
 class LanguageModel:

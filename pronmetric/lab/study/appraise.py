@@ -32,7 +32,7 @@ def batches(study: Study, annotator: str) -> str:
     """The batches of an annotator, JSON; their text is English on both sides."""
     own = [_item(study, annotator, number, "TGT") for number in range(len(study.assignments[annotator]))]
     own += [_item(study, annotator, number % len(own), "CHK") for number in range(-len(own) % BATCH)]
-    made = [
+    tasks = [
         {
             "items": [{**item, "_block": -1, "_item": k} for k, item in enumerate(own[start : start + BATCH])],
             "task": {
@@ -46,7 +46,7 @@ def batches(study: Study, annotator: str) -> str:
         }
         for start in range(0, len(own), BATCH)
     ]
-    return strict_json.dump(made, indent=1) + "\n"
+    return strict_json.dump(tasks, indent=1) + "\n"
 
 
 def read(

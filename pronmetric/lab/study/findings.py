@@ -159,7 +159,7 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
     votes = collect(study, answers)
     offered = categories(study)
     counts = by_item(study, votes)
-    answered = [item for item, found in counts.items() if found]
+    answered = [item for item, given in counts.items() if given]
     ratings = Ratings.of(votes.first, categories=offered, order=answered)
     several = len(votes.first) > 1 and ratings.overlap()
     docs = [study.items[item].doc or item for item in answered]

@@ -173,11 +173,11 @@ def _minute(seconds: float | None) -> str:
 
 
 def _rows(rows: Iterable[Iterable[object]]) -> str:
-    made = []
+    lines = []
     for first, *rest in rows:
         cells = "".join(f"<td>{escape(visible(str(cell)))}</td>" for cell in rest)
-        made.append(f'<tr><th scope="row">{escape(visible(str(first)))}</th>{cells}</tr>')
-    return "\n".join(made)
+        lines.append(f'<tr><th scope="row">{escape(visible(str(first)))}</th>{cells}</tr>')
+    return "\n".join(lines)
 
 
 def _file(name: str) -> str:

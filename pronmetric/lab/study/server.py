@@ -261,9 +261,9 @@ async def _body(request: Request, kind: type[Body]) -> Body:
         raise HTTPException(422, f"expected {', '.join(kind.model_fields)}") from None
 
 
-def _with_policy(made: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
+def _with_policy(page_and_policy: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
     """Content, status and headers of a page with its Content-Security-Policy."""
-    html, policy = made
+    html, policy = page_and_policy
     return html, 200, {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
 
 

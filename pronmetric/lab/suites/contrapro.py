@@ -118,11 +118,11 @@ def _misaligned(
 ) -> tuple[list[Item], list[Scores]]:
     """Scores as the fork reads them: of an item that is filtered out, only the first score is consumed."""
     stream = (value for values in scores for value in values)
-    found: list[Scores] = []
+    cut: list[Scores] = []
     for item in items:
         wanted = len(item.candidates) if _reference_pronoun(item) in pronouns else 1
-        found.append([next(stream) for _ in range(wanted)])
-    return list(items), found
+        cut.append([next(stream) for _ in range(wanted)])
+    return list(items), cut
 
 
 def judge_translations(path: str | Path | None, translations: str | Path, judging: Judging) -> Judged:

@@ -85,8 +85,8 @@ def figures(verdicts: Sequence[Verdict]) -> Figures:
 def share(verdicts: Sequence[Verdict]) -> Share:
     """The share of right verdicts, with its interval over documents."""
     right = [verdict.right for verdict in verdicts]
-    found = cluster_share(right, [verdict.document for verdict in verdicts])
-    return Share(found.value, sum(right), len(right), found.low, found.high)
+    estimate = cluster_share(right, [verdict.document for verdict in verdicts])
+    return Share(estimate.value, sum(right), len(right), estimate.low, estimate.high)
 
 
 def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed: int = SEED) -> list[Difference]:
@@ -100,7 +100,7 @@ def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed
     names = list(systems)
     for name in names[1:]:
         _check_items(names[0], name, systems)
-    found = []
+    differences = []
     for a, b in combinations(names, 2):
         units = [v.document if by_document else v.id for v in systems[a]]
         ones = [1.0] * len(units)
@@ -109,13 +109,13 @@ def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed
         p = randomisation(*sides, seed=seed)
         pairs = list(zip(systems[a], systems[b], strict=True))
         only_a, only_b = (sum(x.right > y.right for x, y in order) for order in (pairs, [(y, x) for x, y in pairs]))
-        found.append(Difference(a, b, (only_a - only_b) / len(pairs), low, high, p, None, only_a, only_b))
-    return _adjusted(found)
+        differences.append(Difference(a, b, (only_a - only_b) / len(pairs), low, high, p, None, only_a, only_b))
+    return _adjusted(differences)
 
 
-def _adjusted(found: Sequence[Difference]) -> list[Difference]:
-    adjusted = iter(holm([one.p for one in found if one.p is not None]))
-    return [one if one.p is None else replace(one, holm=next(adjusted)) for one in found]
+def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
+    adjusted = iter(holm([one.p for one in differences if one.p is not None]))
+    return [one if one.p is None else replace(one, holm=next(adjusted)) for one in differences]
 
 
 def _check_items(a: str, b: str, systems: Mapping[str, Sequence[Verdict]]) -> None:
