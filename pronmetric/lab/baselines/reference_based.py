@@ -240,7 +240,7 @@ def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: 
     links: (index in the reference's words, index in the output's), as `schema.Alignment.links`. Case is ignored, and a
     pronoun with several links is kept if one of them leads to it.
 
-    >>> from pronmetric.pronouns import find
+    >>> from pronmetric.pronouns.finder import find
     >>> from pronmetric.text.words import words
     >>> exact(find("She knows what he saw."), words("She knows what it saw."), [(0, 0), (2, 2), (3, 3)])
     Exact(kept=2, aligned=3, pronouns=3)
