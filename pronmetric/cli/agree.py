@@ -13,7 +13,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import Formula, Variant, agreement
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.human import agreement_tables, judged_pairs, rater_agreement, rating_table
+from pronmetric.lab.human import judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
 
 DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,
@@ -160,7 +160,7 @@ def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str
         **rater_agreement.agreement_json(found, task.variant),
         "names": {"raters": list(found.raters), "categories": list(found.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{agreement_tables.format_coefficients(found, task.variant)}"
+    }, f"{head}\n{rater_agreement.format_coefficients(found, task.variant)}"
 
 
 def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
@@ -179,4 +179,4 @@ def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
         raise InputError(str(error), file=file) from None
     tie = task.tie or 0.0
     content = rater_agreement.pairs_json(found, task.variant, tie=tie)
-    return content, agreement_tables.format_pairs(found, task.variant, tie=tie)
+    return content, rater_agreement.format_pairs(found, task.variant, tie=tie)

@@ -8,9 +8,8 @@ from itertools import repeat
 
 from pronmetric.cli.output import Notes
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
+from pronmetric.lab.baselines.corpus_scores import OURS, BaselineScorer, Line, SystemBaselines
 from pronmetric.lab.baselines.reference_based import NAMES, OF_PRONOUNS
-from pronmetric.lab.baselines.tables import OURS
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.corpus import Corpus
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from pronmetric.cli import output
 from pronmetric.cli.parser import verb_parser
-from pronmetric.lab.baselines import apt, apt_files
+from pronmetric.lab.baselines import apt, apt_corpus
 from pronmetric.lab.baselines.apt_config import Config, Settings, read_settings
 from pronmetric.lab.baselines.apt_corpus import Corpus, read_corpus
 from pronmetric.output import targets
@@ -57,19 +57,19 @@ def main(argv: Sequence[str]) -> int:
     score = apt.score(cases, weights=settings.weights)
     selected = [one for one, case in zip(corpus.renderings, cases, strict=True) if case in settings.weights]
     matrix = apt.matrix(selected, multiword=settings.multiword, limit=settings.limit)
-    signature = apt_files.make_signature(settings, compat=args.compat)
+    signature = apt_corpus.make_signature(settings, compat=args.compat)
     _note(note, settings, corpus, score, matrix, compat=args.compat)
 
     with targets.AtomicFiles() as files:  # all of them or none
         if args.to_json is not None:
-            content = apt_files.result_json(score, matrix, signature)
+            content = apt_corpus.result_json(score, matrix, signature)
             files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
         if score_file is not None and detail_file is not None:
-            summary = [*apt_files.summary_lines(score), "", *apt_files.matrix_lines(matrix)]
+            summary = [*apt_corpus.summary_lines(score), "", *apt_corpus.matrix_lines(matrix)]
             files.open(score_file).writelines(_lines(summary))
-            files.open(detail_file).writelines(_lines(apt_files.detail_lines(corpus.renderings, cases)))
+            files.open(detail_file).writelines(_lines(apt_corpus.detail_lines(corpus.renderings, cases)))
     note.begin()
-    print("\n".join(apt_files.summary_lines(score)))
+    print("\n".join(apt_corpus.summary_lines(score)))
     note(f"signature: {signature}")
     return 0
 

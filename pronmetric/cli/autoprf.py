@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pronmetric.cli import output
 from pronmetric.cli.parser import verb_parser
-from pronmetric.lab.baselines import autoprf, tables
+from pronmetric.lab.baselines import autoprf
 from pronmetric.lab.baselines.autoprf import Corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=args.compat)
         with targets.AtomicFile(args.to_json) as file:
             file.write(strict_json.dump(content, indent=1) + "\n")
-    print(tables.format_autoprf(result, documents, compat=args.compat))
+    print(autoprf.format_autoprf(result, documents, compat=args.compat))
     _note(reference, candidate, differing, output.Notes(quiet=args.quiet))
     return 0
 

@@ -16,9 +16,8 @@ from pronmetric.cli.run import choose_context, load_config, load_language, load_
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
-from pronmetric.lab.board.scored import BoardSet, reference_of
+from pronmetric.lab.board.scored import BoardSet, Store, reference_of
 from pronmetric.lab.board.site import INDEX, Settings, Site
-from pronmetric.lab.board.store import Store
 from pronmetric.output import targets
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 

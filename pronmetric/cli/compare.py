@@ -19,8 +19,8 @@ from pronmetric.cli.run import (
 )
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
-from pronmetric.report import comparison_text
-from pronmetric.results import FEW, comparisons
+from pronmetric.report import score_text
+from pronmetric.results import FEW, write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
 from pronmetric.text.context import COMMON, CROSSED
@@ -133,27 +133,27 @@ def _compare(texts: TextFlags, model: ModelFlags, out: OutputFlags, test: Compar
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=comparisons.columns(references)) as writer,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.comparison_columns(references)) as writer,
         run.progress(corpus.segments * texts_per_row(corpus, kind)),
     ):
         scored = score_pairs(corpus, kind, size=size, stream=run.stream)
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
-            comparisons.add_segment(writer, number, row, decided, by=by)
+            write.add_compared(writer, number, row, decided, by=by)
             if not out.only_system:
                 for pair in decided:
-                    say(comparison_text.segment_line(number, pair, by=by))
+                    say(score_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=test.seed, resamples=test.num_splits or RESAMPLES)
         writer.finish(
             format=FORMAT,
-            pairs=[comparisons.pair_entry(result, by=by) for result in results],
-            **comparisons.decision_entry(by, threshold),
+            pairs=[write.pair_entry(result, by=by) for result in results],
+            **write.decision_entry(by, threshold),
             counts=counts_entry(run.counts),
             signature=signature,
             source_language=corpus.source_language,
         )
     for result in results:
-        say(comparison_text.summary(result, tie=threshold, by=by))
+        say(score_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
     if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")

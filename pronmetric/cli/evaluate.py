@@ -23,27 +23,13 @@ from pronmetric.cli.run import (
 )
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
-from pronmetric.lab.human import (
-    detection_tables,
-    judged_pairs,
-    pair_accuracy,
-    pair_json,
-    pair_sets,
-    pair_tables,
-    prepared_pairs,
-    pronoun_detection,
-    seen_pairs,
-)
+from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets
 from pronmetric.lab.human import labelled_pronouns as labelled
 from pronmetric.lab.human import pair_baselines as pair_scores
-from pronmetric.lab.human import pair_evaluation as evaluation
 from pronmetric.lab.human.judged_pairs import PairScores
-from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
-from pronmetric.lab.human.pair_evaluation import Settings
-from pronmetric.lab.human.pair_json import Scores
-from pronmetric.lab.human.pair_sets import SHUFFLED, PairSet
-from pronmetric.lab.human.prepared_pairs import SPLITS
-from pronmetric.lab.human.pronoun_detection import DetectionFigures
+from pronmetric.lab.human.labelled_pronouns import DetectionFigures, LabelledPronoun
+from pronmetric.lab.human.pair_evaluation import Scores, Settings
+from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
@@ -275,26 +261,26 @@ def _evaluate_pairs(given: Evaluation) -> None:
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{judged_pairs.score_line(pair.id, scores.by_id[pair.id])}\n" for pair in pairs)
-    results = {name: evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
+    results = {name: pair_evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
     if given.out.to_json is not None:
-        pair_json.write(given.out.to_json, pairs, scores, results, settings, against=task.against)
+        pair_evaluation.write_json(given.out.to_json, pairs, scores, results, settings, against=task.against)
     for number, (name, part) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
-        sections = pair_tables.format_results(
+        sections = pair_evaluation.format_results(
             title, part, results[name], settings, scored_by=scores.scored_by, against=task.against
         )
         print(("\n" if number else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
+            note(f"the intervals are based on only {clusters} {pair_evaluation.UNITS[unit]}")
     _note_signatures(scores, settings, note)
 
 
-def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> seen_pairs.PronounPairs | None:
+def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> pair_evaluation.PronounPairs | None:
     """The pronoun pairs of the training data: from `file` (--seen), else from the checkpoint."""
     if file is not None:
-        return seen_pairs.read(file)
-    found = None if config is None else seen_pairs.read_config(config)
+        return pair_evaluation.read_seen(file)
+    found = None if config is None else pair_evaluation.seen_by(config)
     if found is None:
         where = "a file of scores" if config is None else "the checkpoint"
         note.detail(
@@ -317,7 +303,7 @@ def _read_pairs(given: Evaluation, config: Config | None) -> PairSet:
     else:
         assert task.pairs is not None  # `EvaluateFlags.of` has seen to it
         if Path(task.pairs).is_dir():
-            pairs = prepared_pairs.read(task.pairs, task.split or SPLITS[0], note=note)
+            pairs = pair_sets.read_prepared(task.pairs, task.split or SPLITS[0], note=note)
         elif task.split is not None:
             raise InputError("--split needs a prepared folder, this is a file", file=task.pairs)
         else:
@@ -345,7 +331,7 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 
 def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece."""
-    from pronmetric.lab.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.model import LanguageModel
 
     assert given.task.language_model is not None
     texts = list(pairs.texts(context, seed=given.task.seed))
@@ -396,7 +382,7 @@ def _evaluate_pronouns(given: Evaluation, file: str) -> None:
     task, note = given.task, given.note
     _refuse_pair_flags(given, file)
     pronouns = labelled.read(file)
-    pronoun_detection.require_both_labels(pronouns, file=file)
+    labelled.require_both_labels(pronouns, file=file)
     threshold = THRESHOLD if task.threshold is None else task.threshold
     if task.scores is not None:
         scores = PronounScores(labelled.read_scores(task.scores, pronouns))
@@ -407,12 +393,12 @@ def _evaluate_pronouns(given: Evaluation, file: str) -> None:
         with targets.AtomicFile(task.save_scores) as lines:
             for pronoun, score in zip(pronouns, scores.values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
-    figures = pronoun_detection.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
+    figures = labelled.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
     output.write_json(given.out.to_json, _detection_content(given, scores, threshold, figures))
     unit, number = figures.resampled
     scored_by = task.scores if scores.context is None else f"context {scores.context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
-    print(detection_tables.format_detection(figures))
+    print(labelled.format_detection(figures))
     if number <= FEW:
         note(f"the intervals are based on only {number} {unit}s")
     if scores.counts is not None:

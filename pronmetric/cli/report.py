@@ -14,9 +14,18 @@ from pronmetric.cli.parser import format_of, parse_flags, verb_parser, whole_fro
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language
 from pronmetric.errors import InputError
 from pronmetric.output import targets
-from pronmetric.report import page, paper, plots, tables, views
-from pronmetric.report.content import Content, ModelView, differing
-from pronmetric.report.names import short
+from pronmetric.report import page, paper, plots, tables
+from pronmetric.report.content import (
+    Content,
+    ModelView,
+    describe_model,
+    differing,
+    link_pronouns,
+    listed_outputs,
+    listed_texts,
+    model_views,
+)
+from pronmetric.report.page import short
 from pronmetric.results import Result, read
 from pronmetric.scoring.alternatives import THRESHOLD
 
@@ -163,15 +172,13 @@ def _content(shown: ReportFlags, model: ModelFlags, out: OutputFlags, result: Re
         note(line)
     language, links = language_of_result(model, result.signature), None
     if everything or "confusion" in shown.show:
-        from pronmetric.report.links import link_pronouns
-
         links = link_pronouns(result, record, language)
         if links is None:
             record("the result has no reference: pronouns are not compared with a reference")
     found = differing(result, links)
     listed = found[: shown.limit]
     found_views: dict[int, tuple[ModelView, ...]] = {}
-    with_model = everything and not shown.no_model and views.outputs(result, listed)
+    with_model = everything and not shown.no_model and listed_outputs(result, listed)
     if with_model and (own := load_language(model)) != language:
         record(
             f"the result is in {language.code} and --model scores {own.code}: attention and alternative pronouns are "
@@ -204,13 +211,13 @@ def _views(
     """Attention and alternative pronouns of the listed segments."""
     run = ScoringRun(model, out, note)
     metric = run.metric
-    record(views.describe_model(str(metric.signature()), result.signature))
-    texts = views.texts(result, listed)
+    record(describe_model(str(metric.signature()), result.signature))
+    texts = listed_texts(result, listed)
     if not metric.probability:
         record("the scores of this model are not probabilities: alternative pronouns are not shown")
         with run.progress(len(texts), label="attention"):
             attention = metric.attention(texts, batch_size=model.batch_size, advance=run.advance)
-            return views.model_views(result, listed, attention, ((),) * len(texts), metric.language)
+            return model_views(result, listed, attention, ((),) * len(texts), metric.language)
     below = None if shown.all_alternatives else THRESHOLD
     if below is not None:
         record(f"alternatives are shown for pronouns with a probability below {below:g} (--all-alternatives: for all)")
@@ -220,7 +227,7 @@ def _views(
         alternatives = metric.alternatives(
             texts, below=below, scored=scored, batch_size=model.batch_size, advance=run.advance
         )
-        return views.model_views(result, listed, attention, alternatives, metric.language)
+        return model_views(result, listed, attention, alternatives, metric.language)
 
 
 def _render(shown: ReportFlags, content: Content) -> str | bytes:

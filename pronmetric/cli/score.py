@@ -20,10 +20,10 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
-from pronmetric.lab.baselines import tables as baseline_tables
+from pronmetric.lab.baselines.corpus_scores import format_systems
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
-from pronmetric.results import comparisons, scores
+from pronmetric.results import write
 from pronmetric.results.write import FORMAT, Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
@@ -109,8 +109,8 @@ def _score_corpus(
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = run.metric.context_size
     signature = run.sign(kind, size=size, references=signed_references(kind, corpus, texts))
-    columns = scores.columns(references, baselines)
-    decision = comparisons.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
+    columns = write.score_columns(references, baselines)
+    decision = write.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
@@ -128,14 +128,14 @@ def _score_corpus(
                 if not out.only_system:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
-                its_texts = scores.texts_of(row, text, contexts, references, each)
-                scores.add_segment(writer, head, its_texts, segment, also=other, each=each if references else ())
+                its_texts = write.texts_of(row, text, contexts, references, each)
+                write.add_scored(writer, head, its_texts, segment, also=other, each=each if references else ())
         results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
             format=FORMAT,
-            systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
+            systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
             counts=counts_entry(run.counts),
             signature=signature,
@@ -148,7 +148,7 @@ def _score_corpus(
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
-        say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
+        say(f"\n{format_systems(also, [result.score for result in results])}")
         also_flag.note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
@@ -174,7 +174,7 @@ def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFl
             yield record.text._replace(context="") if kind == NONE else record.text
 
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=scores.RECORD_COLUMNS) as writer,
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.RECORD_COLUMNS) as writer,
         run.progress(total, unit="records"),
     ):
         for segment in run.stream(read_texts()):
@@ -182,7 +182,7 @@ def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFl
             tally.add(segment, record.doc)
             if not out.only_system:
                 say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
-            scores.add_segment(writer, {"id": record.id}, {}, segment)
+            write.add_scored(writer, {"id": record.id}, {}, segment)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()

@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
     locate.refuse_taken(Path(args.output))
     arrow.read_manifest(args.data)
 
-    from pronmetric.lab.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.training import soft_labels
     from pronmetric.training.form_probability import FormReader, default_precision
 

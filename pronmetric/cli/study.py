@@ -21,19 +21,8 @@ from pronmetric.cli.parser import (
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
-from pronmetric.lab.study import (
-    agreement_table,
-    answers,
-    appraise,
-    candidates,
-    folder,
-    label_studio,
-    simulation,
-    tables,
-    votes,
-)
-from pronmetric.lab.study.design import PAPER, Design
-from pronmetric.lab.study.findings import measure
+from pronmetric.lab.study import answers, appraise, candidates, findings, folder, label_studio, simulation
+from pronmetric.lab.study.folder import PAPER, Design
 from pronmetric.lab.study.page import QUESTION, TITLE, page
 from pronmetric.lab.study.sample import choose, sample
 from pronmetric.output import targets
@@ -135,7 +124,7 @@ def run_sample(args: argparse.Namespace) -> int:
         raise InputError(str(error), file=args.data) from None
     note.begin()
     folder.write(study, place, data=args.data)
-    print(tables.format_sample(study))
+    print(findings.format_sample(study))
     return 0
 
 
@@ -246,23 +235,25 @@ def _port(text: str) -> int:
 
 def run_serve(args: argparse.Namespace) -> int:
     """Serve until the process is stopped; the exit code."""
-    from pronmetric.lab.study import database, listener, server  # their libraries are an extra
+    from pronmetric.lab.study import connections, database, server  # their libraries are an extra
 
     if args.url is not None and not args.url.startswith(("http://", "https://")):
         raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")
     study = folder.read(args.study)
     place = args.db or f"sqlite:///{Path(args.study).absolute() / DATABASE}"
     with closing(database.connect(place, study, overlap=args.overlap)) as served:
-        opened = listener.listen(args.host, args.port)
+        opened = connections.listen(args.host, args.port)
         app = server.make_app(served, title=args.title, question=args.question)
-        base = (args.url or listener.address(opened)).rstrip("/")
+        base = (args.url or connections.address(opened)).rstrip("/")
         for name, token in served.tokens().items():
             print(f"annotator {name}\t{base}/a/{token}")
         print(f"overview\t{base}/o/{served.overview_token()}", flush=True)
         note = output.Notes(quiet=args.quiet)
         note.begin()
-        note(f"listening on {listener.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}")
-        listener.server(app).run(sockets=[opened])
+        note(
+            f"listening on {connections.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}"
+        )
+        connections.server(app).run(sockets=[opened])
     return 0
 
 
@@ -351,25 +342,25 @@ def run_report(args: argparse.Namespace) -> int:
     targets.check([args.table, args.to_pairs, args.to_json], read=[args.study, *args.answers])
     study = folder.read(args.study)
     given = answers.read(study, args.answers)
-    findings = measure(study, given, seed=args.seed)
+    measured = findings.measure(study, given, seed=args.seed)
     note = output.Notes(quiet=args.quiet)
     note.begin()
     if absent := [name for name in study.assignments if name not in given]:
         note(f"no answers of annotators {', '.join(absent)}")
     if args.table is not None:
-        if unrated := agreement_table.without_agreement(findings):
+        if unrated := findings.without_agreement(measured):
             note(f"not in the table: {unrated} pronoun pairs without an item that has two answers")
         with targets.AtomicFile(args.table) as file:
-            file.writelines(agreement_table.lines(findings))
+            file.writelines(findings.agreement_lines(measured))
     if args.to_pairs is not None:
-        pairs = list(votes.judged_pairs(study, votes.collect(study, given)))
+        pairs = list(findings.judged_pairs(study, findings.collect(study, given)))
         note(f"{len(pairs)} judged pairs, {sum(pair.better == 'tie' for pair in pairs)} of them ties")
         with targets.AtomicFile(args.to_pairs) as file:
             file.writelines(f"{judged_pairs.to_line(pair)}\n" for pair in pairs)
     if args.to_json is not None:
         with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(strict_json.plain(findings), indent=1) + "\n")
-    print(tables.format_findings(findings))
+            file.write(strict_json.dump(strict_json.plain(measured), indent=1) + "\n")
+    print(findings.format_findings(measured))
     return 0
 
 

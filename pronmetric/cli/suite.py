@@ -23,14 +23,13 @@ from pronmetric.cli.parser import (
 from pronmetric.cli.run import ScoringRun, check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.suites import cai_xiong, ctxpro, score_lines, tables
+from pronmetric.lab.suites import cai_xiong, ctxpro
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
-from pronmetric.lab.suites import result as suite_result
 from pronmetric.lab.suites.catalogue import SUITES
-from pronmetric.lab.suites.concatenation import MANY, MODES, NONE, Concatenation
 from pronmetric.lab.suites.contrapro import PRONOUNS
 from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
+from pronmetric.lab.suites.export import MANY, MODES, NONE, Concatenation
 from pronmetric.output import targets
 from pronmetric.report.text import table
 from pronmetric.text.context import Text, join
@@ -238,13 +237,11 @@ def run_score(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     judged, scored_by = _judge(args, note)
     figures = suite_figures.figures(judged.verdicts)
     settings = {"set": args.set, "judged": scored_by, "compat": args.compat}
-    output.write_json(args.to_json, suite_result.to_json(args.name, judged, figures, settings))
+    output.write_json(args.to_json, suite_figures.to_json(args.name, judged, figures, settings))
     if args.plot is not None:
-        from pronmetric.lab.suites import plot as suite_plot
-
         with targets.AtomicFile(args.plot) as file:
-            file.buffer.write(suite_plot.plot(figures, title=args.name, kind=Path(args.plot).suffix[1:]))
-    print(tables.format_figures(f"{args.name}: {args.set}; {scored_by}", judged, figures))
+            file.buffer.write(suite_figures.plot(figures, title=args.name, kind=Path(args.plot).suffix[1:]))
+    print(suite_figures.format_figures(f"{args.name}: {args.set}; {scored_by}", judged, figures))
     return 0
 
 
@@ -300,7 +297,7 @@ def _judge(args: argparse.Namespace, note: output.Notes) -> tuple[Judged, str]:
     note.begin()
     items = suite.read(args.set, Reading(args.documents, args.context, texts=False))
     surplus = args.compat and suite.ABOUT.ignores_surplus
-    scores = score_lines.read(args.scores, items, maximize=args.maximize, compat=args.compat, surplus=surplus)
+    scores = suite_export.read_scores(args.scores, items, maximize=args.maximize, compat=args.compat, surplus=surplus)
     return suite.judge(items, scores, judging), f"scores {args.scores}"
 
 
@@ -325,7 +322,7 @@ def _judge_by_model(args: argparse.Namespace, suite: Suite, judging: Judging, no
         values, scored_by = _by_seq2seq(args, items, note)
     else:
         values, scored_by = _by_pronmetric(args, items, suite.ABOUT, note)
-    return suite.judge(items, score_lines.cut(values, items, args.set), judging), scored_by
+    return suite.judge(items, suite_export.cut(values, items, args.set), judging), scored_by
 
 
 def _by_pronmetric(
@@ -420,13 +417,13 @@ def run_compare(args: argparse.Namespace) -> int:
         raise PronmetricError("give the results of two or more systems")
     if len(set(args.results)) < len(args.results):
         raise PronmetricError("a result is given twice")
-    read = {path: suite_result.read(path) for path in args.results}
+    read = {path: suite_figures.read_result(path) for path in args.results}
     if len(suites := sorted({suite for suite, _ in read.values()})) > 1:
         raise PronmetricError(f"the results are of different suites: {', '.join(suites)}")
     systems = {path: verdicts for path, (_, verdicts) in read.items()}
     differences = suite_figures.compare(systems, by_document=args.by_document, seed=args.seed)
     shares = {name: suite_figures.share(verdicts) for name, verdicts in systems.items()}
-    sections = [tables.format_comparison(shares, differences)]
+    sections = [suite_figures.format_comparison(shares, differences)]
     content = {"suite": suites[0], "systems": plain(shares), "differences": plain(differences)}
     if args.subsample is not None:
         wins = ctxpro.subsampled_wins(systems, size=args.subsample, seed=args.seed)

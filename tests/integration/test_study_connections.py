@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.lab.study import database, folder, listener, overview, server
+from pronmetric.lab.study import connections, database, folder, page, server
 from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
-from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Design
 from pronmetric.lab.study.sample import sample
 from tests.tools import postgresql
 from tests.tools.browser import until
@@ -41,14 +41,14 @@ Serve = Callable[..., tuple[Database, int]]
 @pytest.fixture(autouse=True)
 def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log leaves nothing out that another test has logged."""
-    monkeypatch.setattr(listener._seldom, "_last", {})
+    monkeypatch.setattr(connections._seldom, "_last", {})
 
 
 @contextmanager
 def running(data: Database, seconds: Seconds) -> Iterator[int]:
     """The server in this process; its port."""
-    opened = listener.listen("127.0.0.1", 0)
-    made = listener.server(server.make_app(data, limits=FREE), seconds=seconds)
+    opened = connections.listen("127.0.0.1", 0)
+    made = connections.server(server.make_app(data, limits=FREE), seconds=seconds)
     thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -216,14 +216,14 @@ def test_a_lock_of_another_session_is_waited_for_with_a_limit(
 
 
 def test_the_overview_holds_up_no_answer(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go_on, made = threading.Event(), threading.Event(), overview.figures
+    begun, go_on, made = threading.Event(), threading.Event(), page.progress
 
     def slow(*arguments: object, **settings: object) -> object:
         begun.set()
         assert go_on.wait(PATIENCE)
         return made(*arguments, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(overview, "figures", slow)
+    monkeypatch.setattr(page, "progress", slow)
     data, port = serve()
     token = data.overview_token()
     found: list[int] = []

@@ -19,12 +19,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.lab.study import answers, folder, listener, server
+from pronmetric.lab.study import answers, connections, folder, server
 from pronmetric.lab.study.answers import Answer
 from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
 from tests.tools.browser import Browser, until
 from tests.tools.made_up_study import made_up
@@ -153,12 +152,12 @@ HIDDEN = "[...document.querySelectorAll('main > section')].filter((e) => !e.hidd
 def in_thread(study: Study, address: str, *, overlap: int | None = None) -> Iterator[tuple[Database, str]]:
     """The server in this process: its database and its address."""
     data = connect(address, study, overlap=overlap)
-    opened = listener.listen("127.0.0.1", 0)
-    running = listener.server(server.make_app(data, title="A study"), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
+    opened = connections.listen("127.0.0.1", 0)
+    running = connections.server(server.make_app(data, title="A study"), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
-        yield data, listener.address(opened)
+        yield data, connections.address(opened)
     finally:
         running.should_exit = True
         thread.join()

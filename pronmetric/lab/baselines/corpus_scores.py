@@ -19,13 +19,16 @@ from pronmetric.lab.baselines.reference_based import (
     split_segment,
 )
 from pronmetric.output.tsv import DIGITS
+from pronmetric.report.text import table
 from pronmetric.schema import Alignment
+from pronmetric.scoring.score import SystemScore
 from pronmetric.text.words import lower_words
 
 Line = tuple[str | None, str]
 """A reference (None or blank: there is none) and a text."""
 MAX_TRAINING_LINES = 20_000
 """Line pairs that the aligner is trained on at most, spread evenly over the corpus."""
+OURS = "pronmetric"
 
 
 class BaselineScorer:
@@ -143,3 +146,12 @@ def _describe(baseline: ReferenceBaseline, counts: Counts | None) -> dict[str, A
         "unit": baseline.unit,
         **({"counts": dict(zip(baseline.fields, counts, strict=True))} if baseline.fields else {}),
     }
+
+
+def format_systems(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:
+    """All scores of all systems with their numbers of instances, the learned score first."""
+    rows: list[list[object]] = []
+    for name, own, scores in zip(baselines.systems, learned, baselines.score_systems(), strict=True):
+        cells = [(own.score, own.pronouns), *((its["score"], its["instances"]) for its in scores.values())]
+        rows.append([name, *(f"{'-' if score is None else f'{score:.2f}'} ({number})" for score, number in cells)])
+    return table(["", OURS, *(baseline.name for baseline in baselines.scorer.baselines)], rows)

@@ -15,7 +15,7 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
-from pronmetric.lab.human import seen_pairs
+from pronmetric.lab.human import pair_evaluation
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
 from pronmetric.training import tie_threshold
@@ -96,7 +96,7 @@ def test_the_config_gets_threshold_and_pairs_in_place_of_older_ones(folder: Path
     after = tie_threshold.add_to_config(before, tie, table)
     assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["threshold"]
     assert after["tie"] == 0.25 and after["training"]["confusion"] == counts
-    assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
+    assert pair_evaluation.seen_by(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
     assert {k: v for k, v in after.items() if k not in ("tie", "training")} == {
         k: v for k, v in before.items() if k != "training"
     }

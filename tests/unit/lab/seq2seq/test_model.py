@@ -18,11 +18,10 @@ import torch
 
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
-from pronmetric.lab.seq2seq.language_model import LanguageModel
-from pronmetric.lab.seq2seq.model import ModelSettings, TranslationModel
+from pronmetric.lab.seq2seq.model import LanguageModel, ModelSettings, TranslationModel
 from pronmetric.lab.seq2seq.resumable import folder_digest
-from pronmetric.lab.suites.concatenation import Concatenation
 from pronmetric.lab.suites.contrastive import Candidate
+from pronmetric.lab.suites.export import Concatenation
 from pronmetric.text.context import Text
 
 KINDS = ("marian", "m2m100", "mbart", "t5", "gpt2")
