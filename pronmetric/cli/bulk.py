@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import yaml
 
 from data_prep import filters
-from data_prep.row_pairs import RowPairs
+from data_prep.rows_to_pairs import RowPairs
 from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair

@@ -1,4 +1,4 @@
-"""The pronoun test suite of the paper, with sources: pronoun errors of WMT systems, each with its noisy reference.
+"""`suite build wmt`: pronoun errors of WMT systems, each with its noisy reference and the source, as test-suite entries.
 
 An entry has the source sentence with its previous source sentences, the reference with its context, what the system
 wrote, and the reference with the system's pronoun (Jwalapuram et al. 2019, section 3.2).
@@ -17,7 +17,7 @@ from data_prep import source_filter
 from data_prep.filters import Filter, filter_pair
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
-from data_prep.test_set_pairs import train_aligner
+from data_prep.testset_to_pairs import train_aligner
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
