@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import source_filter, suite_entries
+from data_prep import filters, suite_entries
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -96,7 +96,7 @@ def test_counts_after_each_filter(wmt: Path) -> None:
 def test_every_source_language_of_wmt_is_covered(code: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     testset = next(one for one in in_folder(shared / "data" / "wmt") if one.source == code)
     short = list(shortened(discovery.read(testset), most=200))
-    assert source_filter.judge(code, source_filter.sources(short)) is not None
+    assert filters.judge(code, filters.sources(short)) is not None
     monkeypatch.setattr(discovery, "read", lambda _: short)
     missing: dict[str, int] = {}
     found = build([testset], missing, by_source=True)

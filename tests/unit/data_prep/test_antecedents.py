@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep import coreference_passages as antecedents
+from data_prep.coreference import antecedents
 from data_prep.coreference.antecedents import natural
-from data_prep.coreference.document import Annotated, Mention
-from data_prep.coreference.folder import read_folder
+from data_prep.coreference.conll import Annotated, Mention, read_folder
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
