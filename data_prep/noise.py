@@ -8,7 +8,7 @@ from dataclasses import replace
 from pronmetric.pronouns import corrupt
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Pair
-from pronmetric.text.study_form import study_form
+from pronmetric.text.writing import study_form
 
 
 def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from pronmetric.alignment.aligner import TokenPair
-from pronmetric.alignment.cells import Array
-from pronmetric.alignment.lcs import common_subsequence
+from pronmetric.alignment.cells import Array, common_subsequence
 from pronmetric.alignment.links import to_alignment
 from pronmetric.schema import Alignment
 

@@ -53,7 +53,7 @@ def _backend(name: str) -> MakeAligner | None:
 
         EflomalAligner()  # fails if the program is not installed
         return lambda sample: EflomalAligner(train_on=sample)
-    from pronmetric.training.embedding_aligner import embedding_aligner
+    from pronmetric.training.encoders import embedding_aligner
 
     aligner = embedding_aligner()
     return lambda _: aligner

@@ -403,7 +403,7 @@ from pathlib import Path
 import datasets, hydra, pytorch_lightning.loggers, transformers
 from torch.utils import tensorboard
 from pronmetric.checkpoint import weights
-from pronmetric.text import study_form
+from pronmetric.text import writing
 from pronmetric.cli.main import main
 from pronmetric.training import run
 from pronmetric.training.module import ScorerModule

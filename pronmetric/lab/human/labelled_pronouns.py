@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.eval.shuffling import shuffle_contexts
+from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.text import strict_json

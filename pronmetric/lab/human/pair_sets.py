@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from pronmetric.errors import InputError, PronmetricError
-from pronmetric.eval.shuffling import shuffle_contexts
+from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human import gap, judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.pair_accuracy import clusters_of

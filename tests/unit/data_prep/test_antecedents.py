@@ -25,8 +25,8 @@ from pronmetric.training import examples
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.swaps import Names
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)
