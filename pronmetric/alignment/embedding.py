@@ -18,6 +18,8 @@ Vectors = Callable[[Sequence[Sequence[str]]], Sequence[Array]]
 class EmbeddingAligner:
     """Aligns by word vectors, without training; slow without a GPU.
 
+    The defaults are ours, measured in `benchmarks/published/aligners.md` ("embedding hybrid").
+
     Args:
         vectors: returns the vectors of lower-cased words.
         decay: subtracted from the cosine for each word of distance from the expected position.

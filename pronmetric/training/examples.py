@@ -342,5 +342,5 @@ def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> 
 
 
 def _logit(share: float) -> float:
-    share = min(max(share, 0.01), 0.99)
+    share = min(max(share, 0.01), 0.99)  # ours: no addend beyond 4.6 nats, however few the examples
     return log(share / (1 - share))

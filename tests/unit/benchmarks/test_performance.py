@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import corpora
 from benchmarks.cost import performance, performance_page
-from benchmarks.cost.elmo import PUBLISHED
 
 ROW: dict[str, Any] = {
     "name": "pronmetric",
