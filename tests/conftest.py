@@ -459,7 +459,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
     from pronmetric.pronouns.corrupt import ConfusionTable
     from pronmetric.pronouns.finder import find
     from pronmetric.schema import SCHEMA_VERSION, Passage
-    from pronmetric.text.study_form import study_form
+    from pronmetric.text.writing import study_form
 
     def bare(pair: Pair) -> Pair:
         better, worse = study_form(pair.better).split(), study_form(pair.worse).split()

@@ -110,11 +110,11 @@ def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair
 
         return EflomalAligner(train_on=more, symmetrize=task.symmetrize or "mutual")
     if task.backend == "embedding":
-        from pronmetric.training.embedding_aligner import embedding_aligner
+        from pronmetric.training.encoders import embedding_aligner
 
         return embedding_aligner()
     if task.backend == "precomputed":
-        from pronmetric.alignment.precomputed import PrecomputedAligner
+        from pronmetric.alignment.links import PrecomputedAligner
 
         assert task.links is not None  # `AlignFlags.of` has seen to it
         return PrecomputedAligner(task.links)

@@ -16,14 +16,13 @@ from typing import Any, TypeVar
 import yaml
 
 from data_prep import filters
-from data_prep.row_pairs import RowPairs
+from data_prep.rows_to_pairs import RowPairs
 from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.links import METHODS
 from pronmetric.bulk import align, cluster, inputs, pairs, parts, rows, run, score, storage, table
 from pronmetric.bulk.align import Aligning
-from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.pairs import Preparing
@@ -31,7 +30,7 @@ from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Statistics
-from pronmetric.bulk.statistics import ShardStatistics
+from pronmetric.bulk.statistics import CountedRows, ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate

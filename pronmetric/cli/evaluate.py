@@ -293,11 +293,11 @@ def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> p
 def _read_pairs(given: Evaluation, config: Config | None) -> PairSet:
     task, texts, note = given.task, given.texts, given.note
     if texts.dataset is not None:
-        from data_prep import test_set_pairs
+        from data_prep import testset_to_pairs
 
         assert texts.wmt_dir is not None  # `TextFlags.of` has seen to it
         size = CONTEXT_SIZE if config is None else config["context_size"]
-        pairs = test_set_pairs.read(
+        pairs = testset_to_pairs.read(
             texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
         )
     else:

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from data_prep import source_suite
+from data_prep import suite_entries
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
@@ -97,26 +97,26 @@ def run_wmt(args: argparse.Namespace) -> int:
     if not args.quiet:
         shown = progress(discovered.testsets, label="build", total=len(discovered.testsets), unit="test sets")
     missing: dict[str, int] = {}
-    filters = source_suite.Filters(keep, by_source=args.source != "none")
+    filters = suite_entries.Filters(keep, by_source=args.source != "none")
     errors = list(
-        source_suite.build(
+        suite_entries.build(
             shown, chosen, filters=filters, context_size=args.context, seed=args.seed, without_source=missing
         )
     )
-    figures = source_suite.counts(errors, missing)
+    figures = suite_entries.counts(errors, missing)
     entries = [one.entry for one in errors if not one.dropped]
     if args.to_jsonl is not None:
         with targets.AtomicFile(args.to_jsonl) as file:
-            file.writelines(source_suite.json_lines(entries))
+            file.writelines(suite_entries.json_lines(entries))
     if args.to_sqlite is not None:
-        source_suite.write_sqlite(Path(args.to_sqlite), entries, figures)
+        suite_entries.write_sqlite(Path(args.to_sqlite), entries, figures)
     output.write_json(args.to_json, {"settings": _wmt_settings(args), "counts": plain(figures)})
     header = ("source", "filter", "test sets", "source contexts", "errors", "pronoun pairs", "without source")
     print(table(header, [_count_row(one) for one in figures], left=(0, 1)))
     return 0
 
 
-def _count_row(one: source_suite.Count) -> tuple[object, ...]:
+def _count_row(one: suite_entries.Count) -> tuple[object, ...]:
     where = one.language, one.filter
     return *where, one.testsets, one.contexts, one.entries, one.pronoun_pairs, one.without_source
 

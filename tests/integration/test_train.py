@@ -26,8 +26,7 @@ import yaml
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from data_prep import coreference_passages as antecedents
-from data_prep.coreference import folder as coreference_folder
+from data_prep.coreference import antecedents, conll
 from pronmetric.checkpoint import files as checkpoint
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.cli.main import main
@@ -299,7 +298,7 @@ def test_further_choices(train: Train, tiny_encoder: Path, tmp_path: Path) -> No
 def test_attention_learns_from_annotated_documents(
     train: Train, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path, tmp_path: Path
 ) -> None:
-    (annotated, *_) = coreference_folder.read_folder(root / "tests" / "fixtures" / "coreference")
+    (annotated, *_) = conll.read_folder(root / "tests" / "fixtures" / "coreference")
     text = "The cat of Ann slept. It rained. She fed it, and they left."
     folder = make_prepared(
         train=sample_pairs[:8],
@@ -405,7 +404,7 @@ from pathlib import Path
 import datasets, hydra, pytorch_lightning.loggers, transformers
 from torch.utils import tensorboard
 from pronmetric.checkpoint import weights
-from pronmetric.text import study_form
+from pronmetric.text import writing
 from pronmetric.cli.main import main
 from pronmetric.training import run
 from pronmetric.training.module import ScorerModule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep import documents
-from data_prep.coreference import gum, litbank
+from data_prep.coreference import conll
 from data_prep.wmt import evalset, sgm, xml
 from data_prep.wmt.testset import Part, TestSet
 from pronmetric.alignment import table
@@ -83,8 +84,8 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "segment ratings": ('A\t{"errors": [{"severity": "Major", "category": "x"}]}\tr\n', human_scores.read_ratings),
     "domain scores": ("news A 0.5\nmail A None\n", human_scores.read_domain_scores),
     "mt-metrics-eval": ("news d\nmail e\n", read_evalset),
-    "GUM": (fuzz.CONLL, gum.read),
-    "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", litbank.read),
+    "GUM": (fuzz.CONLL, partial(conll.read, form=conll.GUM)),
+    "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", partial(conll.read, form=conll.LITBANK)),
     "CoNLL-U": (fuzz.CONLLU, lambda path: list(conllu.read(path))),
     "SGM": (fuzz.SGM, sgm.parse),
     "XML": (fuzz.XML, xml.parse),

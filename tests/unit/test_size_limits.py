@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from data_prep import documents
-from data_prep.coreference import gum
+from data_prep.coreference import conll
 from data_prep.wmt import discovery, plain, sgm, xml
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.baselines import apt_config
@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "scores": wmt_scores.read_system_scores,
     "csv": rating_table.read,
     "gap": gap.read,
-    "conll": lambda path: gum.read(Path(path)),
+    "conll": lambda path: conll.read(Path(path), conll.GUM),
     "ini": apt_config.Config,
     "sgm": lambda path: sgm.parse(Path(path)),
     "xml": lambda path: xml.parse(Path(path)),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pronmetric.errors import InputError
 from pronmetric.eval.detection import Detection, detect, detect_by
-from pronmetric.eval.shuffling import shuffle_contexts
+from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
 from pronmetric.report.text import percent, table

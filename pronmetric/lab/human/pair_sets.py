@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import A
-from pronmetric.eval.shuffling import shuffle_contexts
+from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human import gap, judged_pairs
 from pronmetric.lab.human.judged_pairs import STUDY_JUDGE, JudgedPair
 from pronmetric.lab.human.pair_accuracy import clusters_of

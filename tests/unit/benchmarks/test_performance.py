@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import corpora
 from benchmarks.cost import performance, performance_page
-from benchmarks.cost.elmo import PUBLISHED
 
 ROW: dict[str, Any] = {
     "name": "pronmetric",
@@ -153,7 +152,7 @@ def test_a_comet_scores_each_triple_by_itself() -> None:
 
 
 def test_the_metric_on_elmo_scores_pronouns() -> None:
-    from benchmarks.cost.peer_models import elmo_metric
+    from benchmarks.cost.peer_models import PUBLISHED, elmo_metric
 
     shape = replace(PUBLISHED, cell=8, projection=4, filters=((1, 4), (2, 4)))
     (segment,) = elmo_metric(shape).predict([{"text": "They left when she saw it."}]).segments

@@ -1,4 +1,4 @@
-"""The judged pairs of a WMT test set: its system outputs aligned and compared with its references."""
+"""`evaluate -d`: a WMT test set to judged pairs: its system outputs aligned and compared with its references."""
 
 from __future__ import annotations
 
