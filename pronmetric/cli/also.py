@@ -5,24 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import flag
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
 from pronmetric.lab.baselines.reference_based import NAMES, OF_PRONOUNS
 from pronmetric.lab.baselines.tables import OURS
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.corpus import Corpus
-
-
-def add(group: argparse._ActionsContainer) -> None:
-    """Add the flag."""
-    group.add_argument(
-        "--also",
-        type=parse_names,
-        metavar="NAMES",
-        help=f"also compute these reference-based scores, separated by commas: {','.join(NAMES)}",
-    )
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -32,6 +24,16 @@ def parse_names(text: str) -> tuple[str, ...]:
         known = ", ".join(NAMES)
         raise argparse.ArgumentTypeError(f"expected some of {known}, separated by commas; got {unknown[0]!r}")
     return names
+
+
+def also_flag(group: str | None = None) -> Any:
+    """The flag."""
+    return flag(
+        group=group,
+        type=parse_names,
+        metavar="NAMES",
+        help=f"also compute these reference-based scores, separated by commas: {','.join(NAMES)}",
+    )
 
 
 def check_language(names: Sequence[str], language: Language) -> None:
@@ -49,9 +51,9 @@ def scorer(names: Sequence[str], corpus: Corpus, *, dataset: str | None) -> Syst
     """The baselines of --also, with their word alignment learned from the corpus; dataset: that of -d."""
     if not corpus.references:
         raise PronmetricError(f"--also needs a reference, and {dataset} has none")
-    made = BaselineScorer(names)
-    made.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
-    return SystemBaselines(made, corpus.systems)
+    baselines = BaselineScorer(names)
+    baselines.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
+    return SystemBaselines(baselines, corpus.systems)
 
 
 def score_rows(also: SystemBaselines | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
