@@ -62,11 +62,11 @@ def switch(*spellings: str, group: str | None = None, exclusive: Exclusive | Non
     return flag(*spellings, group=group, exclusive=exclusive, default=False, action="store_true", help=help)
 
 
-def argument(**options: Any) -> Any:
+def argument(*, group: str | None = None, **options: Any) -> Any:
     """A field that is a positional argument, with the options of argparse; None if it may be missing and is."""
     if options.get("nargs") == "?":
         options.setdefault("default", None)
-    return _field(_Argument(None, None, None, options))
+    return _field(_Argument(None, group, None, options))
 
 
 def part(record: type[Flags], group: str | None = None, *, only: Sequence[str] | None = None) -> Any:
