@@ -8,8 +8,8 @@ from functools import partial
 from pronmetric.cli import output
 from pronmetric.cli.parser import Command, Flags, argument, flag, switch
 from pronmetric.lab.baselines import apt, apt_files
-from pronmetric.lab.baselines.apt_config import Config, Settings, read_settings
-from pronmetric.lab.baselines.apt_corpus import Corpus, read_corpus
+from pronmetric.lab.baselines.apt_config import Config, read_settings
+from pronmetric.lab.baselines.apt_corpus import read_corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -64,7 +64,8 @@ def run(task: AptFlags) -> None:
     selected = [one for one, case in zip(corpus.renderings, cases, strict=True) if case in settings.weights]
     matrix = apt.matrix(selected, multiword=settings.multiword, limit=settings.limit)
     signature = apt_files.make_signature(settings, compat=task.compat)
-    _note(note, settings, corpus, score, matrix, compat=task.compat)
+    for line in apt_files.notes(settings, corpus, score, matrix, compat=task.compat):
+        note(line)
 
     with targets.AtomicFiles() as files:  # all of them or none
         if task.to_json is not None:
@@ -77,36 +78,6 @@ def run(task: AptFlags) -> None:
     note.begin()
     print("\n".join(apt_files.summary_lines(score)))
     note(f"signature: {signature}")
-
-
-def _note(
-    note: output.Notes, settings: Settings, corpus: Corpus, score: apt.Score, matrix: apt.Matrix, *, compat: bool
-) -> None:
-    """Report on stderr what was left out, and why."""
-    if bool(settings.source_pronouns) != bool(settings.target_pronouns):
-        note("no repair: it needs both source_pronouns and target_pronouns of [dictionary]")
-    known = apt.known_words(corpus.renderings, corpus.rules)
-    for name, groups in (("equal", corpus.rules.equal), ("similar", corpus.rules.similar)):
-        unknown = sorted({word for group in groups for word in group if word not in known})
-        if unknown:
-            where = "the list of target pronouns" if settings.target_list else "any rendering"
-            note(f"[dictionary] {name}: words not in {where} are ignored: {' '.join(unknown)}")
-    if compat and settings.repairs and corpus.unlinked:
-        note(f"sentences without links, on which the published program fails: {corpus.unlinked}")
-    if score.score is None:
-        why = (
-            "no pronoun of the list is in the source" if not score.instances else "no pronoun is in the selected cases"
-        )
-        note(f"no score: {why}")
-    elif score.instances > sum(score.findings):
-        note(
-            f"{score.instances - sum(score.findings)} of {score.instances} pronouns are in cases that are not selected"
-        )
-    if settings.stem and matrix.left_out:
-        note(
-            f"instances with several words on a side, not in the matrix: {matrix.left_out} "
-            "(counting_multiword_in_matrix includes them)"
-        )
 
 
 def _lines(lines: Iterable[str]) -> Iterable[str]:

@@ -8,7 +8,6 @@ import re
 from pronmetric.cli import output
 from pronmetric.cli.parser import Command, Flags, UsageError, flag, switch
 from pronmetric.lab.baselines import autoprf, tables
-from pronmetric.lab.baselines.autoprf import Corpus
 from pronmetric.output import targets
 
 DESCRIPTION = """Precision and recall of pronoun translation (AutoPRF; Hardmeier and Federico 2010): the words aligned
@@ -68,23 +67,10 @@ def run(task: AutoprfFlags) -> None:
     content = autoprf.result_json(result, documents, reference, candidate, differing=differing, compat=task.compat)
     output.write_json(task.to_json, content)
     print(tables.format_autoprf(result, documents, compat=task.compat))
-    _note(reference, candidate, differing, output.Notes(quiet=task.quiet))
-
-
-def _note(reference: Corpus, candidate: Corpus, differing: int, note: output.Notes) -> None:
-    """Report on stderr what was ignored."""
+    note = output.Notes(quiet=task.quiet)
     note.begin()
-    if not any(word in autoprf.TRIGGERS for words in reference.source for word in words):
-        note(f"{reference.source_file}: no {', '.join(sorted(autoprf.TRIGGERS))} in the source: there is no score")
-    for corpus in (reference, candidate):
-        for what, number in autoprf.count_ignored(corpus).items():
-            if number:
-                note(f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})")
-    if differing:
-        note(
-            f"{candidate.source_file}: {differing} words differ from {reference.source_file}; "
-            "it and they are taken from the latter"
-        )
+    for line in autoprf.notes(reference, candidate, differing=differing):
+        note(line)
 
 
 VERB = Command("autoprf", AutoprfFlags, run, DESCRIPTION, EPILOG)

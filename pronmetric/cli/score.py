@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
-from pronmetric.cli import also as also_flag
 from pronmetric.cli import flags, output
+from pronmetric.cli.also import also_flag, check_language, note_system_table
 from pronmetric.cli.flags import ScoringFlags
 from pronmetric.cli.parser import Command, UsageError, flag, whole_from_zero
 from pronmetric.cli.run import (
@@ -20,7 +21,9 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
+from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines import tables as baseline_tables
+from pronmetric.lab.baselines.corpus_scores import SystemBaselines
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
 from pronmetric.results import comparisons, scores
@@ -82,7 +85,7 @@ class ScoreFlags(ScoringFlags):
         metavar="N",
         help="accepted and not used: nothing is drawn",
     )
-    also: Sequence[str] | None = also_flag.also_flag()
+    also: Sequence[str] | None = also_flag()
 
     def inputs(self) -> dict[str, object]:
         """Also records."""
@@ -109,11 +112,13 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     texts, model, out, baselines = task.texts, task.model, task.out, task.also or ()
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
-    also_flag.check_language(baselines, load_language(model))
+    check_language(baselines, load_language(model))
     otherwise = COMMON if corpus.references else RESPECTIVE
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
     announce_context(kind, corpus, texts, note, size=config["context_size"])
-    also = also_flag.scorer(baselines, corpus, dataset=texts.dataset) if baselines else None
+    if baselines and not corpus.references:
+        raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
+    also = SystemBaselines.of(corpus, baselines) if baselines else None
     scoring = ScoringRun(model, out, note)
 
     references, by_reference = corpus.averaged_references(kind), scoring.metric.source is None
@@ -130,7 +135,8 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
         rows = score_rows(corpus, kind, size=size, stream=scoring.stream)
         if by_reference:
             rows = count_by_reference(rows, scoring.metric.language)
-        for number, (scored_row, others) in enumerate(zip(rows, also_flag.score_rows(also, corpus), strict=False)):
+        also_rows = repeat((None,) * len(tallies)) if also is None else also.score_corpus(corpus)
+        for number, (scored_row, others) in enumerate(zip(rows, also_rows, strict=False)):
             row = scored_row.row
             for tally, text, contexts, each, other in zip(
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
@@ -160,7 +166,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
         say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
-        also_flag.note_system_table(also, note)
+        note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
     scoring.finish()

@@ -382,3 +382,18 @@ def _content(counts: Counts) -> dict[str, Any]:
 def count_ignored(corpus: Corpus) -> dict[str, int]:
     """How often each of `IGNORED` occurred."""
     return {what: corpus.ignored[what] for what in IGNORED}
+
+
+def notes(reference: Corpus, candidate: Corpus, *, differing: int) -> Iterator[str]:
+    """What was ignored, a line each; differing: the words in which the two sources differ."""
+    if not any(word in TRIGGERS for words in reference.source for word in words):
+        yield f"{reference.source_file}: no {', '.join(sorted(TRIGGERS))} in the source: there is no score"
+    for corpus in (reference, candidate):
+        for what, number in count_ignored(corpus).items():
+            if number:
+                yield f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})"
+    if differing:
+        yield (
+            f"{candidate.source_file}: {differing} words differ from {reference.source_file}; "
+            "it and they are taken from the latter"
+        )
