@@ -6,18 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    UsageError,
-    argument,
-    flag,
-    number_from_zero,
-    part,
-    switch,
-    unexpected,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import Formula, Variant, agreement
@@ -63,7 +52,7 @@ class MetricFlags(Flags):
         metavar="FILE", help='scores of a metric, {"id", "score_a", "score_b"} a line; null: no score'
     )
     tie: float | None = flag(
-        type=number_from_zero, metavar="X", help="tie threshold: scores that differ by at most X are a tie (default: 0)"
+        type=number(0), metavar="X", help="tie threshold: scores that differ by at most X are a tie (default: 0)"
     )
 
 
@@ -89,7 +78,7 @@ class AgreeFlags(Flags):
     )
     to_json: str | None = flag(metavar="FILE", help="write all figures as JSON, including each pair of raters")
     metric: MetricFlags = part(MetricFlags, "a metric")
-    seed: int = flag(type=whole_from_zero, default=SEED, help="seed of the resampling (default: %(default)s)")
+    seed: int = flag(type=whole(0), default=SEED, help="seed of the resampling (default: %(default)s)")
     quiet: bool = switch(help="no notes on stderr")
 
     def check(self) -> None:
@@ -163,11 +152,6 @@ def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
 
 
 VERB = Command(
-    "agree",
-    AgreeFlags,
-    run,
-    DESCRIPTION,
-    EPILOG,
-    unexpected=unexpected("give one file of pairs; scores of a metric follow --scores"),
+    "agree", AgreeFlags, run, DESCRIPTION, EPILOG, stray="give one file of pairs; scores of a metric follow --scores"
 )
 parser, main = VERB.parser, VERB.main

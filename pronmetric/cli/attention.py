@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pronmetric.cli import output
 from pronmetric.cli.flags import MODEL, ModelFlags
-from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, unexpected, whole_from_one
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import load_metric
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
@@ -31,7 +31,7 @@ class AttentionFlags(Flags):
 
     text: str | None = argument(nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
     context: Sequence[str] = flag(nargs="+", default=(), metavar="SENTENCE", help="preceding sentences")
-    top: int = flag(type=whole_from_one, default=5, metavar="N", help="number of words to show (default: %(default)s)")
+    top: int = flag(type=whole(1), default=5, metavar="N", help="number of words to show (default: %(default)s)")
     quiet: bool = switch(help="no notes on stderr")
     model: ModelFlags = part(ModelFlags, MODEL)
 
@@ -80,6 +80,6 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=unexpected("give one SENTENCE in quotation marks; preceding sentences follow --context"),
+    stray="give one SENTENCE in quotation marks; preceding sentences follow --context",
 )
 parser, main = VERB.parser, VERB.main

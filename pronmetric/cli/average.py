@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.checkpoint import locate
-from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number_above_zero, switch, whole_from_zero
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, switch, whole
 from pronmetric.data import arrow
 from pronmetric.output import targets
 
@@ -28,10 +28,10 @@ class AverageFlags(Flags):
     data: Path = flag(type=Path, required=True, metavar="DIR", help="prepared data (written by `pronmetric prepare`)")
     output: Path = flag("-o", "--output", type=Path, required=True, metavar="DIR", help="output folder")
     shares: Sequence[float] | None = flag(
-        nargs="+", type=number_above_zero, metavar="X", help="weight of each checkpoint (default: equal weights)"
+        nargs="+", type=number(above=0), metavar="X", help="weight of each checkpoint (default: equal weights)"
     )
     full: bool = switch(help="store the weights in single precision (default: half precision)")
-    seed: int = flag(type=whole_from_zero, default=1, metavar="N", help="seed of the calibration (default: 1)")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="seed of the calibration (default: 1)")
 
     def check(self) -> None:
         """Refuse a single checkpoint, and another number of weights than of checkpoints."""

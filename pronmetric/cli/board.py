@@ -10,7 +10,7 @@ from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole_from_zero
+from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
 from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
@@ -63,16 +63,14 @@ class BuildFlags(Flags):
     human: Sequence[str] | None = flag(
         nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)"
     )
-    years: Sequence[int] | None = flag(
-        nargs="+", type=whole_from_zero, metavar="YEAR", help="only these years (default: all)"
-    )
+    years: Sequence[int] | None = flag(nargs="+", type=whole(0), metavar="YEAR", help="only these years (default: all)")
     pairs: Sequence[str] | None = flag(nargs="+", metavar="LP", help="only these language pairs (default: all)")
     testsets: Sequence[str] | None = flag(
         nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)"
     )
     context: str | None = flag(choices=[COMMON, RESPECTIVE, NONE], help="see below")
     worst: int = flag(
-        type=whole_from_zero, default=WORST, metavar="N", help="worst pronouns of a system (default: %(default)s)"
+        type=whole(0), default=WORST, metavar="N", help="worst pronouns of a system (default: %(default)s)"
     )
     title: str = flag(default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
     model: ModelFlags = part(ModelFlags, flags.MODEL)

@@ -37,20 +37,7 @@ from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    Group,
-    UsageError,
-    argument,
-    flag,
-    number_above_zero,
-    number_up_to_one,
-    part,
-    switch,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, number, part, switch, whole
 from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
@@ -73,7 +60,7 @@ R = TypeVar("R")
 
 def _gpus(text: str) -> float:
     """A number above 0: a part of a GPU, or a whole number."""
-    value = number_above_zero(text)
+    value = number(above=0)(text)
     if value > 1 and not value.is_integer():
         raise argparse.ArgumentTypeError(f"expected a part of a GPU, or a whole number, got {text!r}")
     return value
@@ -85,7 +72,7 @@ class InputFlags(Flags):
     inputs: Sequence[str] = argument(nargs="+", metavar="INPUT", help="files, patterns, folders or URLs")
     output: str = flag("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
     on_error: str = flag(choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
-    shard_rows: int | None = flag(type=whole_from_one, metavar="N", help="rows of a shard (default: by all rows)")
+    shard_rows: int | None = flag(type=whole(1), metavar="N", help="rows of a shard (default: by all rows)")
 
     @property
     def skips(self) -> bool:
@@ -100,7 +87,7 @@ class WorkerFlags(Flags):
         group="workers", metavar="auto|HOST:PORT|ray://...", help="a Ray cluster (default: a local Ray)"
     )
     workers: int | None = flag(
-        group="workers", type=whole_from_one, metavar="N", help="processes (default: cores, or what the cluster gives)"
+        group="workers", type=whole(1), metavar="N", help="processes (default: cores, or what the cluster gives)"
     )
     quiet: bool = switch(help="no progress and notes on stderr")
     gpus_per_worker: float | None = None
@@ -111,9 +98,9 @@ class TableFlags(Flags):
 
     table: str | None = flag(metavar="FILE", help="a table written by `align --save-table`, or by an earlier run")
     sample: int | None = flag(
-        type=whole_from_one, metavar="N", help=f"train the table on at most N rows, drawn from all (default: {LINES:,})"
+        type=whole(1), metavar="N", help=f"train the table on at most N rows, drawn from all (default: {LINES:,})"
     )
-    seed: int | None = flag(type=whole_from_zero, metavar="N", help=f"seed of the sample (default: {SEED})")
+    seed: int | None = flag(type=whole(0), metavar="N", help=f"seed of the sample (default: {SEED})")
 
     def check(self) -> None:
         """Refuse flags that exclude each other."""
@@ -311,9 +298,9 @@ class PairFlags(Flags):
 
     target: str | None = flag(metavar="LANG|FILE", help="language of the texts, or a table of its pronouns")
     inventory: str | None = flag(choices=["all", "paper"], help="the pronouns")
-    context_size: int | None = flag(type=whole_from_zero, metavar="N", help="sentences of a context")
+    context_size: int | None = flag(type=whole(0), metavar="N", help="sentences of a context")
     agreement: str | None = flag(metavar="grammar|none|FILE", help="the filter of pairs that are no errors")
-    min_agreement: float | None = flag(type=number_up_to_one, metavar="AC1", help="minimum in the FILE of --agreement")
+    min_agreement: float | None = flag(type=number(0, 1), metavar="AC1", help="minimum in the FILE of --agreement")
 
     def maker(self) -> RowPairs:
         """The settings: flags, else those of conf/prepare.yaml; paths are absolute, for workers."""

@@ -8,20 +8,7 @@ from pathlib import Path
 
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    Command,
-    Exclusive,
-    Flags,
-    Group,
-    any_number,
-    argument,
-    flag,
-    number_above_zero,
-    part,
-    switch,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Exclusive, Flags, Group, argument, flag, number, part, switch, whole
 from pronmetric.lab.clpp import baseline as clpp_baseline
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import prepare as clpp_prepare
@@ -153,9 +140,9 @@ class BaselineFlags(Flags):
     train_lm: str | None = flag(
         "--train-lm", exclusive=_MODEL, metavar="FILE", help="data file; a model is trained on its target side"
     )
-    order: int = flag(type=whole_from_one, default=3, metavar="N", help="order of the model of --train-lm (default: 3)")
+    order: int = flag(type=whole(1), default=3, metavar="N", help="order of the model of --train-lm (default: 3)")
     none_penalty: float = flag(
-        "--none-penalty", exclusive=_PENALTY, type=any_number, default=0.0, metavar="X", help="default: 0"
+        "--none-penalty", exclusive=_PENALTY, type=number(), default=0.0, metavar="X", help="default: 0"
     )
     tune: str | None = flag(
         exclusive=_PENALTY,
@@ -221,14 +208,14 @@ class TrainFlags(Flags):
     of: PairFlags = part(PairFlags)
     encoder: str | None = flag(metavar="NAME|FOLDER", help="an encoder instead of GRUs")
     allow_network: bool = switch("--allow-network", help="fetch --encoder from the Hugging Face hub")
-    epochs: int = flag(type=whole_from_one, default=10, metavar="N", help="default: 10")
-    batch_size: int = flag("--batch-size", type=whole_from_one, default=64, metavar="N", help="slots (default: 64)")
-    window: int = flag(type=whole_from_one, default=50, metavar="N", help="words a side (default: 50)")
+    epochs: int = flag(type=whole(1), default=10, metavar="N", help="default: 10")
+    batch_size: int = flag("--batch-size", type=whole(1), default=64, metavar="N", help="slots (default: 64)")
+    window: int = flag(type=whole(1), default=50, metavar="N", help="words a side (default: 50)")
     learning_rate: float | None = flag(
-        "--learning-rate", type=number_above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
+        "--learning-rate", type=number(above=0), metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
     )
     unbalanced: bool = switch(help="every slot counts alike, not every class")
-    seed: int = flag(type=whole_from_zero, default=1, metavar="N", help="default: 1")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="default: 1")
     output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the model")
     quiet: bool = switch(help="no progress on stderr")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ScoringFlags
-from pronmetric.cli.parser import Command, flag, whole_from_one
+from pronmetric.cli.parser import Command, flag, whole
 from pronmetric.cli.run import ScoringRun, announce_context, choose_context, load_config, read_corpus, signed_references
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
@@ -47,7 +47,7 @@ examples:
 
 def _splits(text: str) -> int:
     """The value of --num_splits."""
-    if whole_from_one(text) < FEWEST:
+    if whole(1)(text) < FEWEST:
         raise argparse.ArgumentTypeError(f"expected a whole number from {FEWEST}, got {text!r}")
     return int(text)
 
@@ -140,7 +140,7 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=flags.stray_output,
+    stray=flags.stray_output,
     refused=flags.REFUSED | flags.REFUSED_BY_COMPARE,
 )
 parser, main = VERB.parser, VERB.main

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole_from_zero
+from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
@@ -106,9 +106,7 @@ class CorrelateFlags(Flags):
     to_json: str | None = flag(metavar="FILE", help="write all figures and the systems' scores as JSON")
     to_sys_score: str | None = flag(metavar="FILE", help="write SCORES as a .sys.score file")
     to_seg_score: str | None = flag(metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON")
-    seed: int = flag(
-        type=whole_from_zero, default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)"
-    )
+    seed: int = flag(type=whole(0), default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)")
 
     @property
     def of_one_metric(self) -> tuple[tuple[str, bool], ...]:

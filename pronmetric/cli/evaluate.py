@@ -12,7 +12,7 @@ from pronmetric.cli import flags, output
 from pronmetric.cli.also import also_flag
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import Command, Flags, UsageError, any_number, argument, flag, part, unexpected
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
 from pronmetric.cli.run import ScoringRun, check_texts, choose_context, load_config, load_language, note_english_figures
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
@@ -131,7 +131,7 @@ class EvaluateFlags(Flags):
     )
     threshold: float | None = flag(
         group=EVALUATION,
-        type=any_number,
+        type=number(),
         metavar="X",
         help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
     )
@@ -227,12 +227,12 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
     results = {name: evaluation.evaluate(one_set, scores.by_id, settings) for name, one_set in pairs.parts.items()}
     if task.to_json is not None:
         pair_json.write(task.to_json, pairs, scores, results, settings, against=task.against)
-    for number, (name, one_set) in enumerate(pairs.parts.items()):
+    for place, (name, one_set) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
         sections = pair_tables.format_results(
             title, one_set, results[name], settings, scored_by=scores.scored_by, against=task.against
         )
-        print(("\n" if number else "") + sections)
+        print(("\n" if place else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
             note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
@@ -432,7 +432,7 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=unexpected("give one file or folder of pairs; scores of another metric follow --scores or --against"),
+    stray="give one file or folder of pairs; scores of another metric follow --scores or --against",
     usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
 )
 parser, main = VERB.parser, VERB.main

@@ -9,18 +9,7 @@ from typing import Any
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import (
-    Exclusive,
-    Flags,
-    UsageError,
-    flag,
-    number_from_zero,
-    part,
-    require_one,
-    switch,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Exclusive, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.eval.decision import DECISIONS
 from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
@@ -93,7 +82,7 @@ def seed_flag() -> Any:
         "--seed",
         "--seed_everything",
         group=MODEL,
-        type=whole_from_zero,
+        type=whole(0),
         default=SEED,
         metavar="N",
         help="seed of what is drawn (default: %(default)s)",
@@ -176,10 +165,10 @@ class ModelFlags(Flags):
     model: str | None = flag(metavar="NAME|FOLDER", help="a shipped name, a folder, or a hub name (default: base)")
     allow_network: bool = switch(help="download --model from the Hugging Face hub")
     batch_size: int | None = flag(
-        type=whole_from_one, metavar="N", help="pieces per batch, in units of 32 (default: 32, on a GPU 1024)"
+        type=whole(1), metavar="N", help="pieces per batch, in units of 32 (default: 32, on a GPU 1024)"
     )
     gpus: int | None = flag(
-        type=whole_from_zero,
+        type=whole(0),
         metavar="N",
         help="number of GPUs, 0 for the CPU (default: 1 of CUDA if available; 1 also means Apple's)",
     )
@@ -271,7 +260,7 @@ def check_targets(texts: TextFlags, model: ModelFlags, out: OutputFlags) -> None
 
 def parse_tie(text: str) -> float | str:
     """The value of --tie: "auto", or a number from 0."""
-    return AUTO if text == AUTO else number_from_zero(text, other="auto or ")
+    return AUTO if text == AUTO else number(0, other="auto or ")(text)
 
 
 def tie_threshold(tie: float | str, model: ModelFlags, *, by: str | None) -> float:

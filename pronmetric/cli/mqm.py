@@ -7,18 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    UsageError,
-    argument,
-    flag,
-    part,
-    switch,
-    unexpected,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import mqm
@@ -57,7 +46,7 @@ class PairFlags(Flags):
     """Which pairs are written."""
 
     other_words: int | None = flag(
-        type=whole_from_zero, metavar="N", help="only pairs that differ in a pronoun and in at most N other words"
+        type=whole(0), metavar="N", help="only pairs that differ in a pronoun and in at most N other words"
     )
     all: bool = switch(help="include pairs without a pronoun error")
 
@@ -79,7 +68,7 @@ class MqmFlags(Flags):
         help="refuse a file with rows that are no annotation of the translation, or whose texts do not look English"
     )
     longest: int = flag(
-        type=whole_from_one,
+        type=whole(1),
         default=mqm.LONGEST,
         metavar="N",
         help="maximum number of words of an error span (default: %(default)s)",
@@ -170,6 +159,6 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=unexpected("give one annotation file; the output files follow --pairs and --pronouns"),
+    stray="give one annotation file; the output files follow --pairs and --pronouns",
 )
 parser, main = VERB.parser, VERB.main

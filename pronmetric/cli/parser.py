@@ -106,8 +106,8 @@ class Flags:
 
 
 F = TypeVar("F", bound=Flags)
-Unexpected = Callable[[Sequence[str]], str]
-"""The message for arguments that no flag takes."""
+Stray = str | Callable[[Sequence[str]], str] | None
+"""What is said of arguments that no flag takes: the cure, or the whole message."""
 
 
 def add_flags(parser: argparse.ArgumentParser, record: type[Flags]) -> None:
@@ -142,9 +142,13 @@ def _declared(record: type[Flags]) -> Iterator[tuple[str, _Argument]]:
 
 def read(record: type[F], given: Mapping[str, Any]) -> F:
     """The record of the parsed flags by their names; a field that is none of them has its default."""
-    parts = {each.name: each.metadata["part"].record for each in fields(record) if "part" in each.metadata}
-    values = {each.name: given[each.name] for each in fields(record) if each.name in given}
-    return record(**values, **{name: read(inner, given) for name, inner in parts.items()})
+    values: dict[str, Any] = {}
+    for each in fields(record):
+        if "part" in each.metadata:
+            values[each.name] = read(each.metadata["part"].record, given)
+        elif each.name in given:
+            values[each.name] = given[each.name]
+    return record(**values)
 
 
 def _check(task: Flags) -> None:
@@ -159,8 +163,7 @@ def _check(task: Flags) -> None:
 class Command(Generic[F]):
     """A verb, or a command of a group: its flags, and the function that takes them.
 
-    help: its line in the group. unexpected: the message for stray arguments that are no flags. refused: flags that are
-    usage errors, with the reason.
+    help: its line in the group. refused: flags that are usage errors, with the reason.
     """
 
     name: str
@@ -170,7 +173,7 @@ class Command(Generic[F]):
     epilog: str | None = None
     help: str | None = None
     usage: str | None = None
-    unexpected: Unexpected | None = None
+    stray: Stray = None
     refused: Mapping[str, str] | None = None
 
     def parser(self) -> argparse.ArgumentParser:
@@ -183,7 +186,7 @@ class Command(Generic[F]):
 
     def main(self, argv: Sequence[str]) -> int:
         """Run the verb; the exit code."""
-        return _main(self.parser(), argv, self.unexpected)
+        return _main(self.parser(), argv, self.stray)
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to a group."""
@@ -227,12 +230,12 @@ class Group:
             command.add_to(commands)
 
 
-def _main(parser: argparse.ArgumentParser, argv: Sequence[str], unexpected: Unexpected | None) -> int:
+def _main(parser: argparse.ArgumentParser, argv: Sequence[str], stray: Stray) -> int:
     """Parse the arguments, and run the command that they name; the exit code."""
     parsed, surplus = parser.parse_known_args(argv)
-    stray = [word for word in surplus if not word.startswith("-")]
-    if stray and unexpected is not None:
-        parser.error(unexpected(stray))
+    words = [word for word in surplus if not word.startswith("-")]
+    if words and stray is not None:
+        parser.error(f"unexpected argument {words[0]!r}: {stray}" if isinstance(stray, str) else stray(words))
     if surplus:
         parser.error(f"unrecognized arguments: {' '.join(surplus)}")
     given = vars(parsed)
@@ -245,11 +248,6 @@ def _main(parser: argparse.ArgumentParser, argv: Sequence[str], unexpected: Unex
     output.open_stdout()
     command.run(task)
     return 0
-
-
-def unexpected(cure: str) -> Unexpected:
-    """The message for the first argument that no flag takes, with its cure."""
-    return lambda stray: f"unexpected argument {stray[0]!r}: {cure}"
 
 
 def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
@@ -308,45 +306,34 @@ class _Refusal(argparse.Action):
         parser.error(f"{option} of COMET has no meaning here: {self.const}")
 
 
-def whole_from_zero(text: str) -> int:
-    """A whole number from 0."""
-    if not re.fullmatch(r"[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
-    return int(text)
+def whole(least: int) -> Callable[[str], int]:
+    """The type of a flag: a whole number from `least`, which is 0 or more."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]+", text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
+        return int(text)
+
+    return parse
 
 
-def whole_from_one(text: str) -> int:
-    """A whole number from 1."""
-    if whole_from_zero(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
-    return int(text)
+def number(
+    least: float = -math.inf, most: float = math.inf, *, above: float = -math.inf, other: str = ""
+) -> Callable[[str], float]:
+    """The type of a flag: a finite number from `least` to `most`, and above `above`.
 
+    other: names another valid value of the flag, for the error.
+    """
+    limits = (f" from {least:g}" if math.isfinite(least) else "") + (f" to {most:g}" if math.isfinite(most) else "")
+    limits += f" above {above:g}" if math.isfinite(above) else ""
 
-def any_number(text: str) -> float:
-    """Any number."""
-    return _number(text, lambda value: True, "a number")
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and least <= value <= most and value > above):
+            raise argparse.ArgumentTypeError(f"expected {other}a number{limits}, got {text!r}")
+        return value
 
-
-def number_from_zero(text: str, *, other: str = "") -> float:
-    """A number from 0; `other` names another valid value of the flag, for the error."""
-    return _number(text, lambda value: value >= 0, f"{other}a number from 0")
-
-
-def number_above_zero(text: str) -> float:
-    """A number above 0."""
-    return _number(text, lambda value: value > 0, "a number above 0")
-
-
-def number_up_to_one(text: str) -> float:
-    """A number from 0 to 1."""
-    return _number(text, lambda value: 0 <= value <= 1, "a number from 0 to 1")
-
-
-def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and fits(value)):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return value
+    return parse

@@ -9,18 +9,7 @@ from itertools import tee
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags
 from pronmetric.cli.output import Notes
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    UsageError,
-    argument,
-    flag,
-    format_of,
-    part,
-    switch,
-    unexpected,
-    whole_from_one,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, format_of, part, switch, whole
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language
 from pronmetric.errors import InputError
 from pronmetric.output import targets
@@ -91,7 +80,7 @@ class ReportFlags(Flags):
         help="columns of one table (--show NAME), in this order: e.g. system score errors_per_100_pronouns; a wrong "
         "name lists all (default: all; latex: those that fit a page)",
     )
-    limit: int | None = flag(type=whole_from_one, metavar="N", help="show at most N segments (default: all)")
+    limit: int | None = flag(type=whole(1), metavar="N", help="show at most N segments (default: all)")
     title: str | None = flag(metavar="TEXT", help="title of the web page (default: the system names)")
     no_model: bool = switch("--no-model", "--no_model", help="do not show attention and alternative pronouns")
     all_alternatives: bool = switch(
@@ -266,12 +255,7 @@ def run_paper(task: PaperFlags) -> None:
 
 PAPER = Command("report tables", PaperFlags, run_paper, PAPER_HELP)
 VERB = Command(
-    "report",
-    ReportFlags,
-    run,
-    DESCRIPTION,
-    EPILOG,
-    unexpected=unexpected("give one result file, and the output file with -o FILE"),
+    "report", ReportFlags, run, DESCRIPTION, EPILOG, stray="give one result file, and the output file with -o FILE"
 )
 parser = VERB.parser
 

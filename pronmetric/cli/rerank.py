@@ -7,19 +7,7 @@ from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    UsageError,
-    flag,
-    number_from_zero,
-    number_up_to_one,
-    part,
-    require_one,
-    switch,
-    unexpected,
-    whole_from_one,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import ScoringRun, choose_context, context_scope, load_config, note_boundaries, previous_lines
 from pronmetric.output import targets
 from pronmetric.results import write
@@ -72,7 +60,7 @@ class RerankFlags(Flags):
         group=TEXTS, nargs="+", metavar="FILE", help="line-parallel files of candidates"
     )
     nbest: str | None = flag(group=TEXTS, metavar="FILE", help="one file with the candidates of all lines")
-    size: int | None = flag(group=TEXTS, type=whole_from_one, metavar="N", help="candidates of each line in --nbest")
+    size: int | None = flag(group=TEXTS, type=whole(1), metavar="N", help="candidates of each line in --nbest")
     references: str | None = flag(
         "-r", "--references", group=TEXTS, metavar="FILE", help="reference translation, used as context"
     )
@@ -85,11 +73,11 @@ class RerankFlags(Flags):
     mbr: bool = switch(group=SCORE, help="agreement with the other candidates, without a model")
     scores: Sequence[str] | None = flag(group=SCORE, nargs="+", metavar="FILE", help="another score of each candidate")
     weight: float | None = flag(
-        group=SCORE, type=number_up_to_one, metavar="W", help="weight of the pronoun score, from 0 to 1"
+        group=SCORE, type=number(0, 1), metavar="W", help="weight of the pronoun score, from 0 to 1"
     )
     margin: float = flag(
         group=SCORE,
-        type=number_from_zero,
+        type=number(0),
         default=0.0,
         metavar="X",
         help="choose another candidate only if it is better than the first by more than X (default: 0)",
@@ -243,6 +231,6 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=unexpected("give the candidates with --candidates FILE FILE or --nbest FILE"),
+    stray="give the candidates with --candidates FILE FILE or --nbest FILE",
 )
 parser, main = VERB.parser, VERB.main

@@ -10,7 +10,7 @@ from typing import Any
 from pronmetric.cli import flags, output
 from pronmetric.cli.also import also_flag, check_language, note_system_table
 from pronmetric.cli.flags import ScoringFlags
-from pronmetric.cli.parser import Command, UsageError, flag, whole_from_zero
+from pronmetric.cli.parser import Command, UsageError, flag, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
@@ -81,7 +81,7 @@ class ScoreFlags(ScoringFlags):
         "--seed",
         "--seed_everything",
         group=flags.COMET,
-        type=whole_from_zero,
+        type=whole(0),
         metavar="N",
         help="accepted and not used: nothing is drawn",
     )
@@ -212,5 +212,5 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     say.finish()
 
 
-VERB = Command("score", ScoreFlags, run, DESCRIPTION, EPILOG, unexpected=flags.stray_output, refused=flags.REFUSED)
+VERB = Command("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
 parser, main = VERB.parser, VERB.main

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pronmetric.checkpoint import locate
 from pronmetric.cli import output
-from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole_from_one, whole_from_zero
+from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole
 from pronmetric.data import arrow
 from pronmetric.errors import Terminated
 from pronmetric.output import targets
@@ -32,16 +32,14 @@ class SoftLabelsFlags(Flags):
         help="a causal language model of Hugging Face, or a folder with one GGUF file (extra lm)",
     )
     output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder to write")
-    slots: int = flag(type=whole_from_one, default=50_000, metavar="N", help="number of slots (default: 50,000)")
+    slots: int = flag(type=whole(1), default=50_000, metavar="N", help="number of slots (default: 50,000)")
     seed: int = flag(
-        type=whole_from_zero, default=1, metavar="N", help="seed of the order of texts and slots (default: %(default)s)"
+        type=whole(0), default=1, metavar="N", help="seed of the order of texts and slots (default: %(default)s)"
     )
     precision: str | None = flag(
         choices=["32", "bf16", "16"], help="precision of the model (default: bf16, on a CPU without it 32)"
     )
-    gpus: int | None = flag(
-        type=whole_from_zero, metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)"
-    )
+    gpus: int | None = flag(type=whole(0), metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)")
     quiet: bool = switch(help="no progress bar and no notes on stderr")
 
 

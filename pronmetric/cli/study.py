@@ -11,18 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    Group,
-    argument,
-    flag,
-    number_up_to_one,
-    part,
-    switch,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
@@ -101,14 +90,14 @@ ANSWERS = {
 class ItemFlags(Flags):
     """The items of a study."""
 
-    items: int | None = flag(type=whole_from_one, metavar="N", help="items of each source language (default: all)")
+    items: int | None = flag(type=whole(1), metavar="N", help="items of each source language (default: all)")
     split: str | None = flag(metavar="NAME", help=f"of a prepared folder (default: {candidates.SPLIT})")
     languages: Sequence[str] | None = flag(nargs="+", metavar="CODE", help="source languages (default: all)")
     pronoun_pairs: Sequence[str] | None = flag(
         nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)"
     )
     scores: str | None = flag(metavar="FILE", help='scores to balance by, {"id", "score_a", "score_b"} a line')
-    ranges: int | None = flag(type=whole_from_one, metavar="N", help="ranges of the score difference (default: 3)")
+    ranges: int | None = flag(type=whole(1), metavar="N", help="ranges of the score difference (default: 3)")
     balance: str | None = flag(choices=["strict", "level"], help="rare pairs: refuse, or take all (default: strict)")
 
     @property
@@ -134,9 +123,9 @@ class ItemFlags(Flags):
 class PeopleFlags(Flags):
     """The annotators of a study."""
 
-    annotators: int | None = flag(type=whole_from_one, metavar="N", help="annotators (default: 3)")
-    groups: int | None = flag(type=whole_from_one, metavar="N", help="groups, each with own items (default: 1)")
-    repeated: float | None = flag(type=number_up_to_one, metavar="X", help="share of repeated items (default: 0.1)")
+    annotators: int | None = flag(type=whole(1), metavar="N", help="annotators (default: 3)")
+    groups: int | None = flag(type=whole(1), metavar="N", help="groups, each with own items (default: 1)")
+    repeated: float | None = flag(type=number(0, 1), metavar="X", help="share of repeated items (default: 0.1)")
 
 
 class ShownFlags(Flags):
@@ -156,7 +145,7 @@ class SampleFlags(Flags):
     items: ItemFlags = part(ItemFlags, "items")
     people: PeopleFlags = part(PeopleFlags, "annotators")
     shown: ShownFlags = part(ShownFlags, "what annotators see")
-    seed: int | None = flag(type=whole_from_zero, metavar="N", help="of the sample and of the orders (default: 1)")
+    seed: int | None = flag(type=whole(0), metavar="N", help="of the sample and of the orders (default: 1)")
     quiet: bool = switch(help="no notes on stderr")
 
     @property
@@ -237,7 +226,7 @@ examples:
 
 def _port(text: str) -> int:
     """A port from 0 to 65535."""
-    number = whole_from_zero(text)
+    number = whole(0)(text)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number
@@ -249,7 +238,7 @@ class ServeFlags(StudyFlags):
     db: str | None = flag(
         metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
     )
-    overlap: int | None = flag(type=whole_from_one, metavar="N", help="annotators of each item (default: all)")
+    overlap: int | None = flag(type=whole(1), metavar="N", help="annotators of each item (default: all)")
     host: str = flag(default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
     port: int = flag(type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
     url: str | None = flag(metavar="URL", help="address in the links (default: that of --host and --port)")
@@ -293,12 +282,12 @@ class SimulateFlags(StudyFlags):
     output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the answers, new or empty")
     errors: Sequence[float] = flag(
         nargs="+",
-        type=number_up_to_one,
+        type=number(0, 1),
         metavar="X",
         help="error rate of each annotator, or one for all (default: 0.1)",
         default=(0.1,),
     )
-    seed: int = flag(type=whole_from_zero, default=1, metavar="N", help="of the answers (default: 1)")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="of the answers (default: 1)")
 
 
 def run_simulate(task: SimulateFlags) -> None:
@@ -334,7 +323,7 @@ class ReportFlags(StudyFlags):
     table: str | None = flag(metavar="FILE", help="write the table of pronoun pairs")
     to_pairs: str | None = flag(metavar="FILE", help="write the items with their votes as judged pairs")
     to_json: str | None = flag(metavar="FILE", help="write all figures as JSON")
-    seed: int = flag(type=whole_from_zero, default=SEED, metavar="N", help="of the resampling (default: 12345)")
+    seed: int = flag(type=whole(0), default=SEED, metavar="N", help="of the resampling (default: 12345)")
     quiet: bool = switch(help="no notes on stderr")
 
 

@@ -9,18 +9,7 @@ from typing import Any
 
 from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
-from pronmetric.cli.parser import (
-    Command,
-    Flags,
-    UsageError,
-    flag,
-    number_up_to_one,
-    part,
-    require_one,
-    switch,
-    unexpected,
-    whole_from_one,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
     check_records,
@@ -82,12 +71,10 @@ class ListedFlags(Flags):
     """Which pronouns are listed, and how many better forms of each."""
 
     threshold: float | None = flag(
-        type=number_up_to_one, metavar="X", help=f"list pronouns with a probability below X (default: {THRESHOLD:g})"
+        type=number(0, 1), metavar="X", help=f"list pronouns with a probability below X (default: {THRESHOLD:g})"
     )
     all: bool = switch(help="list all pronouns")
-    top: int = flag(
-        type=whole_from_one, default=TOP, metavar="N", help="better forms of each pronoun (default: %(default)s)"
-    )
+    top: int = flag(type=whole(1), default=TOP, metavar="N", help="better forms of each pronoun (default: %(default)s)")
 
     def check(self) -> None:
         """Refuse a threshold with --all."""
@@ -189,8 +176,8 @@ class Tally:
 
 def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record]:
     """The lines of the file, each with its context."""
-    for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield records_file.Record(number, Text(contexts[0][0], row.texts[0], row.evidence))
+    for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
+        yield records_file.Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
 
 
 def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
@@ -211,6 +198,6 @@ VERB = Command(
     run,
     DESCRIPTION,
     EPILOG,
-    unexpected=unexpected("give one system output with -t FILE, or records with --jsonl FILE"),
+    stray="give one system output with -t FILE, or records with --jsonl FILE",
 )
 parser, main = VERB.parser, VERB.main

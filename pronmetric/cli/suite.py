@@ -17,12 +17,11 @@ from pronmetric.cli.parser import (
     UsageError,
     argument,
     flag,
-    number_above_zero,
+    number,
     part,
     require_one,
     switch,
-    whole_from_one,
-    whole_from_zero,
+    whole,
 )
 from pronmetric.cli.run import ScoringRun, check_texts
 from pronmetric.errors import PronmetricError
@@ -107,9 +106,7 @@ class SetFlags(Flags):
     name: str = argument(choices=list(SUITES), metavar="NAME", help=", ".join(SUITES))
     set: str = flag(required=True, metavar="FILE", help="the set, a file of the suite's authors")
     documents: str | None = flag(metavar="DIR|FILE", help="the documents, where the set does not contain them")
-    context: int = flag(
-        type=whole_from_zero, default=0, metavar="N", help="previous sentences of each line (default: 0)"
-    )
+    context: int = flag(type=whole(0), default=0, metavar="N", help="previous sentences of each line (default: 0)")
 
     @property
     def suite(self) -> Suite:
@@ -181,10 +178,10 @@ class JudgingFlags(Flags):
         nargs="*", metavar="FORM", help=f"contrapro: these reference pronouns ({' '.join(PRONOUNS)})"
     )
     distance: Sequence[int] | None = flag(
-        nargs=2, type=whole_from_zero, metavar=("MIN", "MAX"), help="contrapro --translations: distances"
+        nargs=2, type=whole(0), metavar=("MIN", "MAX"), help="contrapro --translations: distances"
     )
     proportional: float | None = flag(
-        type=number_above_zero,
+        type=number(above=0),
         metavar="X",
         help="contrapro --translations: search X times the source sentence's share of the tokens, from the end",
     )
@@ -409,11 +406,11 @@ class CompareFlags(Flags):
     results: Sequence[str] = argument(nargs="+", metavar="RESULT.json", help="results of `suite score --to_json`")
     by_document: bool = switch("--by-document", help="intervals and tests over documents instead of items")
     subsample: int | None = flag(
-        type=whole_from_one,
+        type=whole(1),
         metavar="K",
         help="also as ctxpro's program: wins over the first system on K items drawn without replacement, 1000 times",
     )
-    seed: int = flag(type=whole_from_zero, default=SEED, metavar="N", help="of the test (default: %(default)s)")
+    seed: int = flag(type=whole(0), default=SEED, metavar="N", help="of the test (default: %(default)s)")
     to_json: str | None = flag(metavar="FILE", help="write all figures")
 
 

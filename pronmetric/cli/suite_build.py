@@ -11,17 +11,7 @@ from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    Command,
-    Exclusive,
-    Flags,
-    Group,
-    flag,
-    number_up_to_one,
-    switch,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Exclusive, Flags, Group, flag, number, switch, whole
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.suites import contrastive_recipe
 from pronmetric.output import targets
@@ -52,7 +42,7 @@ class WmtFlags(Flags):
     target: str = flag(default="en", metavar="CODE", help="target language (default: en)")
     agreement: str = flag(default="grammar", metavar="NAME|FILE", help="as filter.agreement of `prepare`")
     min_agreement: float = flag(
-        "--min-agreement", type=number_up_to_one, default=0.8, metavar="X", help="of a file (default: 0.8)"
+        "--min-agreement", type=number(0, 1), default=0.8, metavar="X", help="of a file (default: 0.8)"
     )
     source: str = flag(
         choices=("none", "drop"),
@@ -60,8 +50,8 @@ class WmtFlags(Flags):
         help="as filter.source of `prepare`: drop errors whose right form the source contradicts, or of which it "
         "supports both forms, for source languages with a table, into English (default: none)",
     )
-    context: int = flag(type=whole_from_zero, default=2, metavar="N", help="previous sentences (default: 2)")
-    seed: int = flag(type=whole_from_zero, default=1, metavar="N", help="of the aligner's sample (default: 1)")
+    context: int = flag(type=whole(0), default=2, metavar="N", help="previous sentences (default: 2)")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="of the aligner's sample (default: 1)")
     to_jsonl: str | None = flag(metavar="FILE", help="write a JSON object an entry")
     to_sqlite: str | None = flag(metavar="FILE", help="write a database")
     to_json: str | None = flag(metavar="FILE", help="write the counts")
@@ -144,8 +134,8 @@ class ContrastiveFlags(Flags):
     alignment: str = flag(required=True, metavar="FILE", help="links s-t, one line for each sentence pair")
     corpus: str = flag(default="", metavar="NAME", help="name of the corpus, for the items")
     balance: bool = switch(exclusive=_SAMPLE, help="as many items of each pronoun as of the rarest")
-    each: int | None = flag(exclusive=_SAMPLE, type=whole_from_one, metavar="N", help="items of each pronoun")
-    seed: int = flag(type=whole_from_zero, default=1, metavar="N", help="of the sample (default: 1)")
+    each: int | None = flag(exclusive=_SAMPLE, type=whole(1), metavar="N", help="items of each pronoun")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="of the sample (default: 1)")
     output: str = flag("-o", "--output", required=True, metavar="FILE", help="the suite, JSON")
     quiet: bool = switch(help="no notes on stderr")
 
