@@ -159,8 +159,40 @@ def _check(task: Flags) -> None:
             _check(getattr(task, each.name))
 
 
+class _Verb:
+    """What verbs and their commands have in common."""
+
+    name: str
+    description: str
+    epilog: str | None
+    help: str | None
+    stray: Stray = None
+
+    def parser(self) -> argparse.ArgumentParser:
+        """The parser of the verb."""
+        parser = argparse.ArgumentParser(prog=f"pronmetric {self.name}", **self._texts())
+        self._fill(parser)
+        return parser
+
+    def main(self, argv: Sequence[str]) -> int:
+        """Run the verb, or the command that the arguments name; the exit code."""
+        return _main(self.parser(), argv, self.stray)
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Add the command to a group."""
+        self._fill(commands.add_parser(self.name, help=self.help, **self._texts()))
+
+    def _texts(self) -> dict[str, Any]:
+        style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+        return {"description": self.description, "epilog": self.epilog, **style}
+
+    def _fill(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags, or the commands."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Command(Generic[F]):
+class Command(_Verb, Generic[F]):
     """A verb, or a command of a group: its flags, and the function that takes them.
 
     help: its line in the group. refused: flags that are usage errors, with the reason.
@@ -176,23 +208,8 @@ class Command(Generic[F]):
     stray: Stray = None
     refused: Mapping[str, str] | None = None
 
-    def parser(self) -> argparse.ArgumentParser:
-        """The parser of the verb."""
-        parser = verb_parser(self.name, self.description, self.epilog)
-        if self.usage is not None:
-            parser.usage = self.usage
-        self._fill(parser)
-        return parser
-
-    def main(self, argv: Sequence[str]) -> int:
-        """Run the verb; the exit code."""
-        return _main(self.parser(), argv, self.stray)
-
-    def add_to(self, commands: argparse._SubParsersAction) -> None:
-        """Add the command to a group."""
-        self._fill(_add_parser(commands, self.name, self.help, self.description, self.epilog))
-
     def _fill(self, parser: argparse.ArgumentParser) -> None:
+        parser.usage = self.usage or parser.usage
         add_flags(parser, self.flags)
         for spelling, reason in (self.refused or {}).items():
             parser.add_argument(spelling, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
@@ -200,7 +217,7 @@ class Command(Generic[F]):
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(_Verb):
     """A verb with commands, or a command with kinds."""
 
     name: str
@@ -209,20 +226,6 @@ class Group:
     commands: Sequence[Command[Any] | Group]
     help: str | None = None
     kind: str = "command"
-
-    def parser(self) -> argparse.ArgumentParser:
-        """The parser of the verb."""
-        parser = verb_parser(self.name, self.description, self.epilog)
-        self._fill(parser)
-        return parser
-
-    def main(self, argv: Sequence[str]) -> int:
-        """Run the command that the arguments name; the exit code."""
-        return _main(self.parser(), argv, None)
-
-    def add_to(self, commands: argparse._SubParsersAction) -> None:
-        """Add the group to another one."""
-        self._fill(_add_parser(commands, self.name, self.help, self.description, self.epilog))
 
     def _fill(self, parser: argparse.ArgumentParser) -> None:
         commands = parser.add_subparsers(title=f"{self.kind}s", metavar=self.kind.upper(), required=True)
@@ -248,20 +251,6 @@ def _main(parser: argparse.ArgumentParser, argv: Sequence[str], stray: Stray) ->
     output.open_stdout()
     command.run(task)
     return 0
-
-
-def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
-    """A parser for `pronmetric VERB`."""
-    return argparse.ArgumentParser(prog=f"pronmetric {verb}", description=description, epilog=epilog, **_STYLE)
-
-
-def _add_parser(
-    commands: argparse._SubParsersAction, name: str, help: str | None, description: str, epilog: str | None
-) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=help, description=description, epilog=epilog, **_STYLE)
-
-
-_STYLE: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
 
 
 def require_one(given: Mapping[str, object]) -> str:
