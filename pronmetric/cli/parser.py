@@ -18,7 +18,7 @@ from pronmetric.cli import output
 
 
 class UsageError(Exception):
-    """Flags that do not go together, or arguments too many: exit code 2."""
+    """Flags that do not go together: exit code 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,24 @@ class _Verb:
 
     def main(self, argv: Sequence[str]) -> int:
         """Run the verb, or the command that the arguments name; the exit code."""
-        return _main(self.parser(), argv, self.stray)
+        parser = self.parser()
+        parsed, surplus = parser.parse_known_args(argv)
+        words = [word for word in surplus if not word.startswith("-")]
+        if words and self.stray is not None:
+            cure = self.stray
+            parser.error(f"unexpected argument {words[0]!r}: {cure}" if isinstance(cure, str) else cure(words))
+        if surplus:
+            parser.error(f"unrecognized arguments: {' '.join(surplus)}")
+        given = vars(parsed)
+        command, of_command = given["chosen"]
+        try:
+            task = read(command.flags, given)
+            _check(task)
+        except UsageError as error:
+            of_command.error(str(error))
+        output.open_stdout()
+        command.run(task)
+        return 0
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to a group."""
@@ -231,26 +248,6 @@ class Group(_Verb):
         commands = parser.add_subparsers(title=f"{self.kind}s", metavar=self.kind.upper(), required=True)
         for command in self.commands:
             command.add_to(commands)
-
-
-def _main(parser: argparse.ArgumentParser, argv: Sequence[str], stray: Stray) -> int:
-    """Parse the arguments, and run the command that they name; the exit code."""
-    parsed, surplus = parser.parse_known_args(argv)
-    words = [word for word in surplus if not word.startswith("-")]
-    if words and stray is not None:
-        parser.error(f"unexpected argument {words[0]!r}: {stray}" if isinstance(stray, str) else stray(words))
-    if surplus:
-        parser.error(f"unrecognized arguments: {' '.join(surplus)}")
-    given = vars(parsed)
-    command, of_command = given["chosen"]
-    try:
-        task = read(command.flags, given)
-        _check(task)
-    except UsageError as error:
-        of_command.error(str(error))
-    output.open_stdout()
-    command.run(task)
-    return 0
 
 
 def require_one(given: Mapping[str, object]) -> str:
