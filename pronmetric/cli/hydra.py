@@ -177,13 +177,13 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
 
 def read_settings(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
     """The settings in a config; a key of `given` without effect is refused."""
-    found = settings.read(tree(config, resolve=True))
-    unread = dict(found.unread())
+    values = settings.read(tree(config, resolve=True))
+    unread = dict(values.unread())
     for key in given:
         for prefix, why in unread.items():
             if key == prefix or key.startswith(f"{prefix}."):
                 raise PronmetricError(f"{key} is not read {why}")
-    return found
+    return values
 
 
 def _sweep_overrides(verb: str, chosen: Sequence[str], parser: OverridesParser) -> list[Override]:

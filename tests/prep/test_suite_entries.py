@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -126,13 +125,10 @@ def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None
 
 
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = argparse.ArgumentParser()
-    suite_build.add(made.add_subparsers())
     jsonl, database = tmp_path / "s.jsonl", tmp_path / "s.db"
     flags = ["--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--to_sqlite", str(database), "--quiet"]
     flags += ["--to_json", str(tmp_path / "s.json")]
-    args = made.parse_args(["build", "wmt", *flags])
-    assert args.run(args) == 0
+    assert suite_build.GROUP.main(["wmt", *flags]) == 0
     lines = [json.loads(line) for line in jsonl.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["source_context"] == SOURCE[:2]
     connection = sqlite3.connect(database)
@@ -146,8 +142,5 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
 
 
 def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:
-    made = argparse.ArgumentParser()
-    suite_build.add(made.add_subparsers())
-    args = made.parse_args(["build", "wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])
     with pytest.raises(PronmetricError, match="of English pronouns"):
-        args.run(args)
+        suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])

@@ -202,3 +202,31 @@ def detail_lines(renderings: Sequence[apt.Rendering], cases: Sequence[int]) -> l
 
 def _cell(values: Sequence[object]) -> str:
     return " ".join(map(str, values)).translate(_ESCAPES) if values else "-"
+
+
+def notes(settings: Settings, corpus: Corpus, score: apt.Score, matrix: apt.Matrix, *, compat: bool) -> Iterator[str]:
+    """What was left out, and why, a line each."""
+    if bool(settings.source_pronouns) != bool(settings.target_pronouns):
+        yield "no repair: it needs both source_pronouns and target_pronouns of [dictionary]"
+    known = apt.known_words(corpus.renderings, corpus.rules)
+    for name, groups in (("equal", corpus.rules.equal), ("similar", corpus.rules.similar)):
+        unknown = sorted({word for group in groups for word in group if word not in known})
+        if unknown:
+            where = "the list of target pronouns" if settings.target_list else "any rendering"
+            yield f"[dictionary] {name}: words not in {where} are ignored: {' '.join(unknown)}"
+    if compat and settings.repairs and corpus.unlinked:
+        yield f"sentences without links, on which the published program fails: {corpus.unlinked}"
+    if score.score is None:
+        why = (
+            "no pronoun of the list is in the source" if not score.instances else "no pronoun is in the selected cases"
+        )
+        yield f"no score: {why}"
+    elif score.instances > sum(score.findings):
+        yield (
+            f"{score.instances - sum(score.findings)} of {score.instances} pronouns are in cases that are not selected"
+        )
+    if settings.stem and matrix.left_out:
+        yield (
+            f"instances with several words on a side, not in the matrix: {matrix.left_out} "
+            "(counting_multiword_in_matrix includes them)"
+        )

@@ -403,3 +403,18 @@ def _rates(counts: Counts, *, compat: bool) -> tuple[str, ...]:
     if compat:
         return format_as_published(counts)
     return tuple("-" if x is None else f"{x:.4f}" for x in (counts.precision, counts.recall, counts.f1))
+
+
+def notes(reference: Corpus, candidate: Corpus, *, differing: int) -> Iterator[str]:
+    """What was ignored, a line each; differing: the words in which the two sources differ."""
+    if not any(word in TRIGGERS for words in reference.source for word in words):
+        yield f"{reference.source_file}: no {', '.join(sorted(TRIGGERS))} in the source: there is no score"
+    for corpus in (reference, candidate):
+        for what, number in count_ignored(corpus).items():
+            if number:
+                yield f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})"
+    if differing:
+        yield (
+            f"{candidate.source_file}: {differing} words differ from {reference.source_file}; "
+            "it and they are taken from the latter"
+        )

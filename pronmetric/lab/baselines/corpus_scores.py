@@ -22,6 +22,7 @@ from pronmetric.output.tsv import DIGITS
 from pronmetric.report.text import table
 from pronmetric.schema import Alignment
 from pronmetric.scoring.score import SystemScore
+from pronmetric.text.corpus import Corpus
 from pronmetric.text.words import lower_words
 
 Line = tuple[str | None, str]
@@ -106,6 +107,17 @@ class SystemBaselines:
         self.without_reference = 0
         """Rows without a reference, which are left out."""
 
+    @classmethod
+    def of(cls, corpus: Corpus, names: Sequence[str]) -> SystemBaselines:
+        """Those of the baselines `names`, with their word alignment learned from the corpus."""
+        scorer = BaselineScorer(names)
+        scorer.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
+        return cls(scorer, corpus.systems)
+
+    def score_corpus(self, corpus: Corpus) -> Iterator[list[dict[str, float | None]]]:
+        """The segment scores of all systems, row by row."""
+        return self.score_rows(_lines(corpus))
+
     def score_rows(self, lines: Iterable[Line]) -> Iterator[list[dict[str, float | None]]]:
         """The segment scores of all systems, row by row; `lines` has a line for each system, then the next row's."""
         counts = self.scorer.count_segments(lines)
@@ -129,6 +141,11 @@ class SystemBaselines:
     def signatures(self) -> dict[str, dict[str, str]]:
         """The signatures of the system scores and of the segment scores, for JSON."""
         return {"signatures": self.scorer.signatures(), "segment_signatures": self.scorer.signatures(segment=True)}
+
+
+def _lines(corpus: Corpus) -> Iterator[Line]:
+    """Each text with its reference, row by row."""
+    return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
 def _split(line: Line) -> SegmentWords | None:
