@@ -246,7 +246,8 @@ def _port(text: str) -> int:
 
 def run_serve(args: argparse.Namespace) -> int:
     """Serve until the process is stopped; the exit code."""
-    from pronmetric.lab.study import database, listener, server  # their libraries are an extra
+    from pronmetric.lab.study import database, server  # their libraries are an extra
+    from pronmetric.web import listener
 
     if args.url is not None and not args.url.startswith(("http://", "https://")):
         raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")

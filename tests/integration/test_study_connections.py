@@ -21,11 +21,12 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.lab.study import database, folder, listener, overview, server
-from pronmetric.lab.study.connections import Seconds
+from pronmetric.lab.study import database, folder, overview, server
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.sample import sample
+from pronmetric.web import listener
+from pronmetric.web.connections import Seconds
 from tests.tools import postgresql
 from tests.tools.made_up_study import made_up
 

@@ -1,4 +1,4 @@
-"""The connections of a served study: how many are open, and how long each of their phases may take."""
+"""The connections of a server: how many are open, and how long each of their phases may take."""
 
 from __future__ import annotations
 

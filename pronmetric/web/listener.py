@@ -1,4 +1,4 @@
-"""The port on which a study is served, and the server that listens on it."""
+"""The port on which pages are served, and the server that listens on it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pronmetric.errors import InputError, MissingExtra
 try:
     import uvicorn
 
-    from pronmetric.lab.study import connections
+    from pronmetric.web import connections
 except ImportError:
-    raise MissingExtra("uvicorn", "study", "pronmetric study serve") from None
+    raise MissingExtra("uvicorn", "serve", "a server") from None
 
 _PAUSE = 60.0  # seconds between two equal lines of the log
 
