@@ -22,13 +22,12 @@ from pronmetric.cli.run import (
     read_corpus,
 )
 from pronmetric.results import write
-from pronmetric.scoring.alternatives import THRESHOLD, Alternative, PronounAlternatives
+from pronmetric.scoring.alternatives import THRESHOLD, TOP, PronounAlternatives
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.corpus import Corpus
 
-TOP = 3
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
 
 A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
@@ -163,7 +162,7 @@ def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: Sugg
         note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()
-            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, listed.top)}))
+            print(strict_json.dump({"id": identity, **write.suggestions(text, places, top=listed.top)}))
             tally.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
@@ -190,15 +189,3 @@ def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record
     """The lines of the file, each with its context."""
     for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
         yield records_file.Record(number, Text(contexts[0][0], row.texts[0], row.evidence))
-
-
-def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
-    """The pronouns in JSON."""
-    return [
-        {**write.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}
-        for place in places
-    ]
-
-
-def _alternative(other: Alternative) -> dict[str, Any]:
-    return {**other._asdict(), "probability": write.round_score(other.probability)}

@@ -24,7 +24,12 @@ def columns(references: Iterable[str]) -> tuple[str, ...]:
 
 
 def add_segment(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str) -> None:
-    """Add a segment to the files: its outputs, and the decisions on all pairs of systems, in order."""
+    """Add a segment to the files."""
+    writer.segment(segment_content(number, row, pairs), (_cells(number, row, pair, by) for pair in pairs))
+
+
+def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dict[str, Any]:
+    """A segment in JSON: its outputs, and the decisions on all pairs of systems, in order."""
     scored = [pairs[0].decision.a, *(pair.decision.b for pair in pairs[: len(row.texts) - 1])]  # 0 and 1, 0 and 2, ...
     content: dict[str, Any] = {
         "segment": number,
@@ -38,7 +43,7 @@ def add_segment(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecis
         content["references"] = [
             {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
         ]
-    writer.segment(content, (_cells(number, row, pair, by) for pair in pairs))
+    return content
 
 
 def _pair(pair: PairDecision, a: SegmentScore, b: SegmentScore) -> dict[str, Any]:

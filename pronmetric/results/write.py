@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
+from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
 
@@ -70,6 +71,18 @@ def pronoun(p: PronounScore) -> dict[str, Any]:
     """A pronoun in JSON, with `probability`, or `score` if the head is unbounded, and the source's evidence."""
     number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
     return {"text": p.text, "start": p.start, "end": p.end, **number, **_evidence(p)}
+
+
+def suggestions(text: str, places: Sequence[PronounAlternatives], *, top: int) -> dict[str, Any]:
+    """A text and its listed pronouns, with at most `top` better forms of each, in JSON."""
+    listed = [
+        {
+            **pronoun(place.pronoun),
+            "better": [{**o._asdict(), "probability": round_score(o.probability)} for o in place.better(top)],
+        }
+        for place in places
+    ]
+    return {"text": text, "pronouns": listed}
 
 
 def _evidence(p: PronounScore) -> dict[str, Any]:
