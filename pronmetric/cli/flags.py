@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 R = TypeVar("R", bound="DataclassInstance")
+HOST, PORT = "127.0.0.1", 8000
 AUTO = "auto"
 """The value of --tie that takes the checkpoint's tie threshold."""
 BY_HELP = (
@@ -306,6 +307,20 @@ def add_strict(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--strict", action="store_true", help="an error instead of a note where texts do not look like their language"
     )
+
+
+def add_listen(made: argparse._ActionsContainer) -> None:
+    """The flags that say where a server listens."""
+    made.add_argument("--host", default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
+    made.add_argument("--port", type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
+
+
+def _port(text: str) -> int:
+    """A port from 0 to 65535."""
+    number = whole_from_zero(text)
+    if number > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
+    return number
 
 
 def add_by(group: argparse._ActionsContainer) -> None:

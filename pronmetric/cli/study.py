@@ -199,7 +199,6 @@ def run_page(args: argparse.Namespace) -> int:
 
 
 DATABASE = "answers.db"
-HOST, PORT = "127.0.0.1", 8000
 SERVE = """Serve the page of a study to many annotators at once, and keep their answers in a database. Prints a
 secret link for each annotator, and one for the overview: progress, agreement so far, and the answers as files for
 `study report`. An answer counts when it is on the disk; after a stop or a crash the same command continues, with the
@@ -227,21 +226,12 @@ def add_serve(commands: argparse._SubParsersAction) -> None:
         "--db", metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
     )
     made.add_argument("--overlap", type=whole_from_one, metavar="N", help="annotators of each item (default: all)")
-    made.add_argument("--host", default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
-    made.add_argument("--port", type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
+    flags.add_listen(made)
     made.add_argument("--url", metavar="URL", help="address in the links (default: that of --host and --port)")
     made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
     made.add_argument("--question", default=QUESTION, metavar="TEXT", help='the question (default: "%(default)s")')
     made.add_argument("--quiet", action="store_true", help="no notes on stderr")
     made.set_defaults(run=run_serve)
-
-
-def _port(text: str) -> int:
-    """A port from 0 to 65535."""
-    number = whole_from_zero(text)
-    if number > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
-    return number
 
 
 def run_serve(args: argparse.Namespace) -> int:

@@ -1,0 +1,99 @@
+"""`pronmetric serve`: a local page that shows the pronouns of translations, and its JSON interface."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ModelFlags
+from pronmetric.cli.parser import number_from_zero, parse_flags, verb_parser
+from pronmetric.cli.run import choose_context, load_metric
+from pronmetric.text.context import GIVEN
+
+RATE = 20.0
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
+DESCRIPTION = """Show the pronouns of translations in a web page, and answer JSON requests. The model stays loaded.
+
+The page takes a source, the sentences before, and one or two translations, pasted or as files: each pronoun is coloured
+by its probability, with the forms that would be more probable, what it attends to, what the source says, and which
+translation is better. POST /score, /compare, /suggest and /attention answer records like those of `score --jsonl`, and
+/docs describes them.
+
+The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
+a text is stored or sent on."""
+EPILOG = """Sources affect scores with --source-lang, in requests in which they are given. Requests that wait are run
+together. A request has at most 256 records, 10,000 characters a record and 100,000 in all; what is above is refused.
+
+examples:
+  pronmetric serve
+  pronmetric serve --port 8080 --source-lang de --model small
+  curl -s http://127.0.0.1:8000/score -H 'Content-Type: application/json' \\
+    -d '{"records": [{"id": 1, "context": ["Maria ran the library."], "text": "She locked its doors."}]}'"""
+
+
+@dataclass(frozen=True)
+class ServeFlags:
+    """Where the server listens and what it allows."""
+
+    host: str
+    port: int
+    rate: float
+    frame: str | None
+    quiet: bool
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the verb."""
+    made = verb_parser("serve", DESCRIPTION, EPILOG)
+    flags.add_listen(made)
+    made.add_argument(
+        "--rate",
+        type=number_from_zero,
+        default=RATE,
+        metavar="X",
+        help="requests a second of each address, five seconds of them at once; 0 for any number (default: %(default)g)",
+    )
+    made.add_argument(
+        "--frame",
+        type=_origin,
+        metavar="ORIGIN",
+        help="a site that may show the page in a frame, such as https://huggingface.co (default: none)",
+    )
+    flags.add_source_lang(made)
+    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
+    ModelFlags.add(made, seed=False)
+    return made
+
+
+def _origin(text: str) -> str:
+    """A scheme and host."""
+    if not _ORIGIN.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected an origin such as https://example.org, got {text!r}")
+    return text
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    args = parse_flags(parser(), argv, cure="the server takes its texts from requests")
+    served = flags.read(ServeFlags, args)
+    output.open_stdout()
+    _serve(served, ModelFlags.of(args), output.Notes(quiet=served.quiet))
+    return 0
+
+
+def _serve(served: ServeFlags, model: ModelFlags, note: output.Notes) -> None:
+    """Serve until the process is stopped."""
+    from pronmetric.serve.app import make_app  # its libraries are an extra
+    from pronmetric.serve.service import Service
+    from pronmetric.web import listener
+
+    opened = listener.listen(served.host, served.port)
+    metric = load_metric(model, note)
+    service = Service(metric, context=choose_context(None, metric.config, GIVEN, note), batch_size=model.batch_size)
+    app = make_app(service, rate=served.rate, frame=served.frame)
+    print(listener.address(opened), flush=True)
+    note(f"listening on {listener.address(opened)} with {metric.name}; Ctrl-C stops the server")
+    listener.server(app).run(sockets=[opened])
