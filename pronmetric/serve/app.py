@@ -82,9 +82,8 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     async def show_interface() -> Response:
         return _html(page.interface_page(app.openapi()), frame)
 
-    @app.get("/health")
+    @app.get("/health", summary="Whether the server answers, and with which model.")
     async def health() -> interface.Health:
-        """Whether the server answers, and with which model."""
         return interface.Health(**service.health())
 
     def add(path: str, asked: type[Asked], answer: type[BaseModel], work: Callable[[Asked], Awaitable[object]]) -> None:

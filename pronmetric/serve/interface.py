@@ -27,7 +27,7 @@ Record = Annotated[
             "type": "object",
             "required": ["id", "text"],
             "properties": {
-                "id": {"description": "any value; it comes back with the answer"},
+                "id": {"description": "comes back with the answer"},
                 "text": {"type": "string", "description": "the translation whose pronouns are scored"},
                 "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
                 "source": {

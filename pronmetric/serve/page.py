@@ -42,10 +42,10 @@ def interface_page(schema: Mapping[str, Any]) -> tuple[str, str]:
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
             body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-            reply = one["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            reply = _name(one["responses"]["200"]["content"]["application/json"]["schema"])
             asked = "" if body is None else f"<h3>Request</h3>{_curl(path, body)}{_properties(body, models)}"
             statuses = "".join(
-                f"<dt><code>{status}</code></dt><dd>{escape(told['description'])}</dd>"
+                f"<dt><code>{status}</code></dt><dd>{_text(told['description'])}</dd>"
                 for status, told in one["responses"].items()
                 if status != "200"
             )
@@ -68,18 +68,19 @@ def _curl(path: str, body: Mapping[str, Any]) -> str:
 
 
 def _model(model: Mapping[str, Any], models: Mapping[str, Any]) -> str:
-    return f"<p>{_text(model.get('description', ''))}</p>{_properties(model, models)}"
+    told = "".join(f"<p>{_text(part)}</p>" for part in model.get("description", "").split("\n\n") if part)
+    return f"{told}{_properties(model, models)}"
 
 
 def _properties(model: Mapping[str, Any], models: Mapping[str, Any]) -> str:
     """The properties of an object with what they hold, and those of the objects inside it below them."""
     rows = []
     for name, one in model.get("properties", {}).items():
-        inner = one.get("items", one)
-        if "$ref" in inner:
-            inner = models[inner["$ref"].rpartition("/")[2]]
+        inner = next((kind for kind in one.get("anyOf", ()) if "$ref" in kind or "items" in kind), one)
+        inner = inner.get("items", inner)
+        inner = models[_name(inner)] if "$ref" in inner else inner
         told = _text(one.get("description", ""))
-        below = _model(inner, models) if "properties" in inner and inner is not model else ""
+        below = _model(inner, models) if "properties" in inner else ""
         rows.append(f"<dt><code>{escape(name)}</code> {escape(_kind(one))}</dt><dd>{told}{below}</dd>")
     return f"<dl>{''.join(rows)}</dl>" if rows else ""
 
@@ -89,11 +90,16 @@ def _kind(one: Mapping[str, Any]) -> str:
     if "anyOf" in one:
         return " or ".join(map(_kind, one["anyOf"]))
     if "$ref" in one:
-        return one["$ref"].rpartition("/")[2]
+        return _name(one)
     kind = one.get("type", "any value")
     inner = f" of {_kind(one['items'])}" if one.get("items") else ""
     default = "" if "default" not in one else f", default {json.dumps(one['default'])}"
     return f"{kind}{inner}{default}"
+
+
+def _name(reference: Mapping[str, str]) -> str:
+    """The name of the model to which a schema refers."""
+    return reference["$ref"].rpartition("/")[2]
 
 
 def _text(text: str) -> str:

@@ -128,7 +128,6 @@ function button(segment, k, at, word, change) {
   const value = valueOf(pronoun);
   const told = data.doubtful === null ? `score ${value.toFixed(2)}` : `probability ${value.toFixed(2)}${doubtful(pronoun) ? ", doubtful" : ""}`;
   const made = el("button", { className: doubtful(pronoun) ? "p doubtful" : "p", type: "button", title: told }, word, el("small", {}, short(value)));
-  made.setAttribute("aria-label", `${word}, ${told}`);
   made.setAttribute("aria-pressed", pressed);
   made.dataset.key = `${k} ${at}`;
   made.style.setProperty("--s", share(pronoun).toFixed(3));
@@ -161,8 +160,7 @@ function forms(segment, k, place, change) {
   return ["; more probable:", ...place.better.map((other) => {
     const made = el("button", { type: "button", className: other.agrees ? "try" : "try disagrees" }, `${other.text} ${short(other.probability)}`);
     const note = other.agrees ? "" : ", which does not agree with the words around it";
-    made.title = `put “${other.text}” in its place${note}`;
-    made.setAttribute("aria-label", `Put “${other.text}” in the place of “${place.text}”, probability ${other.probability.toFixed(2)}${note}`);
+    made.title = `put “${other.text}” in the place of “${place.text}”${note}`;
     made.onclick = () => change(segment.outputs[k].side, segment.at, place.start, place.end, other.text);
     return made;
   })];
@@ -196,10 +194,11 @@ function summary(segments) {
     return all.length ? `Score ${told(sides[0])}. ${count(all.length, "pronoun")}${doubts}.` : "No pronouns.";
   }
   const seen = (better) => segments.filter((segment) => segment.verdict.better === better).length;
-  const [a, b] = [seen("a"), seen("b")];
-  const verdict = a === b ? "Neither is better" : `The ${a > b ? "first" : "second"} translation is better`;
-  const numbers = segments.length === 1 ? "" : `: first in ${count(a, "line")}, second in ${b}, ties ${seen("tie")}`;
-  return `${verdict}${numbers}. Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.`;
+  const [a, b, ties] = [seen("a"), seen("b"), seen("tie")];
+  const one = a ? "The first translation is better" : b ? "The second translation is better" : ties ? "A tie" : "Not compared";
+  const verdict = segments.length === 1 ? one
+    : `The first translation is better in ${count(a, "line")}, the second in ${b}; ${count(ties, "tie")}`;
+  return `${verdict}. Scores ${told(sides[0])} and ${told(sides[1])}; ${count(all.length, "pronoun")}${doubts}.`;
 }
 
 function legend() {
