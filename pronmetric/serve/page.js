@@ -59,7 +59,9 @@ async function check() {
   const sides = [lines(fields.first), lines(fields.second)];
   const blocked = obstacle(...sides);
   warn(blocked);
-  if (blocked || !sides[0].length) { $("list").replaceChildren(); show([]); return; }
+  const going = !blocked && sides[0].length > 0;
+  $("list").setAttribute("aria-busy", going);
+  if (!going) { $("list").replaceChildren(); show([]); return; }
   const given = lines(fields.source), fits = given.length === sides[0].length;
   if (given.length && !fits) warn(`The source has ${count(given.length, "line")} for ${sides[0].length} of the translation: it is left out.`);
   const counting = fits && data.sourceLang ? given : null;
@@ -80,6 +82,7 @@ async function check() {
     warn(error.message);
   }
   $("list").classList.remove("waits");
+  $("list").setAttribute("aria-busy", false);
 }
 
 // The segments of records of one or two sides, scored and compared.
