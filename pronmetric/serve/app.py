@@ -47,7 +47,7 @@ def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -
     """
     limit = RateLimit(rate, max(1, round(rate * BURST)))
 
-    def allowed(request: Request) -> None:
+    async def allowed(request: Request) -> None:
         if rate and not limit.allows(request.client.host if request.client else ""):
             raise HTTPException(429, "too many requests", headers={"Retry-After": "1"})
 

@@ -5,7 +5,8 @@
 // lang: of the translations, sourceLang: of sources that count, null if none does }
 
 const data = JSON.parse($("data").textContent);
-const CHUNK = 32, MOST = 1000, LARGEST_FILE = 2 ** 21, WAIT = 500;
+const LINES = 32, CHARACTERS = 20000; // of a request, well below what the server takes
+const MOST = 1000, LARGEST_FILE = 2 ** 21, WAIT = 500;
 const EXAMPLES = {
   "a thing": {
     source: "Sie ist alt, und sie braucht ein neues Dach.",
@@ -68,21 +69,32 @@ async function check() {
   const asked = sides.filter((side) => side.length).map((side) => records(side, fields.context, counting, data.context));
   $("list").classList.add("waits");
   try {
-    const segments = [];
-    for (let from = 0; from < asked[0].length; from += CHUNK) {
-      const part = asked.map((side) => side.slice(from, from + CHUNK));
-      segments.push(...await scored(part, fits ? given : null, run.signal));
+    const segments = [], spans = parts(asked);
+    for (const [from, to] of spans) {
+      segments.push(...await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal));
       if (from === 0) { $("list").replaceChildren(); $("list").classList.remove("waits"); }
       $("list").append(...segments.slice(from).map((segment) => draw(segment, change)));
       show(segments);
     }
-    for (let from = 0; from < segments.length; from += CHUNK) await explain(segments.slice(from, from + CHUNK), asked, run.signal);
+    for (const [from, to] of spans) await explain(segments.slice(from, to), asked, run.signal);
   } catch (error) {
     if (run.signal.aborted) return;
     warn(error.message);
   }
   $("list").classList.remove("waits");
   $("list").setAttribute("aria-busy", false);
+}
+
+// The records as spans [from, to) for one request each.
+function parts(asked) {
+  const found = [];
+  let from = 0, held = 0;
+  asked[0].forEach((_, at) => {
+    const size = asked.reduce((sum, side) => sum + JSON.stringify(side[at]).length, 0);
+    if (at > from && (at - from === LINES || held + size > CHARACTERS)) { found.push([from, at]); from = at; held = 0; }
+    held += size;
+  });
+  return [...found, [from, asked[0].length]];
 }
 
 // The segments of records of one or two sides, scored and compared.

@@ -24,8 +24,10 @@ from pronmetric.text.context import CROSSED, NONE, Source, Text
 from pronmetric.text.corpus import Row
 from pronmetric.text.records import Record, record_of, text_of_id
 
-RECORD, REQUEST, FORMS = 10_000, 100_000, 300_000
-"""The most characters of a record with its context, of a request, and of all texts with another form in them."""
+RECORD, REQUEST, FORMS, WEIGHTS = 10_000, 100_000, 300_000, 500_000
+"""The most characters of a record with its context, of a request, and of all texts with another form in them; the most
+weights of attention.
+"""
 _SLOT = 12  # other forms of a pronoun, about
 _SYSTEMS = "a", "b"
 _PER_SEGMENT = 4  # texts: each of two in each of two contexts
@@ -88,6 +90,10 @@ class Service:
         """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
         (records,), _ = self._read(records=asked.records)
         texts = _texts(records)
+        split, find = self.metric.language.words, self.metric.language.find
+        weights = sum(len(find(text.text)) * (len(split(text.context)) + len(split(text.text))) for text in texts)
+        if weights > WEIGHTS:
+            raise TooMuch(f"{weights:,} weights of attention, more than {WEIGHTS:,}: send fewer or shorter records")
         found = await self.batches.run("attention", texts, size=_request_size(texts))
         return self._answer(map(self._attended, records, found), sourced=False)
 
@@ -130,7 +136,7 @@ class Service:
         """
         given = chain.from_iterable(sides.values())
         sourced = self.metric.source is not None and any(isinstance(one, dict) and "source" in one for one in given)
-        read = []
+        read: list[list[Record]] = []
         for name, values in sides.items():
             read.append([])
             for number, value in enumerate(values, start=1):

@@ -132,6 +132,9 @@ def test_a_request_has_a_limit_of_characters(client: TestClient, monkeypatch: py
     reply = client.post("/score", json={"records": [RECORD, {**RECORD, "text": "He locked its doors."}]})
     assert reply.status_code == 413 and "85 characters to read, more than 60" in reply.json()["detail"]
     assert client.post("/score", json={"records": [RECORD] * 9}).status_code == 200  # read once
+    monkeypatch.setattr(service, "WEIGHTS", 19)
+    reply = client.post("/attention", json={"records": [RECORD]})
+    assert reply.status_code == 413 and "20 weights of attention, more than 19" in reply.json()["detail"]
     monkeypatch.setattr(service, "FORMS", 60)
     reply = client.post("/suggest", json={"records": [RECORD], "threshold": None})
     assert reply.status_code == 413 and "the other forms of 2 pronouns" in reply.json()["detail"]
