@@ -41,8 +41,8 @@ Record = Annotated[
     ),
 ]
 Records = Annotated[list[Record], Field(min_length=1, max_length=RECORDS)]
-_EXAMPLE = {"id": 1, "context": ["Maria ran the library."], "text": "On Friday he locked its doors."}
-_BETTER = {**_EXAMPLE, "text": "On Friday she locked its doors."}
+_EXAMPLE: dict[str, Any] = {"id": 1, "context": ["Maria ran the library."], "text": "On Friday he locked its doors."}
+_BETTER: dict[str, Any] = {**_EXAMPLE, "text": "On Friday she locked its doors."}
 
 
 class Asked(BaseModel):

@@ -110,7 +110,7 @@ class Service:
         by = decision_of(self.metric.config, asked.by, name=self.metric.name)
         pairs = AllPairs(_SYSTEMS, (), tie=asked.tie, by=by)
         crossed = [text for row in rows for text in crossed_texts(*zip(*map(_columns, row), strict=True))]
-        segments = []
+        segments: list[dict[str, Any]] = []
         for row, scored in zip(rows, chunks(await self._scores(crossed), _PER_SEGMENT), strict=True):
             scores = {pair: (score,) for pair, score in crossed_scores(scored).items()}
             (identity, (_, _, source), doc), texts = row[0], tuple(one.text.text for one in row)
