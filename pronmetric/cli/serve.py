@@ -88,12 +88,12 @@ def _serve(served: ServeFlags, model: ModelFlags, note: output.Notes) -> None:
     """Serve until the process is stopped."""
     from pronmetric.serve.app import make_app  # its libraries are an extra
     from pronmetric.serve.service import Service
-    from pronmetric.web import listener
+    from pronmetric.web import connections
 
-    opened = listener.listen(served.host, served.port)
+    opened = connections.listen(served.host, served.port)
     metric = load_metric(model, note)
     service = Service(metric, context=choose_context(None, metric.config, GIVEN, note), batch_size=model.batch_size)
     app = make_app(service, rate=served.rate, frame=served.frame)
-    print(listener.address(opened), flush=True)
-    note(f"listening on {listener.address(opened)} with {metric.name}; Ctrl-C stops the server")
-    listener.server(app).run(sockets=[opened])
+    print(connections.address(opened), flush=True)
+    note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
+    connections.server(app).run(sockets=[opened])

@@ -237,23 +237,25 @@ def add_serve(commands: argparse._SubParsersAction) -> None:
 def run_serve(args: argparse.Namespace) -> int:
     """Serve until the process is stopped; the exit code."""
     from pronmetric.lab.study import database, server  # their libraries are an extra
-    from pronmetric.web import listener
+    from pronmetric.web import connections
 
     if args.url is not None and not args.url.startswith(("http://", "https://")):
         raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")
     study = folder.read(args.study)
     place = args.db or f"sqlite:///{Path(args.study).absolute() / DATABASE}"
     with closing(database.connect(place, study, overlap=args.overlap)) as served:
-        opened = listener.listen(args.host, args.port)
+        opened = connections.listen(args.host, args.port)
         app = server.make_app(served, title=args.title, question=args.question)
-        base = (args.url or listener.address(opened)).rstrip("/")
+        base = (args.url or connections.address(opened)).rstrip("/")
         for name, token in served.tokens().items():
             print(f"annotator {name}\t{base}/a/{token}")
         print(f"overview\t{base}/o/{served.overview_token()}", flush=True)
         note = output.Notes(quiet=args.quiet)
         note.begin()
-        note(f"listening on {listener.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}")
-        listener.server(app).run(sockets=[opened])
+        note(
+            f"listening on {connections.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}"
+        )
+        connections.server(app).run(sockets=[opened])
     return 0
 
 

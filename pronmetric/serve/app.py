@@ -24,8 +24,7 @@ from pronmetric import __version__
 from pronmetric.serve import interface, page
 from pronmetric.serve.batches import Busy
 from pronmetric.serve.service import Service, TooMuch
-from pronmetric.web.rate_limit import RateLimit
-from pronmetric.web.requests import SecureHeaders, headers, policy_header, read_body
+from pronmetric.web.requests import RateLimit, SecureHeaders, headers, policy_header, read_body
 
 BURST = 5
 """Seconds whose requests may come at once."""

@@ -1,8 +1,10 @@
-"""What goes in and out of a server: bodies of requests within a limit, headers that lock responses down."""
+"""Requests and responses of a server: how many and how large they may be, and the headers that lock them down."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from fastapi import HTTPException, Request
@@ -16,6 +18,7 @@ Body = TypeVar("Body", bound=BaseModel)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+_SENDERS = 10_000
 _NOBODY = "'none'"
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -56,6 +59,31 @@ class SecureHeaders:
             await send(message)
 
         await self._app(scope, receive, secured)
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """A token bucket for each sender: `burst` requests at once, then `rate` a second.
+
+    Beyond 10,000 senders, those that were not seen for longest are forgotten.
+    """
+
+    rate: float
+    burst: int
+    now: Callable[[], float] = time.monotonic
+    # requests left, and when; the oldest first
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def allows(self, sender: str) -> bool:
+        """Whether this request is within the limit; it counts if it is."""
+        now = self.now()
+        left, since = self._buckets.pop(sender, (float(self.burst), now))
+        left = min(float(self.burst), left + (now - since) * self.rate)
+        allowed = left >= 1
+        self._buckets[sender] = (left - allowed, now)
+        if len(self._buckets) > _SENDERS:
+            del self._buckets[next(iter(self._buckets))]
+        return allowed
 
 
 async def read_body(request: Request, kind: type[Body], *, most: int) -> Body:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,8 @@ def test_an_example_shows_pronouns_verdict_and_attention(browser: Browser, opene
     assert browser.run(PRONOUNS) == ["It", "she", "It", "it"]
     record = {"id": 0, "context": ["The library has stood on the hill since 1874."]}
     texts = {"a": "It is old, and she needs a new roof.", "b": "It is old, and it needs a new roof."}
-    expected = ask(connect(opened), "/compare", {side: [{**record, "text": text}] for side, text in texts.items()})
+    with closing(connect(opened)) as connection:
+        expected = ask(connection, "/compare", {side: [{**record, "text": text}] for side, text in texts.items()})
     probabilities = [p["probability"] for o in expected["segments"][0]["outputs"] for p in o["pronouns"]]
     shown = browser.run("[...document.querySelectorAll('article .p small')].map((e) => Number(e.textContent))")
     assert shown == pytest.approx(probabilities, abs=0.0051)

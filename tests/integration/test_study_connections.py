@@ -25,7 +25,7 @@ from pronmetric.lab.study import database, folder, overview, server
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.sample import sample
-from pronmetric.web import listener
+from pronmetric.web import connections
 from pronmetric.web.connections import Seconds
 from tests.tools import postgresql
 from tests.tools.made_up_study import made_up
@@ -42,14 +42,14 @@ Serve = Callable[..., tuple[Database, int]]
 @pytest.fixture(autouse=True)
 def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log leaves nothing out that another test has logged."""
-    monkeypatch.setattr(listener._seldom, "_last", {})
+    monkeypatch.setattr(connections._seldom, "_last", {})
 
 
 @contextmanager
 def running(data: Database, seconds: Seconds) -> Iterator[int]:
     """The server in this process; its port."""
-    opened = listener.listen("127.0.0.1", 0)
-    made = listener.server(server.make_app(data, limits=FREE), seconds=seconds)
+    opened = connections.listen("127.0.0.1", 0)
+    made = connections.server(server.make_app(data, limits=FREE), seconds=seconds)
     thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
     thread.start()
     try:

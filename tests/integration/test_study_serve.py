@@ -25,7 +25,7 @@ from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.folder import Study
 from pronmetric.lab.study.sample import sample
-from pronmetric.web import listener
+from pronmetric.web import connections
 from tests.tools.browser import Browser
 from tests.tools.made_up_study import made_up
 
@@ -153,12 +153,12 @@ HIDDEN = "[...document.querySelectorAll('main > section')].filter((e) => !e.hidd
 def in_thread(study: Study, address: str, *, overlap: int | None = None) -> Iterator[tuple[Database, str]]:
     """The server in this process: its database and its address."""
     data = connect(address, study, overlap=overlap)
-    opened = listener.listen("127.0.0.1", 0)
-    running = listener.server(server.make_app(data, title="A study"))
+    opened = connections.listen("127.0.0.1", 0)
+    running = connections.server(server.make_app(data, title="A study"))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
-        yield data, listener.address(opened)
+        yield data, connections.address(opened)
     finally:
         running.should_exit = True
         thread.join()

@@ -31,8 +31,17 @@ except ImportError:
 
 from pronmetric.lab.study import answers, overview, page
 from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
-from pronmetric.web.rate_limit import RateLimit
-from pronmetric.web.requests import CLOSE, Message, Receive, SecureHeaders, Send, headers, policy_header, read_body
+from pronmetric.web.requests import (
+    CLOSE,
+    Message,
+    RateLimit,
+    Receive,
+    SecureHeaders,
+    Send,
+    headers,
+    policy_header,
+    read_body,
+)
 
 BODY = 1024
 """The largest body of a request, in bytes."""
