@@ -73,7 +73,7 @@ async function check() {
     for (const [from, to] of spans) {
       segments.push(...await scored(asked.map((side) => side.slice(from, to)), fits ? given : null, run.signal));
       if (from === 0) { $("list").replaceChildren(); $("list").classList.remove("waits"); }
-      $("list").append(...segments.slice(from).map((segment) => draw(segment, change)));
+      $("list").append(...segments.slice(from).map((segment) => draw(segment, change, asked[0].length === 1)));
       show(segments);
     }
     for (const [from, to] of spans) await explain(segments.slice(from, to), asked, run.signal);

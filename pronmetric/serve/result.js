@@ -49,10 +49,11 @@ function heat(words, weights, from) {
 }
 
 // Draws a segment as an article; `change` is called with a side, a line's number, a span and a form to put there.
-function draw(segment, change) {
-  const article = el("article", { tabIndex: -1 });
+// Its pronoun with the lowest number is chosen if it is doubtful, or if the line is the only one.
+function draw(segment, change, alone) {
+  const article = el("article", { tabIndex: -1 }), least = lowest(segment);
   segment.article = article;
-  segment.chosen = lowest(segment);
+  segment.chosen = least && (alone || doubtful(segment.outputs[least[0]].pronouns[least[1]])) ? least : null;
   paint(segment, change);
   return article;
 }
