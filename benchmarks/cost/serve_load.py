@@ -122,7 +122,7 @@ def pictures(model: str, folder: Path) -> None:
             browser.dark(phone)
             browser.size(width, height, phone=phone)
             browser.open(served.address)
-            browser.run("document.querySelector('#examples button').click()")
+            browser.run("document.querySelectorAll('#examples button')[1].click()")
             until(lambda: browser.run("document.getElementById('list').getAttribute('aria-busy')") == "false")
             browser.run(f"scrollTo(0, {int(phone)} && document.getElementById('summary').offsetTop)")
             (folder / f"serve-{name}.webp").write_bytes(browser.picture())

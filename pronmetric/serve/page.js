@@ -2,7 +2,7 @@
 // ---- the page
 //
 // data: { context: sentences of a context that the model reads, doubtful: threshold, null without probabilities,
-// lang: of the translations, sourceLang: of sources that count, null if none does }
+// lang: of the translations, sources: whether they count, sourceLang: their language, null if unknown }
 
 const data = JSON.parse($("data").textContent);
 const LINES = 32, CHARACTERS = 20000; // of a request, well below what the server takes
@@ -65,7 +65,7 @@ async function check() {
   if (!going) { $("list").replaceChildren(); show([]); return; }
   const given = lines(fields.source), fits = given.length === sides[0].length;
   if (given.length && !fits) warn(`The source has ${count(given.length, "line")} for ${sides[0].length} of the translation: it is left out.`);
-  const counting = fits && data.sourceLang ? given : null;
+  const counting = fits && data.sources ? given : null;
   const asked = sides.filter((side) => side.length).map((side) => records(side, fields.context, counting, data.context));
   $("list").classList.add("waits");
   try {
@@ -202,8 +202,8 @@ document.addEventListener("keydown", (event) => {
 
 function begin() {
   $("legend").append(...legend());
-  if (data.sourceLang) $("source-hint").textContent = `optional, in the language ${data.sourceLang}; it counts`;
-  else $("source-hint").textContent = "optional; shown, does not count";
+  const language = data.sourceLang ? `, in the language ${data.sourceLang}` : "";
+  $("source-hint").textContent = data.sources ? `optional${language}; it counts` : "optional; shown, does not count";
   if (!data.context) $("context").closest(".field").hidden = true;
   if (data.lang === "en") {
     const made = Object.entries(EXAMPLES).map(([name, fields]) => {

@@ -209,7 +209,7 @@ def test_sources_count_in_all_records_or_in_none(tiny_checkpoint: Callable[..., 
     assert mixed.status_code == 422 and 'records:2: the key "source" is missing' in mixed.json()["detail"]
     compared = client.post("/compare", json={"a": [sourced], "b": [sourced]}).json()
     assert compared["segments"][0]["source"] == sourced["source"] and "|source:de-" in compared["signature"]
-    assert facts(client)["sourceLang"] == "de"
+    assert facts(client)["sources"] and facts(client)["sourceLang"] == "de"
 
 
 def test_a_checkpoint_without_context_reads_none(metric: PronounMetric) -> None:
