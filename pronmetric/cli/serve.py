@@ -90,10 +90,10 @@ def _serve(served: ServeFlags, model: ModelFlags, note: output.Notes) -> None:
     from pronmetric.serve.service import Service
     from pronmetric.web import connections
 
-    opened = connections.listen(served.host, served.port)
-    metric = load_metric(model, note)
-    service = Service(metric, context=choose_context(None, metric.config, GIVEN, note), batch_size=model.batch_size)
-    app = make_app(service, rate=served.rate, frame=served.frame)
-    print(connections.address(opened), flush=True)
-    note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
-    connections.server(app).run(sockets=[opened])
+    with connections.listen(served.host, served.port) as opened:
+        metric = load_metric(model, note)
+        service = Service(metric, context=choose_context(None, metric.config, GIVEN, note), batch_size=model.batch_size)
+        app = make_app(service, rate=served.rate, frame=served.frame)
+        print(connections.address(opened), flush=True)
+        note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
+        connections.server(app).run(sockets=[opened])
