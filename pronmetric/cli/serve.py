@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.parser import number_from_zero, parse_flags, verb_parser
+from pronmetric.cli.flags import ListenFlags, ModelFlags
+from pronmetric.cli.parser import Command, Flags, flag, number, part, switch
 from pronmetric.cli.run import choose_context, load_metric
 from pronmetric.text.context import GIVEN
 
@@ -34,40 +32,6 @@ examples:
     -d '{"records": [{"id": 1, "context": ["Maria ran the library."], "text": "She locked its doors."}]}'"""
 
 
-@dataclass(frozen=True)
-class ServeFlags:
-    """Where the server listens and what it allows."""
-
-    host: str
-    port: int
-    rate: float
-    frame: str | None
-    quiet: bool
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("serve", DESCRIPTION, EPILOG)
-    flags.add_listen(made)
-    made.add_argument(
-        "--rate",
-        type=number_from_zero,
-        default=RATE,
-        metavar="X",
-        help="requests a second of each address, five seconds of them at once; 0 for any number (default: %(default)g)",
-    )
-    made.add_argument(
-        "--frame",
-        type=_origin,
-        metavar="ORIGIN",
-        help="a site that may show the page in a frame, such as https://huggingface.co (default: none)",
-    )
-    flags.add_source_lang(made)
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    ModelFlags.add(made, seed=False)
-    return made
-
-
 def _origin(text: str) -> str:
     """A scheme and host."""
     if not _ORIGIN.fullmatch(text):
@@ -75,25 +39,42 @@ def _origin(text: str) -> str:
     return text
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    args = parse_flags(parser(), argv, cure="the server takes its texts from requests")
-    served = flags.read(ServeFlags, args)
-    output.open_stdout()
-    _serve(served, ModelFlags.of(args), output.Notes(quiet=served.quiet))
-    return 0
+class ServeFlags(Flags):
+    """Where the server listens, what it allows, and its model."""
+
+    listen: ListenFlags = part(ListenFlags)
+    rate: float = flag(
+        type=number(0),
+        default=RATE,
+        metavar="X",
+        help="requests a second of each address, five seconds of them at once; 0 for any number (default: %(default)g)",
+    )
+    frame: str | None = flag(
+        type=_origin,
+        metavar="ORIGIN",
+        help="a site that may show the page in a frame, such as https://huggingface.co (default: none)",
+    )
+    source_lang: str | None = flags.source_lang_flag()
+    quiet: bool = switch(help="no notes on stderr")
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
 
 
-def _serve(served: ServeFlags, model: ModelFlags, note: output.Notes) -> None:
+def run(task: ServeFlags) -> None:
     """Serve until the process is stopped."""
     from pronmetric.serve.app import make_app  # its libraries are an extra
     from pronmetric.serve.service import Service
     from pronmetric.web import connections
 
-    with connections.listen(served.host, served.port) as opened:
-        metric = load_metric(model, note)
-        service = Service(metric, context=choose_context(None, metric.config, GIVEN, note), batch_size=model.batch_size)
-        app = make_app(service, rate=served.rate, frame=served.frame)
+    note = output.Notes(quiet=task.quiet)
+    with connections.listen(task.listen.host, task.listen.port) as opened:
+        metric = load_metric(task.model, note)
+        context = choose_context(None, metric.config, GIVEN, note)
+        service = Service(metric, context=context, batch_size=task.model.batch_size)
+        app = make_app(service, rate=task.rate, frame=task.frame)
         print(connections.address(opened), flush=True)
         note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
         connections.server(app).run(sockets=[opened])
+
+
+VERB = Command("serve", ServeFlags, run, DESCRIPTION, EPILOG, stray="the server takes its texts from requests")
+parser, main = VERB.parser, VERB.main

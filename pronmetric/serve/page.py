@@ -32,6 +32,7 @@ def page(service: Service) -> tuple[str, str]:
         "data": embed.dump_json(facts),
         "model": escape(visible(metric.name)),
         "signature": escape(str(metric.signature(context=service.context))),
+        "title": "pronmetric: pronouns of a translation",
     }
     return _fill("page.html", js, parts)
 
@@ -56,7 +57,11 @@ def interface_page(schema: Mapping[str, Any]) -> tuple[str, str]:
                 + (f"<h3>Errors</h3><dl>{statuses}</dl>" if body is not None else "")
                 + "</section>"
             )
-    parts = {"description": _text(schema["info"]["description"]), "sections": "\n".join(sections)}
+    parts = {
+        "description": _text(schema["info"]["description"]),
+        "sections": "\n".join(sections),
+        "title": "pronmetric: JSON interface",
+    }
     return _fill("interface.html", _file("theme.js", "pronmetric.web"), parts)
 
 
@@ -111,8 +116,7 @@ def _text(text: str) -> str:
 
 def _fill(template: str, js: str, parts: Mapping[str, str]) -> tuple[str, str]:
     css = _file("page.css", "pronmetric.report") + _file("page.css")
-    policy = f"{embed.policy(css=css, js=js)}; connect-src 'self'"
-    return embed.fill(_file(template), {"policy": policy, "css": css, "js": js, **parts}), policy
+    return embed.page(_file(template), parts, css=css, js=js, connect="'self'")
 
 
 def _file(name: str, room: str = "pronmetric.serve") -> str:

@@ -12,7 +12,7 @@ from pronmetric.checkpoint.config import decision_of
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
 from pronmetric.metric import PronounMetric, chunks
-from pronmetric.results import comparisons, write
+from pronmetric.results import write
 from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
 from pronmetric.scoring.inference import PronounAttention
@@ -115,15 +115,15 @@ class Service:
             scores = {pair: (score,) for pair, score in crossed_scores(scored).items()}
             (identity, (_, _, source), doc), texts = row[0], tuple(one.text.text for one in row)
             line = Row(texts, doc, None if source is None else source.text, ())
-            content = comparisons.segment_content(len(segments), line, list(pairs.add(scores, doc)))
+            content = write.segment_content(len(segments), line, list(pairs.add(scores, doc)))
             segments.append({"id": identity, **content})
         context = NONE if self.context == NONE else CROSSED
         signature = self._signature(sourced=sourced, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")
         return {
             "format": write.FORMAT,
             "segments": segments,
-            "pairs": [comparisons.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
-            **comparisons.decision_entry(by, asked.tie),
+            "pairs": [write.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
+            **write.decision_entry(by, asked.tie),
             "signature": str(signature),
         }
 

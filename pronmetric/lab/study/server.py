@@ -29,7 +29,7 @@ try:
 except ImportError:
     raise MissingExtra("fastapi", "study", "pronmetric study serve") from None
 
-from pronmetric.lab.study import answers, overview, page
+from pronmetric.lab.study import answers, page
 from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
 from pronmetric.web.requests import (
     CLOSE,
@@ -86,13 +86,13 @@ class _Door:
 
     def name(self, token: str, request: Request) -> str:
         """Whose token it is."""
-        found = self._tokens.get(token)
-        if found is None:
+        name = self._tokens.get(token)
+        if name is None:
             self.stranger(request)
             raise HTTPException(404)
         if not self._known.allows(token):
             raise HTTPException(429, headers={"Retry-After": "1"})
-        return found
+        return name
 
     def stranger(self, request: Request) -> None:
         """Count a request without a valid token."""
@@ -110,8 +110,8 @@ class _Kept(Generic[Result]):
     def get(self) -> Result:
         """The result."""
         if self._found is None or time.monotonic() >= self._found[0] + self._seconds:
-            found = self._call()
-            self._found = time.monotonic(), found
+            result = self._call()
+            self._found = time.monotonic(), result
         return self._found[1]
 
 
@@ -127,7 +127,7 @@ def make_app(
     organizers = _Door({database.overview_token(): ""}, limits)
     threads, pages, reports = CapacityLimiter(database.writers), CapacityLimiter(1), CapacityLimiter(1)
     archive = f"{database.overview_token()}/answers.zip"
-    summary = _Kept(partial(overview.page, database, title, archive), limits.overview)
+    summary = _Kept(partial(page.overview_page, database, title, archive), limits.overview)
 
     async def store(call: Callable[..., Result], *arguments: Any) -> Result:
         """Run a transaction in a thread; those that wait come in order."""
@@ -195,9 +195,9 @@ def make_app(
     return app
 
 
-def _with_policy(made: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
+def _with_policy(page_and_policy: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
     """Content, status and headers of a page with its Content-Security-Policy."""
-    html, policy = made
+    html, policy = page_and_policy
     return html, 200, policy_header(policy)
 
 
