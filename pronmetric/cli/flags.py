@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.output import targets
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE
 
+HOST, PORT = "127.0.0.1", 8000
 AUTO = "auto"
 """The value of --tie that takes the checkpoint's tie threshold."""
 BY_HELP = (
@@ -203,6 +205,21 @@ class OutputFlags(Flags):
 
 NOTES = ("quiet", "verbose")
 """The flags of `OutputFlags` of the notes on stderr."""
+
+
+def _port(text: str) -> int:
+    """A port from 0 to 65535."""
+    port = whole(0)(text)
+    if port > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
+    return port
+
+
+class ListenFlags(Flags):
+    """Where a server listens."""
+
+    host: str = flag(default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
+    port: int = flag(type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
 
 
 class CometFlags(Flags):

@@ -21,6 +21,7 @@ VERBS = {
     "score": "score the pronouns of one or more system outputs",
     "compare": "compare the pronouns of two or more system outputs, with significance tests",
     "suggest": "list doubtful pronouns with the forms that the model prefers",
+    "serve": "show the pronouns of translations in a local web page, and answer JSON requests",
     "report": "show a result of score or compare as a web page, tables or a plot",
     "attention": "show the attention weights of the pronouns of a sentence",
     "rerank": "choose among candidate translations of each line by their pronouns",

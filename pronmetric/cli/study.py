@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.cli import output
+from pronmetric.cli.flags import ListenFlags
 from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
@@ -195,7 +195,6 @@ def run_page(task: PageFlags) -> None:
 
 
 DATABASE = "answers.db"
-HOST, PORT = "127.0.0.1", 8000
 SERVE = """Serve the page of a study to many annotators at once, and keep their answers in a database. Prints a
 secret link for each annotator, and one for the overview: progress, agreement so far, and the answers as files for
 `study report`. An answer counts when it is on the disk; after a stop or a crash the same command continues, with the
@@ -213,14 +212,6 @@ examples:
   pronmetric study import study sqlite:///study/answers.db --from serve -o answers"""
 
 
-def _port(text: str) -> int:
-    """A port from 0 to 65535."""
-    number = whole(0)(text)
-    if number > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
-    return number
-
-
 class ServeFlags(StudyFlags):
     """The server of a study."""
 
@@ -228,8 +219,7 @@ class ServeFlags(StudyFlags):
         metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
     )
     overlap: int | None = flag(type=whole(1), metavar="N", help="annotators of each item (default: all)")
-    host: str = flag(default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
-    port: int = flag(type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
+    listen: ListenFlags = part(ListenFlags)
     url: str | None = flag(metavar="URL", help="address in the links (default: that of --host and --port)")
     title: str = title_flag()
     question: str = question_flag()
@@ -238,14 +228,15 @@ class ServeFlags(StudyFlags):
 
 def run_serve(task: ServeFlags) -> None:
     """Serve until the process is stopped."""
-    from pronmetric.lab.study import connections, database, server  # their libraries are an extra
+    from pronmetric.lab.study import database, server  # their libraries are an extra
+    from pronmetric.web import connections
 
     if task.url is not None and not task.url.startswith(("http://", "https://")):
         raise InputError(f"--url {task.url}: expected an address such as https://study.example.org")
     study = task.read()
     place = task.db or f"sqlite:///{Path(task.study).absolute() / DATABASE}"
     with closing(database.connect(place, study, overlap=task.overlap)) as served:
-        opened = connections.listen(task.host, task.port)
+        opened = connections.listen(task.listen.host, task.listen.port)
         app = server.make_app(served, title=task.title, question=task.question)
         base = (task.url or connections.address(opened)).rstrip("/")
         for name, token in served.tokens().items():

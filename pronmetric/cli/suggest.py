@@ -20,13 +20,12 @@ from pronmetric.cli.run import (
     read_corpus,
 )
 from pronmetric.results import write
-from pronmetric.scoring.alternatives import THRESHOLD, Alternative, PronounAlternatives
+from pronmetric.scoring.alternatives import THRESHOLD, TOP, PronounAlternatives
 from pronmetric.text import records as records_file
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.corpus import Corpus
 
-TOP = 3
 TEXTS = "texts (UTF-8, also gzip)"
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
 
@@ -151,7 +150,7 @@ def run(task: SuggestFlags) -> None:
         note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()
-            print(strict_json.dump({"id": identity, "text": text, "pronouns": _to_json(places, listed.top)}))
+            print(strict_json.dump({"id": identity, **write.suggestions(text, places, top=listed.top)}))
             tally.add(places)
             if not ids:  # a batch is finished; pass it on to a reader of the pipe
                 sys.stdout.flush()
@@ -178,18 +177,6 @@ def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record
     """The lines of the file, each with its context."""
     for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
         yield records_file.Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
-
-
-def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
-    """The pronouns in JSON."""
-    return [
-        {**write.pronoun(place.pronoun), "better": [_alternative(other) for other in place.better(top)]}
-        for place in places
-    ]
-
-
-def _alternative(other: Alternative) -> dict[str, Any]:
-    return {**other._asdict(), "probability": write.round_score(other.probability)}
 
 
 VERB = Command(

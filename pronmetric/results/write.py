@@ -15,6 +15,7 @@ from typing import IO, Any
 from pronmetric.eval.decision import SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
+from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.bulk import SystemResult
 from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
 from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
@@ -98,6 +99,18 @@ def pronoun(p: PronounScore) -> dict[str, Any]:
     """A pronoun in JSON, with `probability`, or `score` if the head is unbounded, and the source's evidence."""
     number = {"score": round_score(p.score)} if p.probability is None else {"probability": round_score(p.probability)}
     return {"text": p.text, "start": p.start, "end": p.end, **number, **_evidence(p)}
+
+
+def suggestions(text: str, places: Sequence[PronounAlternatives], *, top: int) -> dict[str, Any]:
+    """A text and its listed pronouns, with at most `top` better forms of each, in JSON."""
+    listed = [
+        {
+            **pronoun(place.pronoun),
+            "better": [{**o._asdict(), "probability": round_score(o.probability)} for o in place.better(top)],
+        }
+        for place in places
+    ]
+    return {"text": text, "pronouns": listed}
 
 
 def _evidence(p: PronounScore) -> dict[str, Any]:
@@ -239,7 +252,12 @@ def comparison_columns(references: Iterable[str]) -> tuple[str, ...]:
 
 
 def add_compared(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str) -> None:
-    """Add a segment to the files: its outputs, and the decisions on all pairs of systems, in order."""
+    """Add a segment to the files."""
+    writer.segment(segment_content(number, row, pairs), (_cells(number, row, pair, by) for pair in pairs))
+
+
+def segment_content(number: int, row: Row, pairs: Sequence[PairDecision]) -> dict[str, Any]:
+    """A segment in JSON: its outputs, and the decisions on all pairs of systems, in order."""
     scored = [pairs[0].decision.a, *(pair.decision.b for pair in pairs[: len(row.texts) - 1])]  # 0 and 1, 0 and 2, ...
     content: dict[str, Any] = {
         "segment": number,
@@ -253,7 +271,7 @@ def add_compared(writer: Writer, number: int, row: Row, pairs: Sequence[PairDeci
         content["references"] = [
             {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
         ]
-    writer.segment(content, (_cells(number, row, pair, by) for pair in pairs))
+    return content
 
 
 def _pair(pair: PairDecision, a: SegmentScore, b: SegmentScore) -> dict[str, Any]:

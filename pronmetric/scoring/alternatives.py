@@ -21,6 +21,8 @@ Stream = Callable[..., Iterator[SegmentScore]]
 
 THRESHOLD = 0.7
 """A less probable pronoun is flagged: the best F1 on development data (benchmarks/published/suggest-threshold.md)."""
+TOP = 3
+"""Better forms of a pronoun that are listed."""
 
 _BEGIN = Text("", "")  # precedes the variants of each text; it has no pronoun and is not encoded
 

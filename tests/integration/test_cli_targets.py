@@ -38,6 +38,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("-d wmt22:de-en --wmt_dir tests", "tests/de.txt", EXPORTS),
     ],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
+    "serve": [Call("--port 0", "")],
     "report": [
         Call("a --model model --format html", "a model/config.yaml", ["-o"]),
         Call("tables a data --format html", "a data/manifest.json", ["-o"]),

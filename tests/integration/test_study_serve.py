@@ -19,12 +19,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.lab.study import answers, connections, folder, server
+from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
+from pronmetric.web import connections
+from pronmetric.web.connections import Seconds
 from tests.tools.browser import Browser, until
 from tests.tools.made_up_study import made_up
 

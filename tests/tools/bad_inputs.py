@@ -55,6 +55,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "compare": [Call("-t a b -s c --to_tsv new", "a b c")],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
+    "serve": [Call("--port 0 --model model", "model/config.yaml")],
     "report": [Call("a --format html -o new", "a")],
     "attention": [Call(f"She. {_MODEL}", "model/config.yaml")],
     "rerank": [

@@ -268,7 +268,7 @@ def _span(ends: tuple[float, float] | None) -> str:
 
 def _page(name: str, parts: Mapping[str, str]) -> str:
     """The page of a template with the style sheet, and the scripts of all pages and of this one."""
-    css, js = _file("board.css"), _file("theme.js")
+    css, js = _file("board.css"), _file("theme.js", "pronmetric.web")
     if name != "system":
         js += _file(f"{name}.js")
     return embed.page(_file(f"{name}.html"), parts, css=css, js=js)[0]
@@ -283,5 +283,5 @@ def _escape(text: str) -> str:
     return escape(visible(text))
 
 
-def _file(name: str) -> str:
-    return files("pronmetric.lab.board").joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, room: str = "pronmetric.lab.board") -> str:
+    return files(room).joinpath(name).read_text(encoding="utf-8")

@@ -12,17 +12,13 @@ import io
 import logging
 import time
 import zipfile
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pronmetric.errors import MissingExtra
-from pronmetric.lab.study import answers, page
-from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
-from pronmetric.report import embed
-from pronmetric.text import strict_json
 
 try:
     from anyio import CapacityLimiter
@@ -33,26 +29,24 @@ try:
 except ImportError:
     raise MissingExtra("fastapi", "study", "pronmetric study serve") from None
 
+from pronmetric.lab.study import answers, page
+from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
+from pronmetric.web.requests import (
+    CLOSE,
+    Message,
+    RateLimit,
+    Receive,
+    SecureHeaders,
+    Send,
+    headers,
+    policy_header,
+    read_body,
+)
+
 BODY = 1024
 """The largest body of a request, in bytes."""
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": f"{embed.POLICY}; frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "X-Robots-Tag": "noindex",
-}
-_CLOSE = {"Connection": "close"}  # strangers keep no connection
-_SENDERS = 10_000
 _LOG = logging.getLogger("uvicorn.error")
 Result = TypeVar("Result")
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,31 +77,6 @@ class Undone(BaseModel):
     task: int = Field(ge=0)
 
 
-@dataclasses.dataclass(slots=True)
-class RateLimit:
-    """A token bucket for each sender: `burst` requests at once, then `rate` a second.
-
-    Beyond 10,000 senders, those that were not seen for longest are forgotten.
-    """
-
-    rate: float
-    burst: int
-    now: Callable[[], float] = time.monotonic
-    # requests left, and when; the oldest first
-    _buckets: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-
-    def allows(self, sender: str) -> bool:
-        """Whether this request is within the limit; it counts if it is."""
-        now = self.now()
-        left, since = self._buckets.pop(sender, (float(self.burst), now))
-        left = min(float(self.burst), left + (now - since) * self.rate)
-        allowed = left >= 1
-        self._buckets[sender] = (left - allowed, now)
-        if len(self._buckets) > _SENDERS:
-            del self._buckets[next(iter(self._buckets))]
-        return allowed
-
-
 class _Door:
     """Who may enter: valid tokens, within the rate limits."""
 
@@ -128,7 +97,7 @@ class _Door:
     def stranger(self, request: Request) -> None:
         """Count a request without a valid token."""
         if not self._strangers.allows(request.client.host if request.client else ""):
-            raise HTTPException(429, headers={"Retry-After": "60", **_CLOSE})
+            raise HTTPException(429, headers={"Retry-After": "60", **CLOSE})
 
 
 class _Kept(Generic[Result]):
@@ -146,23 +115,6 @@ class _Kept(Generic[Result]):
         return self._found[1]
 
 
-class _SecureHeaders:
-    """ASGI middleware: `HEADERS` on every response that does not set them itself."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        async def secured(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                present = {key.lower() for key, _ in message["headers"]}
-                added = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(each for each in added if each[0] not in present)]
-            await send(message)
-
-        await self._app(scope, receive, secured)
-
-
 def make_app(
     database: Database, *, title: str = page.TITLE, question: str = page.QUESTION, limits: Limits | None = None
 ) -> FastAPI:
@@ -170,7 +122,7 @@ def make_app(
     limits = limits or Limits()
     study = database.study
     app = FastAPI(title=title, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(_SecureHeaders)
+    app.add_middleware(SecureHeaders, headers=headers())
     annotators = _Door({token: name for name, token in database.tokens().items()}, limits)
     organizers = _Door({database.overview_token(): ""}, limits)
     threads, pages, reports = CapacityLimiter(database.writers), CapacityLimiter(1), CapacityLimiter(1)
@@ -183,7 +135,7 @@ def make_app(
 
     @app.exception_handler(404)
     async def not_found(request: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": "not found"}, 404, _CLOSE)
+        return JSONResponse({"detail": "not found"}, 404, CLOSE)
 
     async def unavailable(request: Request, error: Exception) -> Response:
         _LOG.error("the database does not answer, nothing is stored: %s", reason(error))
@@ -214,7 +166,7 @@ def make_app(
     @app.post("/a/{token}/answers")
     async def answer(token: str, request: Request) -> Position:
         name = annotators.name(token, request)
-        given = await _body(request, Given)
+        given = await read_body(request, Given, most=BODY)
         if given.task >= len(study.assignments[name]) or given.answer not in study.design.answers:
             raise HTTPException(422, "no such task or answer")
         return await store(database.answer, name, given.task, given.answer, given.seconds)
@@ -222,7 +174,7 @@ def make_app(
     @app.post("/a/{token}/undo")
     async def undo(token: str, request: Request) -> Position:
         name = annotators.name(token, request)
-        return await store(database.undo, name, (await _body(request, Undone)).task)
+        return await store(database.undo, name, (await read_body(request, Undone, most=BODY)).task)
 
     @app.get("/o/{token}", response_class=HTMLResponse)
     async def show_overview(token: str, request: Request) -> Response:
@@ -243,28 +195,10 @@ def make_app(
     return app
 
 
-Body = TypeVar("Body", bound=BaseModel)
-
-
-async def _body(request: Request, kind: type[Body]) -> Body:
-    """The body of a request, at most `BODY` bytes of JSON."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise HTTPException(415, "expected application/json")
-    read = bytearray()
-    async for part in request.stream():
-        read += part
-        if len(read) > BODY:
-            raise HTTPException(413, f"expected at most {BODY} bytes", headers={"Connection": "close"})
-    try:
-        return kind.model_validate(strict_json.parse(read.decode()))
-    except ValueError:  # pydantic's too
-        raise HTTPException(422, f"expected {', '.join(kind.model_fields)}") from None
-
-
 def _with_policy(page_and_policy: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
     """Content, status and headers of a page with its Content-Security-Policy."""
     html, policy = page_and_policy
-    return html, 200, {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
+    return html, 200, policy_header(policy)
 
 
 def _archive(database: Database) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import socket
@@ -23,8 +24,8 @@ from pronmetric.lab.study.findings import measure
 from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.page import progress, running_ac1
 from pronmetric.lab.study.sample import sample
-from pronmetric.lab.study.server import RateLimit
 from pronmetric.lab.study.simulation import simulate
+from pronmetric.web.requests import RateLimit
 from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
@@ -254,18 +255,28 @@ def test_a_port_is_a_port(place: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("library", "module"), [("fastapi", "server"), ("sqlalchemy", "database"), ("uvicorn", "connections")]
+    ("library", "room", "module", "who", "extra"),
+    [
+        ("fastapi", "lab.study", "server", "pronmetric study serve", "study"),
+        ("sqlalchemy", "lab.study", "database", "pronmetric study serve", "study"),
+        ("uvicorn", "web", "connections", "a server", "serve"),
+    ],
 )
 def test_a_missing_library_names_the_extra(
-    place: str, library: str, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str,
+    library: str,
+    room: str,
+    module: str,
+    who: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import pronmetric.lab.study
-
     monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.delitem(sys.modules, f"pronmetric.lab.study.{module}", raising=False)
-    monkeypatch.delattr(pronmetric.lab.study, module, raising=False)
+    monkeypatch.delitem(sys.modules, f"pronmetric.{room}.{module}", raising=False)
+    monkeypatch.delattr(importlib.import_module(f"pronmetric.{room}"), module, raising=False)
     assert main(["study", "serve", place]) == 1
-    said = f'pronmetric study serve needs {library}, which is not installed: pip install "pronmetric[study]"'
+    said = f'{who} needs {library}, which is not installed: pip install "pronmetric[{extra}]"'
     assert said in capsys.readouterr().err
 
 

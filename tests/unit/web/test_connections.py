@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pronmetric.lab.study import connections
-from pronmetric.lab.study.connections import Connections, Seconds
+from pronmetric.web import connections
+from pronmetric.web.connections import Connections, Seconds
 
 
 class Fake:

@@ -1,4 +1,4 @@
-"""The port on which a study is served, its connections, and how long each of their phases may take."""
+"""The port on which pages are served, its connections, and how long each of their phases may take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ try:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError:
-    raise MissingExtra("uvicorn", "study", "pronmetric study serve") from None
+    raise MissingExtra("uvicorn", "serve", "a server") from None
 
 MOST = 2000
 """The most connections at a time, if the system has enough file descriptors."""

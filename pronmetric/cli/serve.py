@@ -1,0 +1,80 @@
+"""`pronmetric serve`: a local page that shows the pronouns of translations, and its JSON interface."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from pronmetric.cli import flags, output
+from pronmetric.cli.flags import ListenFlags, ModelFlags
+from pronmetric.cli.parser import Command, Flags, flag, number, part, switch
+from pronmetric.cli.run import choose_context, load_metric
+from pronmetric.text.context import GIVEN
+
+RATE = 20.0
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
+DESCRIPTION = """Show the pronouns of translations in a web page, and answer JSON requests. The model stays loaded.
+
+The page takes a source, the sentences before, and one or two translations, pasted or as files: each pronoun is coloured
+by its probability, with the forms that would be more probable, what it attends to, what the source says, and which
+translation is better. POST /score, /compare, /suggest and /attention answer records like those of `score --jsonl`, and
+/docs describes them.
+
+The server listens on this machine only, unless --host says otherwise. Nothing is loaded from elsewhere, and nothing of
+a text is stored or sent on."""
+EPILOG = """Sources affect scores with --source-lang, in requests in which they are given. Requests that wait are run
+together. A request has at most 256 records, 10,000 characters a record and 100,000 in all; what is above is refused.
+
+examples:
+  pronmetric serve
+  pronmetric serve --port 8080 --source-lang de --model small
+  curl -s http://127.0.0.1:8000/score -H 'Content-Type: application/json' \\
+    -d '{"records": [{"id": 1, "context": ["Maria ran the library."], "text": "She locked its doors."}]}'"""
+
+
+def _origin(text: str) -> str:
+    """A scheme and host."""
+    if not _ORIGIN.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected an origin such as https://example.org, got {text!r}")
+    return text
+
+
+class ServeFlags(Flags):
+    """Where the server listens, what it allows, and its model."""
+
+    listen: ListenFlags = part(ListenFlags)
+    rate: float = flag(
+        type=number(0),
+        default=RATE,
+        metavar="X",
+        help="requests a second of each address, five seconds of them at once; 0 for any number (default: %(default)g)",
+    )
+    frame: str | None = flag(
+        type=_origin,
+        metavar="ORIGIN",
+        help="a site that may show the page in a frame, such as https://huggingface.co (default: none)",
+    )
+    source_lang: str | None = flags.source_lang_flag()
+    quiet: bool = switch(help="no notes on stderr")
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+
+
+def run(task: ServeFlags) -> None:
+    """Serve until the process is stopped."""
+    from pronmetric.serve.app import make_app  # its libraries are an extra
+    from pronmetric.serve.service import Service
+    from pronmetric.web import connections
+
+    note = output.Notes(quiet=task.quiet)
+    with connections.listen(task.listen.host, task.listen.port) as opened:
+        metric = load_metric(task.model, note)
+        context = choose_context(None, metric.config, GIVEN, note)
+        service = Service(metric, context=context, batch_size=task.model.batch_size)
+        app = make_app(service, rate=task.rate, frame=task.frame)
+        print(connections.address(opened), flush=True)
+        note(f"listening on {connections.address(opened)} with {metric.name}; Ctrl-C stops the server")
+        connections.server(app).run(sockets=[opened])
+
+
+VERB = Command("serve", ServeFlags, run, DESCRIPTION, EPILOG, stray="the server takes its texts from requests")
+parser, main = VERB.parser, VERB.main

@@ -1,0 +1,135 @@
+"""The web application: the page, its JSON interface, and the description of the interface.
+
+Nothing is loaded from elsewhere, and nothing of a request is kept. The number and size of requests are limited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from pronmetric.errors import MissingExtra, PronmetricError
+
+try:
+    from fastapi import Depends, FastAPI, HTTPException, Request, Response
+    from fastapi.responses import HTMLResponse, JSONResponse
+    from starlette.requests import ClientDisconnect
+except ImportError:
+    raise MissingExtra("fastapi", "serve", "pronmetric serve") from None
+
+from pronmetric import __version__
+from pronmetric.serve import interface, page
+from pronmetric.serve.batches import Busy
+from pronmetric.serve.service import Service, TooMuch
+from pronmetric.web.requests import RateLimit, SecureHeaders, headers, policy_header, read_body
+
+BURST = 5
+"""Seconds whose requests may come at once."""
+Result = TypeVar("Result")
+Asked = TypeVar("Asked", bound=BaseModel)
+_ERRORS = {
+    413: "more than one request may ask for",
+    415: "the body is not application/json",
+    422: "the body is not as described; `detail` says what and where",
+    429: "too many requests of this address",
+    503: "too much work waits; try again after `Retry-After` seconds",
+}
+
+
+def make_app(service: Service, *, rate: float = 0.0, frame: str | None = None) -> FastAPI:
+    """The application.
+
+    rate: requests a second of each address, 0 for any number. frame: the origin that may show the page in a frame.
+    """
+    limit = RateLimit(rate, max(1, round(rate * BURST)))
+
+    async def allowed(request: Request) -> None:
+        if rate and not limit.allows(request.client.host if request.client else ""):
+            raise HTTPException(429, "too many requests", headers={"Retry-After": "1"})
+
+    app = FastAPI(
+        title="pronmetric",
+        version=__version__,
+        description=f"Scores of pronouns in translations. Model: {service.metric.name}.",
+        docs_url=None,
+        redoc_url=None,
+        dependencies=[Depends(allowed)],
+    )
+    app.add_middleware(SecureHeaders, headers=headers(frame=frame))
+
+    async def refused(request: Request, error: Exception) -> Response:
+        return JSONResponse({"detail": str(error)}, 413 if isinstance(error, TooMuch) else 422)
+
+    async def busy(request: Request, error: Exception) -> Response:
+        return JSONResponse({"detail": "too much work waits"}, 503, {"Retry-After": "5"})
+
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it
+
+    app.add_exception_handler(PronmetricError, refused)
+    app.add_exception_handler(Busy, busy)
+    app.add_exception_handler(ClientDisconnect, gone)
+
+    @app.get("/", include_in_schema=False)
+    async def show_page() -> Response:
+        return _html(page.page(service), frame)
+
+    @app.get("/docs", include_in_schema=False)
+    async def show_interface() -> Response:
+        return _html(page.interface_page(app.openapi()), frame)
+
+    @app.get("/health", summary="Whether the server answers, and with which model.")
+    async def health() -> interface.Health:
+        return interface.Health(**service.health())
+
+    def add(path: str, asked: type[Asked], answer: type[BaseModel], work: Callable[[Asked], Awaitable[object]]) -> None:
+        async def respond(request: Request) -> Response:
+            body = await read_body(request, asked, most=interface.BODY)
+            return JSONResponse(await _unless_gone(request, work(body)))
+
+        schema = {"required": True, "content": {"application/json": {"schema": asked.model_json_schema()}}}
+        errors: dict[int | str, dict[str, Any]] = {status: {"description": why} for status, why in _ERRORS.items()}
+        app.post(
+            path,
+            summary=work.__doc__,
+            response_model=None,
+            responses={200: {"model": answer, "description": answer.__doc__ or ""}, **errors},
+            openapi_extra={"requestBody": schema},
+        )(respond)
+
+    add("/score", interface.Asked, interface.ScoredRecords, service.score)
+    add("/compare", interface.AskedToCompare, interface.Compared, service.compare)
+    add("/suggest", interface.AskedToSuggest, interface.SuggestedRecords, service.suggest)
+    add("/attention", interface.Asked, interface.AttendedRecords, service.attend)
+    return app
+
+
+async def _unless_gone(request: Request, work: Awaitable[Result]) -> Result:
+    """What the work gives; it is cancelled if the client closes the connection before.
+
+    Raises:
+        ClientDisconnect: so it was.
+    """
+
+    async def closed() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    doing, gone = asyncio.ensure_future(work), asyncio.create_task(closed())
+    try:
+        await asyncio.wait({doing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise ClientDisconnect
+        return await doing
+    finally:
+        doing.cancel()
+        gone.cancel()
+
+
+def _html(made: tuple[str, str], frame: str | None) -> Response:
+    """A page with its Content-Security-Policy."""
+    html, policy = made
+    return HTMLResponse(html, headers=policy_header(policy, frame=frame))

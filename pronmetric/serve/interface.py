@@ -1,0 +1,216 @@
+"""What requests and answers look like: the models by which bodies are checked, and those that describe the answers.
+
+Records are checked by `pronmetric.text.records`, as those of `score --jsonl`; here they are only described.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from pronmetric.eval.decision import DECISIONS
+from pronmetric.scoring.alternatives import THRESHOLD, TOP
+from pronmetric.scoring.comparison import TIE_THRESHOLD
+
+RECORDS = 256
+"""The most records of a request."""
+BODY = 2**20
+"""The largest body of a request, in bytes."""
+
+_SENTENCES = {"type": "array", "items": {"type": "string"}}
+Record = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "title": "Record",
+            "type": "object",
+            "required": ["id", "text"],
+            "properties": {
+                "id": {"description": "comes back with the answer"},
+                "text": {"type": "string", "description": "the translation whose pronouns are scored"},
+                "context": {**_SENTENCES, "description": "the sentences before it, oldest first"},
+                "source": {
+                    "type": "string",
+                    "description": "its source; counts if the server has a source language, in all records or in none",
+                },
+                "source_context": {**_SENTENCES, "description": "the sentences before the source"},
+                "doc": {"type": "string", "description": "its document, over which intervals are computed"},
+            },
+        }
+    ),
+]
+Records = Annotated[list[Record], Field(min_length=1, max_length=RECORDS)]
+_EXAMPLE: dict[str, Any] = {"id": 1, "context": ["Maria ran the library."], "text": "On Friday he locked its doors."}
+_BETTER: dict[str, Any] = {**_EXAMPLE, "text": "On Friday she locked its doors."}
+
+
+class Asked(BaseModel):
+    """Records to score."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": {"records": [_EXAMPLE]}})
+    records: Records
+
+
+class AskedToSuggest(BaseModel):
+    """Records whose doubtful pronouns are listed."""
+
+    model_config = Asked.model_config
+    records: Records
+    threshold: float | None = Field(
+        THRESHOLD, ge=0, le=1, description="pronouns with a lower probability are listed; null lists all"
+    )
+    top: int = Field(TOP, ge=1, le=100, description="the most forms of each pronoun")
+
+
+class AskedToCompare(BaseModel):
+    """Records of two systems; those at the same place are translations of the same sentence."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"example": {"a": [_EXAMPLE], "b": [_BETTER]}}
+    )
+    a: Records
+    b: Records
+    by: str | None = Field(
+        None, description="what decides; null is the checkpoint's own", json_schema_extra={"enum": [*DECISIONS, None]}
+    )
+    tie: float = Field(TIE_THRESHOLD, ge=0, allow_inf_nan=False, description="up to this difference it is a tie")
+
+
+class Source(BaseModel):
+    """What the source says about a pronoun: log-odds above 0 support it; its decisive word, "" and -1 if none."""
+
+    log_odds: float
+    word: str
+    start: int
+    end: int
+
+
+class Pronoun(BaseModel):
+    """A scored pronoun; start and end count code points of the text. probability: that it is right in this context.
+
+    score: in its place, unbounded, where the checkpoint gives no probabilities.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    text: str
+    start: int
+    end: int
+    probability: float | None = None
+    score: float | None = None
+    source: Source | None = None
+
+
+class Word(BaseModel):
+    """A word and its place."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Scored(BaseModel):
+    """A record's score in [0, 1], null without a pronoun, and the expected number of wrong pronouns.
+
+    preference: the number by which two translations of one segment are compared, if the checkpoint has one. missing,
+    surplus: pronouns of the source without a counterpart, and the reverse, if the source counts.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    id: Any
+    score: float | None
+    errors: float | None
+    preference: float | None = None
+    pronouns: list[Pronoun]
+    missing: list[Word] | None = None
+    surplus: list[Word] | None = None
+
+
+class Better(BaseModel):
+    """A more probable form; agrees: whether it has the pronoun's case and kind, and fits its verb or noun."""
+
+    model_config = ConfigDict(extra="forbid")
+    form: str
+    text: str
+    probability: float
+    agrees: bool
+
+
+class Doubtful(Pronoun):
+    """A listed pronoun with its better forms: those that agree first, of these the most probable."""
+
+    better: list[Better]
+
+
+class Suggested(BaseModel):
+    """The listed pronouns of a record."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: Any
+    text: str
+    pronouns: list[Doubtful]
+
+
+class Attending(Pronoun):
+    """A pronoun with its attention to each word of the context, then of the text; null if the model has none."""
+
+    weights: list[float] | None
+
+
+class Attended(BaseModel):
+    """The attention of a record's pronouns. context: as the model reads it; words: spans in it and in the text."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: Any
+    context: str
+    context_words: list[tuple[int, int]]
+    text_words: list[tuple[int, int]]
+    pronouns: list[Attending]
+
+
+class Compared(BaseModel):
+    """A comparison as `pronmetric compare --to_json` writes it, with the record's id in each segment."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: int
+    segments: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    by: str
+    unit: str
+    tie: float
+    signature: str
+
+
+class ScoredRecords(BaseModel):
+    """As `pronmetric score --jsonl` prints, in the order of the records."""
+
+    model_config = ConfigDict(extra="forbid")
+    records: list[Scored]
+    signature: str
+
+
+class SuggestedRecords(BaseModel):
+    """As `pronmetric suggest --jsonl` prints, in the order of the records."""
+
+    model_config = ConfigDict(extra="forbid")
+    records: list[Suggested]
+    signature: str
+
+
+class AttendedRecords(BaseModel):
+    """In the order of the records."""
+
+    model_config = ConfigDict(extra="forbid")
+    records: list[Attended]
+    signature: str
+
+
+class Health(BaseModel):
+    """The server answers. waiting: characters of requests that wait for the model."""
+
+    model_config = ConfigDict(extra="forbid")
+    status: Literal["ok"]
+    model: str
+    signature: str
+    version: str
+    waiting: int

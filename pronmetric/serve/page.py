@@ -1,0 +1,123 @@
+"""The page on which one looks at translations, and the page that describes the JSON interface; no files beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from pronmetric.output.display import visible
+from pronmetric.report import embed
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.serve.service import Service
+from pronmetric.text.context import NONE
+
+_SCRIPTS = ("text.js", "requests.js", "result.js", "page.js")
+
+
+def page(service: Service) -> tuple[str, str]:
+    """The HTML of the page and its Content-Security-Policy; the data of its script are described in page.js."""
+    metric = service.metric
+    facts = {
+        "context": 0 if service.context == NONE else metric.context_size,
+        "doubtful": THRESHOLD if metric.probability else None,
+        "lang": metric.language.code,
+        "sources": metric.source is not None,
+        "sourceLang": None if metric.source is None else metric.source.language,
+    }
+    js = _file("theme.js", "pronmetric.web") + "".join(map(_file, _SCRIPTS))
+    parts = {
+        "data": embed.dump_json(facts),
+        "model": escape(visible(metric.name)),
+        "signature": escape(str(metric.signature(context=service.context))),
+        "title": "pronmetric: pronouns of a translation",
+    }
+    return _fill("page.html", js, parts)
+
+
+def interface_page(schema: Mapping[str, Any]) -> tuple[str, str]:
+    """The HTML of the description of the interface, made of its OpenAPI schema, and its Content-Security-Policy."""
+    models = schema["components"]["schemas"]
+    sections = []
+    for path, methods in schema["paths"].items():
+        for method, one in methods.items():
+            body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            reply = _name(one["responses"]["200"]["content"]["application/json"]["schema"])
+            asked = "" if body is None else f"<h3>Request</h3>{_curl(path, body)}{_properties(body, models)}"
+            statuses = "".join(
+                f"<dt><code>{status}</code></dt><dd>{_text(told['description'])}</dd>"
+                for status, told in one["responses"].items()
+                if status != "200"
+            )
+            sections.append(
+                f'<section id="{path[1:]}"><h2><code>{method.upper()} {path}</code></h2><p>{_text(one["summary"])}</p>'
+                f"{asked}<h3>Answer</h3>{_model(models[reply], models)}"
+                + (f"<h3>Errors</h3><dl>{statuses}</dl>" if body is not None else "")
+                + "</section>"
+            )
+    parts = {
+        "description": _text(schema["info"]["description"]),
+        "sections": "\n".join(sections),
+        "title": "pronmetric: JSON interface",
+    }
+    return _fill("interface.html", _file("theme.js", "pronmetric.web"), parts)
+
+
+def _curl(path: str, body: Mapping[str, Any]) -> str:
+    example = json.dumps(body["example"], ensure_ascii=False)
+    return (
+        f"<pre><code>curl -s http://127.0.0.1:8000{path} -H 'Content-Type: application/json' -d '{escape(example)}'"
+        "</code></pre>"
+    )
+
+
+def _model(model: Mapping[str, Any], models: Mapping[str, Any]) -> str:
+    told = "".join(f"<p>{_text(part)}</p>" for part in model.get("description", "").split("\n\n") if part)
+    return f"{told}{_properties(model, models)}"
+
+
+def _properties(model: Mapping[str, Any], models: Mapping[str, Any]) -> str:
+    """The properties of an object with what they hold, and those of the objects inside it below them."""
+    rows = []
+    for name, one in model.get("properties", {}).items():
+        inner = next((kind for kind in one.get("anyOf", ()) if "$ref" in kind or "items" in kind), one)
+        inner = inner.get("items", inner)
+        inner = models[_name(inner)] if "$ref" in inner else inner
+        told = _text(one.get("description", ""))
+        below = _model(inner, models) if "properties" in inner else ""
+        rows.append(f"<dt><code>{escape(name)}</code> {escape(_kind(one))}</dt><dd>{told}{below}</dd>")
+    return f"<dl>{''.join(rows)}</dl>" if rows else ""
+
+
+def _kind(one: Mapping[str, Any]) -> str:
+    """The type of a value in words, such as "array of Scored" or "number or null"."""
+    if "anyOf" in one:
+        return " or ".join(map(_kind, one["anyOf"]))
+    if "$ref" in one:
+        return _name(one)
+    kind = one.get("type", "any value")
+    inner = f" of {_kind(one['items'])}" if one.get("items") else ""
+    default = "" if "default" not in one else f", default {json.dumps(one['default'])}"
+    return f"{kind}{inner}{default}"
+
+
+def _name(reference: Mapping[str, str]) -> str:
+    """The name of the model to which a schema refers."""
+    return reference["$ref"].rpartition("/")[2]
+
+
+def _text(text: str) -> str:
+    """Text of a docstring as HTML, with its code in backquotes as such."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
+
+
+def _fill(template: str, js: str, parts: Mapping[str, str]) -> tuple[str, str]:
+    css = _file("page.css", "pronmetric.report") + _file("page.css")
+    return embed.page(_file(template), parts, css=css, js=js, connect="'self'")
+
+
+def _file(name: str, room: str = "pronmetric.serve") -> str:
+    return files(room).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,210 @@
+"""Answers to requests: records in, the records that the verbs write out; the work is that of `PronounMetric`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from pronmetric import __version__
+from pronmetric.checkpoint.config import decision_of
+from pronmetric.errors import PronmetricError
+from pronmetric.eval.resampling import SEED
+from pronmetric.metric import PronounMetric, chunks
+from pronmetric.results import write
+from pronmetric.scoring.alternatives import PronounAlternatives
+from pronmetric.scoring.comparison import AllPairs, crossed_scores, crossed_texts
+from pronmetric.scoring.inference import PronounAttention
+from pronmetric.scoring.score import PronounScore, SegmentScore
+from pronmetric.serve.batches import Batches
+from pronmetric.serve.interface import Asked, AskedToCompare, AskedToSuggest
+from pronmetric.signature import Signature
+from pronmetric.text.context import CROSSED, NONE, Source, Text
+from pronmetric.text.corpus import Row
+from pronmetric.text.records import Record, record_of, text_of_id
+
+RECORD, REQUEST, FORMS, WEIGHTS = 10_000, 100_000, 300_000, 500_000
+"""The most characters of a record with its context, of a request, and of all texts with another form in them; the most
+weights of attention.
+"""
+_SLOT = 12  # other forms of a pronoun, about
+_SYSTEMS = "a", "b"
+_PER_SEGMENT = 4  # texts: each of two in each of two contexts
+
+
+class TooMuch(PronmetricError):
+    """A request asks for more work than one may."""
+
+
+class Service:
+    """Answers requests by one metric, whose work is done in batches.
+
+    context: the kind of context, "given" or "none". batch_size: as for `PronounMetric.predict`.
+    """
+
+    def __init__(self, metric: PronounMetric, *, context: str, batch_size: int | None = None) -> None:
+        self.metric, self.context, self._batch_size = metric, context, batch_size
+        self.batches = Batches(
+            {
+                "score": partial(metric.stream, batch_size=batch_size),
+                "attention": partial(metric.attention, batch_size=batch_size),
+                "forms": self._forms,
+            }
+        )
+
+    def health(self) -> dict[str, Any]:
+        """What runs, and how many characters wait for it."""
+        signature = str(self._signature(sourced=True))
+        told = {"status": "ok", "model": self.metric.name, "signature": signature, "version": __version__}
+        return {**told, "waiting": self.batches.waiting}
+
+    async def score(self, asked: Asked) -> dict[str, Any]:
+        """The scores of records, as `score --jsonl` prints them."""
+        (records,), sourced = self._read(records=asked.records)
+        segments = await self._scores(_texts(records))
+        found = zip(records, segments, strict=True)
+        return self._answer(({"id": one.id, **write.segment_entry(segment)} for one, segment in found), sourced)
+
+    async def suggest(self, asked: AskedToSuggest) -> dict[str, Any]:
+        """Doubtful pronouns with better forms, as `suggest --jsonl` prints them."""
+        (records,), sourced = self._read(records=asked.records)
+        if not self.metric.probability:
+            next(self.metric.alternatives([]), None)  # raises the error that says why
+        segments = await self._scores(_texts(records))
+        items = [
+            (one.text, [p for p in segment.pronouns if asked.threshold is None or p.score < asked.threshold])
+            for one, segment in zip(records, segments, strict=True)
+        ]
+        size = sum(_SLOT * len(doubtful) * _size(text) for text, doubtful in items)
+        if size > FORMS:
+            raise TooMuch(
+                f"the other forms of {sum(len(doubtful) for _, doubtful in items)} pronouns make about {size:,} "
+                f"characters to read, more than {FORMS:,}: send fewer or shorter records, or a lower threshold"
+            )
+        found = zip(records, await self.batches.run("forms", items, size=size), strict=True)
+        listed = ({"id": one.id, **write.suggestions(one.text.text, each, top=asked.top)} for one, each in found)
+        return self._answer(listed, sourced)
+
+    async def attend(self, asked: Asked) -> dict[str, Any]:
+        """The attention of each pronoun to each word of its context and its text; sources do not affect it."""
+        (records,), _ = self._read(records=asked.records)
+        texts = _texts(records)
+        split, find = self.metric.language.words, self.metric.language.find
+        weights = sum(len(find(text.text)) * (len(split(text.context)) + len(split(text.text))) for text in texts)
+        if weights > WEIGHTS:
+            raise TooMuch(f"{weights:,} weights of attention, more than {WEIGHTS:,}: send fewer or shorter records")
+        found = await self.batches.run("attention", texts, size=_request_size(texts))
+        return self._answer(map(self._attended, records, found), sourced=False)
+
+    async def compare(self, asked: AskedToCompare) -> dict[str, Any]:
+        """The comparison of two systems, as `compare --to_json` writes it, each pair in both of its contexts."""
+        if len(asked.a) != len(asked.b):
+            raise PronmetricError(f"expected as many records in b as in a, got {len(asked.b)} and {len(asked.a)}")
+        sides, sourced = self._read(a=asked.a, b=asked.b)
+        rows = list(zip(*sides, strict=True))
+        for number, (one, other) in enumerate(rows, start=1):
+            if one.id != other.id:
+                ids = f"{text_of_id(one.id)} and {text_of_id(other.id)}"
+                raise PronmetricError(f"record {number} has the ids {ids} in a and b: expected the same id")
+        by = decision_of(self.metric.config, asked.by, name=self.metric.name)
+        pairs = AllPairs(_SYSTEMS, (), tie=asked.tie, by=by)
+        crossed = [text for row in rows for text in crossed_texts(*zip(*map(_columns, row), strict=True))]
+        segments: list[dict[str, Any]] = []
+        for row, scored in zip(rows, chunks(await self._scores(crossed), _PER_SEGMENT), strict=True):
+            scores = {pair: (score,) for pair, score in crossed_scores(scored).items()}
+            (identity, (_, _, source), doc), texts = row[0], tuple(one.text.text for one in row)
+            line = Row(texts, doc, None if source is None else source.text, ())
+            content = write.segment_content(len(segments), line, list(pairs.add(scores, doc)))
+            segments.append({"id": identity, **content})
+        context = NONE if self.context == NONE else CROSSED
+        signature = self._signature(sourced=sourced, context=context, seed=SEED).plus(by=by, tie=f"{asked.tie:g}")
+        return {
+            "format": write.FORMAT,
+            "segments": segments,
+            "pairs": [write.pair_entry(result, by=by) for result in pairs.results(seed=SEED)],
+            **write.decision_entry(by, asked.tie),
+            "signature": str(signature),
+        }
+
+    def _read(self, **sides: Sequence[Any]) -> tuple[list[list[Record]], bool]:
+        """The records of each side, and whether their sources count: if the metric reads them and there are any.
+
+        Raises:
+            InputError: as in `record_of`, with the name of the side for the file.
+            TooMuch: a record is too long.
+        """
+        given = chain.from_iterable(sides.values())
+        sourced = self.metric.source is not None and any(isinstance(one, dict) and "source" in one for one in given)
+        read: list[list[Record]] = []
+        for name, values in sides.items():
+            read.append([])
+            for number, value in enumerate(values, start=1):
+                record = record_of(value, file=name, line=number, with_source=sourced)
+                if self.context == NONE:
+                    record = record._replace(text=record.text._replace(context=""))
+                if (size := _size(record.text)) > RECORD:
+                    raise TooMuch(f"{name}:{number}: {size:,} characters, more than {RECORD:,}; split the text")
+                read[-1].append(record)
+        return read, sourced
+
+    async def _scores(self, texts: Sequence[Text]) -> list[SegmentScore]:
+        return await self.batches.run("score", texts, size=_request_size(texts))
+
+    def _forms(self, items: Sequence[tuple[Text, Sequence[PronounScore]]]) -> Iterator[tuple[PronounAlternatives, ...]]:
+        texts, scored = [text for text, _ in items], [listed for _, listed in items]
+        return self.metric.alternatives(texts, scored=scored, batch_size=self._batch_size)
+
+    def _attended(self, record: Record, looks: Sequence[PronounAttention]) -> dict[str, Any]:
+        split = self.metric.language.words
+        pronouns = [
+            {
+                **write.pronoun(look.pronoun),
+                "weights": None if look.weights is None else [round(float(weight), 4) for weight in look.weights],
+            }
+            for look in looks
+        ]
+        context, text = ([(word.start, word.end) for word in split(part)] for part in record.text[:2])
+        return {
+            "id": record.id,
+            "context": record.text.context,
+            "context_words": context,
+            "text_words": text,
+            "pronouns": pronouns,
+        }
+
+    def _answer(self, records: Iterable[dict[str, Any]], sourced: bool) -> dict[str, Any]:
+        return {"records": list(records), "signature": str(self._signature(sourced=sourced))}
+
+    def _signature(self, *, sourced: bool, context: str | None = None, seed: int | None = None) -> Signature:
+        """What the scores of an answer depend on; sourced: whether the records have sources."""
+        made = self.metric.signature(context=context or self.context, seed=seed)
+        return made if sourced else made.without("source", "preference")
+
+
+def _texts(records: Sequence[Record]) -> list[Text]:
+    return [record.text for record in records]
+
+
+def _columns(record: Record) -> tuple[str, str, Source | None]:
+    """The text, context and source of a record, as `crossed_texts` takes them."""
+    context, text, source = record.text
+    return text, context, source
+
+
+def _size(text: Text) -> int:
+    """The characters to read of a text."""
+    source = () if text.source is None else (text.source.text, *text.source.before)
+    return sum(map(len, (text.context, text.text, *source)))
+
+
+def _request_size(texts: Iterable[Text]) -> int:
+    """The characters to read of these texts.
+
+    Raises:
+        TooMuch: a request may have fewer.
+    """
+    size = sum(map(_size, dict.fromkeys(texts)))
+    if size > REQUEST:
+        raise TooMuch(f"{size:,} characters to read, more than {REQUEST:,}: send fewer records at once")
+    return size

@@ -1,0 +1,192 @@
+"""The page of `pronmetric serve` in a real browser: what a person sees, clicks, types and drops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pronmetric.scoring.alternatives import THRESHOLD
+from tests.tools.browser import Browser, until
+from tests.tools.served import ask, connect, serving
+
+pytestmark = pytest.mark.browser
+
+SUMMARY = "document.getElementById('summary').textContent"
+WARNING = "document.getElementById('warning').textContent"
+PRONOUNS = "[...document.querySelectorAll('article .p')].map((b) => b.firstChild.textContent)"
+FIELD = "document.getElementById({!r}).value"
+
+
+@pytest.fixture(scope="module")
+def server(tiny_checkpoint: Callable[..., Path]) -> Iterator[str]:
+    """The address of a server."""
+    with serving("--rate", 0, "--model", tiny_checkpoint(pair_head=True), "--gpus", 0, "--quiet") as served:
+        yield served.address
+
+
+@pytest.fixture
+def opened(browser: Browser, server: str) -> Iterator[str]:
+    """The page; it complained of nothing and asked nobody but its server."""
+    browser.size(1000, 900)
+    browser.open(server)
+    yield server
+    assert browser.faults() == []
+    assert all(url.startswith((server, "about:")) for url in browser.requests())
+
+
+def put(browser: Browser, **fields: str) -> None:
+    """Type into fields, and wait until the result is there."""
+    for name, text in fields.items():
+        browser.run(f"document.getElementById({name!r}).value = {json.dumps(text)}")
+    browser.run("document.getElementById('check').click()")
+
+
+def settled(browser: Browser) -> str:
+    """The summary, once the result has all its parts."""
+    until(lambda: browser.run("document.getElementById('list').getAttribute('aria-busy')") == "false")
+    found: str = browser.run(SUMMARY)
+    return found
+
+
+def test_an_example_shows_pronouns_verdict_and_attention(browser: Browser, opened: str) -> None:
+    browser.run("document.querySelector('#examples button').click()")
+    summary = settled(browser)
+    assert summary.startswith(("The first", "The second", "A tie")) and "4 pronouns" in summary
+    assert browser.run(PRONOUNS) == ["It", "she", "It", "it"]
+    record = {"id": 0, "context": ["The library has stood on the hill since 1874."]}
+    texts = {"a": "It is old, and she needs a new roof.", "b": "It is old, and it needs a new roof."}
+    with closing(connect(opened)) as connection:
+        expected = ask(connection, "/compare", {side: [{**record, "text": text}] for side, text in texts.items()})
+    probabilities = [p["probability"] for o in expected["segments"][0]["outputs"] for p in o["pronouns"]]
+    shown = browser.run("[...document.querySelectorAll('article .p small')].map((e) => Number(e.textContent))")
+    assert shown == pytest.approx(probabilities, abs=0.0051)
+    doubtful = browser.run("[...document.querySelectorAll('article .p')].map((b) => b.classList.contains('doubtful'))")
+    assert doubtful == [value < THRESHOLD for value in probabilities]
+    assert browser.run("document.querySelectorAll('.w').length") > 0
+    assert browser.run("document.querySelector('.badge').textContent").endswith(
+        ("preference", f"({abs(expected['segments'][0]['pairs'][0]['difference']):.2f})")
+    )
+
+
+def test_the_address_holds_the_text(browser: Browser, opened: str) -> None:
+    put(browser, first="He is 100 % sure & she is not: “#1”.\nThey know him.", context="Anna\tand Tom left.")
+    summary = settled(browser)
+    held = browser.run("location.hash")
+    assert held.startswith("#c=Anna") and "5 pronouns" not in held
+    browser.open(opened, fragment=held)
+    assert settled(browser) == summary
+    assert browser.run(FIELD.format("first")).startswith("He is 100 % sure & she is not: “#1”.\n")
+    browser.run("document.getElementById('clear').click()")
+    until(lambda: browser.run("location.hash") == "" and browser.run(SUMMARY) == "")
+    put(browser, first="The old boat left. " * 450)
+    until(lambda: browser.run(SUMMARY) == "No pronouns.")
+    assert browser.run("location.hash") == ""
+
+
+def test_mark_up_in_a_text_is_text(browser: Browser, opened: str) -> None:
+    put(browser, first="<img src=x onerror=alert(1)> she left <b>him</b>.", source="<i>x</i>", context="<u>Anna</u>.")
+    settled(browser)
+    assert browser.run("document.querySelectorAll('article img, article i, article u').length") == 0
+    assert "<b>" in browser.run("document.querySelector('.text').textContent")
+
+
+def test_lines_that_do_not_match_are_named(browser: Browser, opened: str) -> None:
+    put(browser, first="He left.\nShe stayed.", second="She left.")
+    until(lambda: "2 lines and 1 line" in browser.run(WARNING))
+    assert browser.run("document.querySelectorAll('article').length") == 0
+    put(browser, first="", second="She left.")
+    until(lambda: "into the first" in browser.run(WARNING))
+    put(browser, first="He left.\nShe stayed.", second="", source="Er ging.")
+    until(lambda: "The source has 1 line" in browser.run(WARNING))
+    assert settled(browser).endswith("doubtful.") and browser.run("document.querySelectorAll('.source').length") == 0
+
+
+def test_a_form_is_put_in_the_place_of_a_pronoun(browser: Browser, opened: str) -> None:
+    lines = "😀 He said 😀 she knew them.\nIt was his, not hers, and they saw us.\nWho was it that told him?"
+    put(browser, first=lines)
+    settled(browser)
+    assert browser.run("document.querySelectorAll('.try').length") > 0, "the tiny checkpoint doubts all of these"
+    wanted = browser.run("document.querySelector('.try').textContent").split()[0]
+    place = browser.run("document.querySelector('.try').title")
+    old = place.split("“")[2].split("”")[0]
+    browser.run("document.querySelector('.try').click()")
+    until(lambda: browser.run(FIELD.format("first")) != lines)
+    changed = browser.run(FIELD.format("first"))
+    assert [len(line.split()) for line in changed.split("\n")] == [len(line.split()) for line in lines.split("\n")]
+    pairs = zip(lines.split(), changed.split(), strict=True)
+    (found,) = [(a.strip(",.?"), b.strip(",.?")) for a, b in pairs if a != b]
+    assert found == (old, wanted)
+    settled(browser)
+
+
+def test_the_page_is_used_by_keys(browser: Browser, opened: str) -> None:
+    browser.run("document.getElementById('first').focus()")
+    browser.run("document.getElementById('first').value = 'She saw him.\\nThey left.'")
+    browser.run(
+        "document.getElementById('first').dispatchEvent(new KeyboardEvent('keydown', "
+        "{ key: 'Enter', ctrlKey: true, bubbles: true }))"
+    )
+    settled(browser)
+    focused = "document.activeElement.firstChild.textContent"
+    browser.run("document.querySelector('.p').focus()")
+    assert browser.run(focused) == "She"
+    browser.press("ArrowRight")
+    assert browser.run(focused) == "him"
+    before = browser.run("document.activeElement.getAttribute('aria-pressed')")
+    browser.press("Enter")
+    assert browser.run("document.activeElement.getAttribute('aria-pressed')") != before
+    assert browser.run(focused) == "him"  # drawn again, the focus is where it was
+    browser.press("ArrowDown")
+    assert browser.run("document.activeElement.getAttribute('aria-label')") == "Line 2"
+    browser.press("ArrowRight")
+    assert browser.run(focused) == "They"
+
+
+def test_dropped_files_fill_the_fields(browser: Browser, opened: str) -> None:
+    drop = """(files) => { const held = new DataTransfer();
+      for (const [name, bytes] of files) held.items.add(new File([new Uint8Array(bytes)], name));
+      document.getElementById('first').dispatchEvent(
+        new DragEvent('drop', { dataTransfer: held, bubbles: true, cancelable: true })); }"""
+    files = [["a.txt", list("Sie ließ ihn.\n".encode())], ["b.txt", list(b"He left her.\n")]]
+    browser.run(f"({drop})({json.dumps(files)})")
+    until(lambda: browser.run(FIELD.format("second")) == "He left her.\n")
+    assert browser.run(FIELD.format("first")) == "Sie ließ ihn.\n"
+    until(lambda: "pronouns" in browser.run(SUMMARY))
+    browser.run(f"({drop})({json.dumps([['c.txt', [0xFF, 0xFE]]])})")
+    until(lambda: browser.run(WARNING) == "c.txt is not text in UTF-8.")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("phone", [False, True])
+def test_the_pages_are_readable(browser: Browser, opened: str, dark: bool, phone: bool) -> None:
+    browser.dark(dark)
+    try:
+        browser.size(*((390, 844) if phone else (1440, 900)), phone=phone)
+        browser.open(opened)
+        browser.run("document.querySelectorAll('#examples button')[2].click()")
+        settled(browser)
+        for _ in range(2):
+            assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+            ratios = browser.contrasts(
+                "h1, h2, h3, h4, p, a, label, button, small, summary, .label, .badge, .w, dd, dt"
+            )
+            assert len(ratios) > 20 and min(ratios) >= 4.5
+            browser.open(f"{opened}/docs")
+    finally:
+        browser.dark(False)
+
+
+def test_the_page_says_when_the_server_does_not_answer(browser: Browser, opened: str) -> None:
+    browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+    try:
+        put(browser, first="She left.")
+        until(lambda: "does not answer" in browser.run(WARNING))
+    finally:
+        browser.call(
+            "Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1
+        )
+        browser.events.clear()

@@ -1,0 +1,231 @@
+"""The JSON interface and the pages of the server: what they answer, what they refuse, their headers and limits."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pronmetric.metric import PronounMetric
+from pronmetric.serve import app, interface, service
+from pronmetric.serve.app import make_app
+from pronmetric.serve.batches import Busy
+from pronmetric.serve.service import Service
+from pronmetric.text.context import GIVEN, NONE
+
+RECORD = {"id": 1, "text": "She locked its doors.", "context": ["Maria ran the library."]}
+PAIR = {"a": [RECORD], "b": [{**RECORD, "text": "He locked its doors."}]}
+BODIES = {
+    "/score": {"records": [RECORD]},
+    "/suggest": {"records": [RECORD], "threshold": None, "top": 2},
+    "/attention": {"records": [RECORD]},
+    "/compare": PAIR,
+}
+
+
+def make_metric(checkpoint: Path, **settings: Any) -> PronounMetric:
+    return PronounMetric.from_pretrained(checkpoint, precision="32", gpus=0, **settings)
+
+
+@pytest.fixture(scope="module")
+def metric(tiny_checkpoint: Callable[..., Path]) -> PronounMetric:
+    return make_metric(tiny_checkpoint(pair_head=True))
+
+
+@pytest.fixture(scope="module")
+def client(metric: PronounMetric) -> TestClient:
+    return TestClient(make_app(Service(metric, context=GIVEN)))
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/score", interface.ScoredRecords),
+        ("/suggest", interface.SuggestedRecords),
+        ("/attention", interface.AttendedRecords),
+        ("/compare", interface.Compared),
+    ],
+)
+def test_answers_are_as_they_are_described(client: TestClient, path: str, kind: type[Any]) -> None:
+    reply = client.post(path, json=BODIES[path])
+    assert reply.status_code == 200
+    found = reply.json()
+    kind.model_validate(found)
+    assert "|context:crossed|" in found["signature"] if path == "/compare" else "|context:given|" in found["signature"]
+    example = client.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    assert client.post(path, json=example["schema"]["example"]).status_code == 200
+
+
+def test_the_attention_has_a_weight_for_each_word(client: TestClient) -> None:
+    (found,) = client.post("/attention", json=BODIES["/attention"]).json()["records"]
+    assert found["context"] == "Maria ran the library."
+    assert [found["context"][start:end] for start, end in found["context_words"]] == "Maria ran the library .".split()
+    assert [RECORD["text"][start:end] for start, end in found["text_words"]] == "She locked its doors .".split()
+    assert [pronoun["text"] for pronoun in found["pronouns"]] == ["She", "its"]
+    for pronoun in found["pronouns"]:
+        assert len(pronoun["weights"]) == 10 and sum(pronoun["weights"]) == pytest.approx(1, abs=1e-2)
+
+
+def test_the_threshold_and_the_number_of_forms_hold(client: TestClient) -> None:
+    def ask(**more: Any) -> list[dict[str, Any]]:
+        reply = client.post("/suggest", json={"records": [RECORD], **more}).json()
+        found: list[dict[str, Any]] = reply["records"][0]["pronouns"]
+        return found
+
+    assert [p["text"] for p in ask(threshold=None)] == ["She", "its"] and ask(threshold=0.0) == []
+    low, high = sorted(p["probability"] for p in ask(threshold=None))
+    if low < high:
+        assert [p["probability"] for p in ask(threshold=high)] == [low]
+    assert all(len(p["better"]) <= 1 for p in ask(threshold=None, top=1))
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"),
+    [
+        ("/score", {"records": []}, 422, "records: List should have at least 1 item"),
+        ("/score", {}, 422, "records: Field required"),
+        ("/score", {"records": [RECORD], "more": 1}, 422, "more: Extra inputs are not permitted"),
+        ("/score", {"records": [RECORD, {"id": 2}]}, 422, 'records:2: the key "text" is missing'),
+        ("/score", {"records": [{"text": "He."}]}, 422, 'records:1: the key "id" is missing'),
+        ("/score", {"records": ["He."]}, 422, "records:1: expected an object"),
+        ("/score", {"records": [{**RECORD, "context": "A."}]}, 422, '"context" must be a list of strings'),
+        ("/score", {"records": [RECORD] * (interface.RECORDS + 1)}, 422, "at most 256 items"),
+        ("/score", {"records": [{**RECORD, "text": "He " * 4000}]}, 413, "records:1: 12,022 characters"),
+        ("/score", [RECORD], 422, "the body: Input should be"),
+        ("/suggest", {"records": [RECORD], "threshold": 1.5}, 422, "threshold: Input should be less"),
+        ("/suggest", {"records": [RECORD], "top": 0}, 422, "top: Input should be greater"),
+        ("/compare", {**PAIR, "by": "taste"}, 422, "expected a decision by score, errors, preference"),
+        ("/compare", {**PAIR, "tie": -1}, 422, "tie: Input should be greater"),
+        ("/compare", {**PAIR, "b": [RECORD, RECORD]}, 422, "expected as many records in b as in a, got 2 and 1"),
+        ("/compare", {**PAIR, "b": [{**RECORD, "id": 2}]}, 422, "record 1 has the ids 1 and 2 in a and b"),
+    ],
+)
+def test_what_is_wrong_is_named(client: TestClient, path: str, body: Any, status: int, said: str) -> None:
+    reply = client.post(path, json=body)
+    assert reply.status_code == status and said in reply.json()["detail"], reply.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"records": [{"id": NaN, "text": "He."}]}', 422),
+        (b'{"records": [], "records": []}', 422),
+        (b'{"records": [{"id": 1, "text": "\\ud800"}]}', 422),
+        (b"[" * 1000, 422),
+        (b"\xff", 422),
+        (b"", 422),
+        (b" " * (interface.BODY + 1), 413),
+    ],
+)
+def test_bodies_that_are_not_json_or_too_large_are_refused(client: TestClient, body: bytes, status: int) -> None:
+    assert client.post("/score", content=body, headers={"Content-Type": "application/json"}).status_code == status
+    assert client.post("/score", content=b'{"records": []}').status_code == 415
+
+
+def test_a_request_has_a_limit_of_characters(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "REQUEST", 60)
+    reply = client.post("/score", json={"records": [RECORD, {**RECORD, "text": "He locked its doors."}]})
+    assert reply.status_code == 413 and "85 characters to read, more than 60" in reply.json()["detail"]
+    assert client.post("/score", json={"records": [RECORD] * 9}).status_code == 200  # read once
+    monkeypatch.setattr(service, "WEIGHTS", 19)
+    reply = client.post("/attention", json={"records": [RECORD]})
+    assert reply.status_code == 413 and "20 weights of attention, more than 19" in reply.json()["detail"]
+    monkeypatch.setattr(service, "FORMS", 60)
+    reply = client.post("/suggest", json={"records": [RECORD], "threshold": None})
+    assert reply.status_code == 413 and "the other forms of 2 pronouns" in reply.json()["detail"]
+
+
+def test_requests_of_an_address_are_limited(metric: PronounMetric, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "BURST", 3e9)
+    client = TestClient(make_app(Service(metric, context=GIVEN), rate=1e-9))  # the next one in 30 years
+    statuses = [client.post("/score", json=BODIES["/score"]).status_code for _ in range(5)]
+    assert statuses == [200, 200, 200, 429, 429]
+
+
+def test_a_busy_server_says_when_to_come_again(
+    client: TestClient, metric: PronounMetric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Service(metric, context=GIVEN)
+
+    async def busy(*_: Any, **__: Any) -> list[Any]:
+        raise Busy
+
+    monkeypatch.setattr(made.batches, "run", busy)
+    reply = TestClient(make_app(made)).post("/score", json=BODIES["/score"])
+    assert reply.status_code == 503 and reply.headers["retry-after"] == "5"
+
+
+def test_every_response_is_locked_down_and_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    pages = client.get("/"), client.get("/docs")
+    for reply in (*pages, client.get("/health"), client.get("/nothing"), client.post("/score", json={})):
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; base-uri 'none'; form-action 'none'")
+        assert policy.endswith("frame-ancestors 'none'") and "unsafe" not in policy
+        assert reply.headers["x-frame-options"] == "DENY" and reply.headers["cache-control"] == "no-store"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in reply.headers
+    for reply in pages:
+        assert reply.status_code == 200
+        assert not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", reply.text)
+    for path in BODIES:
+        assert f"<code>POST {path}</code>" in pages[1].text
+
+
+def test_a_named_site_may_show_the_page_in_a_frame(metric: PronounMetric) -> None:
+    reply = TestClient(make_app(Service(metric, context=GIVEN), frame="https://example.org")).get("/")
+    assert reply.headers["content-security-policy"].endswith("frame-ancestors https://example.org")
+    assert "x-frame-options" not in reply.headers
+
+
+def test_the_health_names_the_model(client: TestClient, metric: PronounMetric) -> None:
+    found = client.get("/health").json()
+    assert found["status"] == "ok" and found["model"] == metric.name and found["waiting"] == 0
+    assert found["signature"] == str(metric.signature(context=GIVEN))
+
+
+def facts(client: TestClient) -> dict[str, Any]:
+    """The data of the page's script."""
+    held = re.search(r'<script type="application/json" id="data">(.*?)</script>', client.get("/").text)
+    assert held is not None
+    found: dict[str, Any] = json.loads(held[1])
+    return found
+
+
+def test_sources_count_in_all_records_or_in_none(tiny_checkpoint: Callable[..., Path]) -> None:
+    made = Service(make_metric(tiny_checkpoint(pair_head=True), source_lang="de"), context=GIVEN)
+    client = TestClient(make_app(made))
+    sourced = {**RECORD, "source": "Sie schloss die Türen.", "source_context": ["Maria leitete die Bibliothek."]}
+    with_source = client.post("/score", json={"records": [sourced]}).json()
+    without = client.post("/score", json={"records": [RECORD]}).json()
+    interface.ScoredRecords.model_validate(with_source)
+    assert "|source:de-" in with_source["signature"] and "|source:" not in without["signature"]
+    assert {"log_odds", "word", "start", "end"} == with_source["records"][0]["pronouns"][0]["source"].keys()
+    assert "missing" in with_source["records"][0] and "missing" not in without["records"][0]
+    mixed = client.post("/score", json={"records": [sourced, RECORD]})
+    assert mixed.status_code == 422 and 'records:2: the key "source" is missing' in mixed.json()["detail"]
+    compared = client.post("/compare", json={"a": [sourced], "b": [sourced]}).json()
+    assert compared["segments"][0]["source"] == sourced["source"] and "|source:de-" in compared["signature"]
+    assert facts(client)["sources"] and facts(client)["sourceLang"] == "de"
+
+
+def test_a_checkpoint_without_context_reads_none(metric: PronounMetric) -> None:
+    client = TestClient(make_app(Service(metric, context=NONE)))
+    bare = {key: value for key, value in RECORD.items() if key != "context"}
+    found, alone = (client.post("/score", json={"records": [one]}).json() for one in (RECORD, bare))
+    assert found == alone and "|context:none|" in found["signature"]
+    assert "|context:none|" in client.post("/compare", json=PAIR).json()["signature"]
+    assert facts(client)["context"] == 0
+
+
+def test_an_unbounded_head_scores_and_says_why_it_suggests_nothing(tiny_checkpoint: Callable[..., Path]) -> None:
+    client = TestClient(make_app(Service(make_metric(tiny_checkpoint(head="paper")), context=GIVEN)))
+    (found,) = client.post("/score", json=BODIES["/score"]).json()["records"]
+    assert "score" in found["pronouns"][0] and "probability" not in found["pronouns"][0]
+    reply = client.post("/suggest", json=BODIES["/suggest"])
+    assert reply.status_code == 422 and "alternatives need probabilities" in reply.json()["detail"]
+    assert facts(client)["doubtful"] is None
