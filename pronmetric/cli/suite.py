@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from pronmetric.cli import flags, output, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
@@ -23,6 +24,7 @@ from pronmetric.cli.parser import (
 from pronmetric.cli.run import ScoringRun, check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.nmt.settings import is_model
 from pronmetric.lab.suites import cai_xiong, ctxpro, score_lines, tables
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
@@ -35,6 +37,10 @@ from pronmetric.output import targets
 from pronmetric.report.text import table
 from pronmetric.text.context import Text, join
 from pronmetric.text.strict_json import plain
+
+if TYPE_CHECKING:
+    from pronmetric.lab.nmt.translator import Translator
+    from pronmetric.lab.seq2seq.model import TranslationModel
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -165,9 +171,10 @@ SCORE_EPILOG = """what is judged, one of:
   --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is `base`. Its score of
                        a candidate is the mean probability of its pronouns, in the --context previous target sentences
   --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors, or one GGUF file with
-                       pip install "pronmetric[lm]"), by the log-probability of each candidate given its source
+                       pip install "pronmetric[lm]"), or a model of `pronmetric nmt train`, by the log-probability of
+                       each candidate given its source
 
-context of --seq2seq (--context-mode):
+context of --seq2seq (--context-mode); a model of `nmt train` reads the one that it was trained with:
   none      the sentence alone (default)
   concat21  one previous source sentence before the source
   concat22  one previous sentence before the source and before the target
@@ -318,12 +325,10 @@ def _judge_translations(args: argparse.Namespace, judging: Judging) -> tuple[Jud
 
 def _judge_by_model(args: argparse.Namespace, suite: Suite, judging: Judging, note: output.Notes) -> tuple[Judged, str]:
     """The verdicts by the model's scores, and what scored."""
-    size = args.context if args.seq2seq is None else max(args.context, 1)
-    needs_context = args.context > 0 or args.context_mode != "none"
-    items = suite.read(args.set, Reading(args.documents, size if needs_context else 0))
     if args.seq2seq is not None:
-        values, scored_by = _by_seq2seq(args, items, note)
+        items, values, scored_by = _by_seq2seq(args, suite, note)
     else:
+        items = suite.read(args.set, Reading(args.documents, args.context))
         values, scored_by = _by_pronmetric(args, items, suite.ABOUT, note)
     return suite.judge(items, score_lines.cut(values, items, args.set), judging), scored_by
 
@@ -355,27 +360,19 @@ def _by_pronmetric(
     return values, f"pronmetric, {args.context} sentences of context, {signature}"
 
 
-def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
-    """The log-probability of each candidate."""
+def _by_seq2seq(args: argparse.Namespace, suite: Suite, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
+    """The items, the log-probability of each candidate, and what scored."""
     from pronmetric.lab.seq2seq import model, resumable
 
-    separator = "" if args.separator is None else args.separator
-    concatenation = Concatenation.of(args.context_mode, size=args.context, separator=separator)
+    own = is_model(args.seq2seq)
+    scorer, concatenation, context, settings = _own_model(args) if own else _hugging_face_model(args)
+    items = suite.read(args.set, Reading(args.documents, max(concatenation.source, concatenation.target)))
     pairs = [concatenation.texts(one) for item in items for one in item.candidates]
-    settings = model.ModelSettings(
-        precision=args.precision or "32",
-        gpus=args.gpus,
-        prompt=args.prompt,
-        per_piece=args.per_piece,
-        source_language=args.source_language,
-        target_language=args.target_language,
-    )
-    scorer = model.TranslationModel(args.seq2seq, settings)
     scorer.check(pairs, file=args.set)
     note.begin()
     batch_size = args.batch_size or model.BATCH_SIZE
     depends = {"model": resumable.folder_digest(args.seq2seq), "texts": resumable.fingerprint(pairs)}
-    depends |= {"settings": repr(settings), "batch_size": str(batch_size)}
+    depends |= {"settings": settings, "batch_size": str(batch_size)}
     with resumable.open_scores(args.save_scores, depends, window=model.WINDOW) as file:
         if file.done:
             note(f"{file.done} of {len(pairs)} lines are in {file.partial} already")
@@ -385,8 +382,48 @@ def _by_seq2seq(args: argparse.Namespace, items: Sequence[Item], note: output.No
                 file, pairs, lambda window: scorer.score(window, batch_size=batch_size, advance=bar.update)
             )
     kind = "log-probability by piece" if args.per_piece else "log-probability"
+    return items, values, f"{kind} by {args.seq2seq}, context {context}"
+
+
+class Scorer(NamedTuple):
+    """A translation model, the context that it reads, its name, and the settings that its scores depend on."""
+
+    model: TranslationModel | Translator
+    concatenation: Concatenation
+    context: str
+    settings: str
+
+
+def _hugging_face_model(args: argparse.Namespace) -> Scorer:
+    from pronmetric.lab.seq2seq import model
+
+    separator = "" if args.separator is None else args.separator
+    settings = model.ModelSettings(
+        precision=args.precision or "32",
+        gpus=args.gpus,
+        prompt=args.prompt,
+        per_piece=args.per_piece,
+        source_language=args.source_language,
+        target_language=args.target_language,
+    )
     context = f"{args.context_mode} {args.context}" if args.context else args.context_mode
-    return values, f"{kind} by {args.seq2seq}, context {context}"
+    concatenation = Concatenation.of(args.context_mode, size=args.context, separator=separator)
+    return Scorer(model.TranslationModel(args.seq2seq, settings), concatenation, context, repr(settings))
+
+
+def _own_model(args: argparse.Namespace) -> Scorer:
+    """A model of `nmt train`, which brings its context."""
+    given = {"--context-mode": args.context_mode != NONE, "--context": args.context, "--prompt": args.prompt}
+    given |= {"--separator": args.separator, "--source-language": args.source_language}
+    given |= {"--target-language": args.target_language}
+    if extra := [flag for flag, value in given.items() if value]:
+        raise PronmetricError(f"{args.seq2seq}: the model has a context of its own; leave {' and '.join(extra)} out")
+    from pronmetric.lab.nmt.translator import Translator
+
+    precision = args.precision or "32"
+    model = Translator.load(args.seq2seq, precision=precision, gpus=args.gpus, per_piece=args.per_piece)
+    settings = f"{precision} {args.per_piece}"
+    return Scorer(model, model.shape.reads.concatenation, model.shape.system, settings)
 
 
 COMPARE = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval

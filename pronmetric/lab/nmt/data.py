@@ -14,11 +14,9 @@ from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.network import Batch
 from pronmetric.lab.nmt.pieces import BEGIN, CONTEXT, END, FIRST, PAD, SEPARATOR, Pieces
-from pronmetric.lab.nmt.settings import CADEC, NONE, Shape
+from pronmetric.lab.nmt.settings import CADEC, LINE_END, NONE, Shape
 from pronmetric.text.lines import read_lines
 
-LINE_END = "\n"
-"""Stands between the sentences of one text, where a passage is given as two texts."""
 Document = tuple[Sequence[str], Sequence[str]]
 """The source and the target sentences of a document."""
 
@@ -77,7 +75,9 @@ def passages(documents: Iterable[Document], shape: Shape) -> Iterator[Passage]:
     for source, target in documents:
         for k, pair in enumerate(zip(source, target, strict=True)):
             if all(text.strip() for text in pair):
-                yield Passage(tuple(source[max(0, k - reads.source) : k + 1]), tuple(target[max(0, k - reads.target) : k + 1]))
+                yield Passage(
+                    tuple(source[max(0, k - reads.source) : k + 1]), tuple(target[max(0, k - reads.target) : k + 1])
+                )
 
 
 class Reader:
@@ -103,9 +103,7 @@ class Reader:
         known = [[]] * len(found) if drafts is None else drafts
         return [self._row(*parts) for parts in zip(source, target, read, known, strict=True)]
 
-    def _row(
-        self, source: list[list[int]], target: list[list[int]], bert: list[int], draft: Sequence[int]
-    ) -> Row:
+    def _row(self, source: list[list[int]], target: list[list[int]], bert: list[int], draft: Sequence[int]) -> Row:
         before, past = source[max(0, len(source) - 1 - self.reads.source) : -1], target[:-1]
         past = past[max(0, len(past) - self.reads.target) :]
         here = _joined([*before, source[-1]] if self.reads.joined_source else [source[-1]])
@@ -114,8 +112,8 @@ class Reader:
         if self.system == CADEC:
             size = self.reads.source
             missing: list[list[int]] = [[]] * size
-            context = [[*text, END] for text in [*missing, *before][-size:] + [source[-1]]]
-            target_context = [[BEGIN, *text, END] for text in [*missing, *past][-size:] + [list(draft)]]
+            context = [[*text, END] for text in [*[*missing, *before][-size:], source[-1]]]
+            target_context = [[BEGIN, *text, END] for text in [*[*missing, *past][-size:], list(draft)]]
         elif self.shape.context_encoder != NONE:
             context = [[CONTEXT, *_joined(before), END]]
             if self.reads.target and not self.reads.joined_target:
@@ -134,7 +132,7 @@ class Reader:
         raise InputError(f"{texts[-1][:40]!r} has {len(ids)} pieces, more than the {most} of the frozen encoder")
 
     def prefix(self, past: Sequence[str]) -> list[int]:
-        """What a translation after the previous ones begins with: BEGIN, and where the decoder writes them too, these."""
+        """What a translation begins with: BEGIN, and the previous translations where the decoder writes these too."""
         if not self.reads.joined_target:
             return [BEGIN]
         before = _joined(self.pieces.encode(past[max(0, len(past) - self.reads.target) :]))

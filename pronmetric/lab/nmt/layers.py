@@ -121,7 +121,7 @@ class Hierarchy(nn.Module):
 
 
 class DropNet(nn.Module):
-    """x + the mean of two; in training one of both alone in half of the steps (Zhu et al. 2020, section 3.3, p = 0.5)."""
+    """x + the mean of two; in half of the training steps one of both alone (Zhu et al. 2020, section 3.3: drop-net)."""
 
     def __init__(self, sizes: Sizes, count: int) -> None:
         super().__init__()

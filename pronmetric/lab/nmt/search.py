@@ -28,7 +28,7 @@ def search(
 ) -> list[list[int]]:
     """The best continuation of each prefix, without END, or with `noise` a sampled one.
 
-    Hypotheses are ranked by log-probability / length ** penalty. One without END is cut.
+    Hypotheses are ranked by log-probability / length ** penalty; one that was cut, without END, comes after the others.
 
     Args:
         step: the model.
@@ -47,6 +47,7 @@ def search(
     begins = torch.tensor([len(prefix) for prefix in prefixes], device=device)[:, None]  # (rows, 1)
     lengths = torch.zeros(rows, beam, device=device)  # pieces after the prefix
     done = torch.zeros(rows, beam, dtype=torch.bool, device=device)
+    ended = done  # with END; the others that are done were cut
     limits = torch.tensor(most, device=device)[:, None]  # (rows, 1)
     for length in range(1, int((begins + limits).max())):
         logits = step(ids, wide).float()
@@ -62,13 +63,14 @@ def search(
         chosen = rank.flatten(1).topk(beam).indices  # (rows, beam)
         parent, piece = chosen // vocabulary, chosen % vocabulary
         totals = found.flatten(1).gather(1, chosen)
-        lengths, done = grown.gather(1, parent), done.gather(1, parent) | (piece == END)
+        lengths, ended = grown.gather(1, parent), ended.gather(1, parent) | (piece == END)
         at = (parent + torch.arange(rows, device=device)[:, None] * beam).flatten()
         ids = torch.cat([ids[at], piece.view(-1, 1)], dim=1)
-        done |= lengths >= limits
+        done = ended | (lengths >= limits)
         if bool(done.all()):
             break
-    best = (totals / lengths.clamp(min=1) ** penalty).argmax(1)
+    ranks = totals / lengths.clamp(min=1) ** penalty  # (rows, beam)
+    best = torch.where(ended, ranks, ranks.clamp(min=-1e6) - 1e6).argmax(1)
     texts = ids.unflatten(0, (rows, beam))[torch.arange(rows, device=device), best].tolist()
     return [_cut(text[len(prefix) :]) for text, prefix in zip(texts, prefixes, strict=True)]
 
@@ -91,4 +93,3 @@ def _force(
 def _cut(ids: Sequence[int]) -> list[int]:
     """The pieces before END or padding."""
     return [int(n) for n in ids[: next((k for k, n in enumerate(ids) if n in (END, PAD)), len(ids))]]
-

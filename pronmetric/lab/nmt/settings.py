@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from pronmetric.errors import InputError
+from pronmetric.lab.suites.concatenation import Concatenation
 from pronmetric.settings import Count, CountOrNone, Fraction, Record, Seed, Settings, Share, Text
 from pronmetric.training.settings import Adam, Trainer
 
+CONFIG = "nmt.yaml"  # in the folder of a model
+LINE_END = "\n"
+"""Stands between the sentences of one text, where a passage is given as two texts."""
 NONE, CADEC, BERT_FUSED = "none", "cadec", "bert_fused"
-CONCATENATIONS = ("concat21", "concat22", "concatN")
 HIERARCHICAL = ("s-hier", "s-t-hier", "s-hier-to-2")
 SIZED = ("concatN", "shared_gate", "thumt", CADEC, BERT_FUSED)
 """The systems that read `size` previous sentences; the others read none or one."""
 SIZES = ("cell", "tied", "vocabulary", "width", "heads", "layers", "feedforward")
 """The keys of a shape that a model takes over from the model of `init`."""
+
+
+def is_model(folder: str | Path) -> bool:
+    """Whether a folder holds a model of `pronmetric nmt train`."""
+    return (Path(folder) / CONFIG).is_file()
 
 
 class Reads(NamedTuple):
@@ -31,6 +40,11 @@ class Reads(NamedTuple):
     target: int = 0
     joined_source: bool = False
     joined_target: bool = False
+
+    @property
+    def concatenation(self) -> Concatenation:
+        """How a passage is given as two texts."""
+        return Concatenation(self.source, self.target, LINE_END)
 
 
 class Shape(Record):

@@ -18,14 +18,13 @@ from torch.utils.data import Dataset
 import pronmetric
 from pronmetric.data.pieces import Subwords
 from pronmetric.errors import InputError
-from pronmetric.lab.nmt.data import LINE_END, Document, Passage, Row, corrupted, passages, with_draft
+from pronmetric.lab.nmt.data import Document, Passage, Row, corrupted, passages, with_draft
 from pronmetric.lab.nmt.network import Batch
 from pronmetric.lab.nmt.pieces import PAD, Pieces
-from pronmetric.lab.nmt.settings import CADEC, NONE, SIZES, Draft, NmtTrain, Shape
-from pronmetric.lab.nmt.translator import CONFIG, WEIGHTS, Translator, costs_of
+from pronmetric.lab.nmt.settings import CADEC, CONFIG, NONE, SIZES, Draft, NmtTrain, Shape
+from pronmetric.lab.nmt.translator import WEIGHTS, Translator, costs_of
 from pronmetric.lab.suites import score_lines
 from pronmetric.lab.suites.catalogue import SUITES
-from pronmetric.lab.suites.concatenation import Concatenation
 from pronmetric.lab.suites.contrastive import Item, Judging, Reading
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.output.progress import progress
@@ -62,7 +61,8 @@ class Contrastive(NamedTuple):
 
     def accuracy(self, model: Translator) -> float:
         """The model's accuracy, from 0 to 1; higher is better."""
-        pairs = [pair for item in self.items for pair in candidates(item, model.shape)]
+        texts = model.shape.reads.concatenation.texts
+        pairs = [texts(one) for item in self.items for one in item.candidates]
         scores = score_lines.cut(model.score(pairs), self.items, self.file)
         verdicts = SUITES[self.suite].judge(self.items, scores, Judging()).verdicts
         return sum(one.right for one in verdicts) / len(verdicts)
@@ -79,12 +79,6 @@ def read_contrastive(suite: str, path: str, documents: str | None, shape: Shape)
     reads = shape.reads
     context = max(reads.source, reads.target)
     return Contrastive(suite, path, SUITES[suite].read(path, Reading(documents, context)))
-
-
-def candidates(item: Item, shape: Shape) -> list[tuple[str, str]]:
-    """The source and the target of each candidate, after the sentences that the system reads before them."""
-    concatenation = Concatenation(shape.reads.source, shape.reads.target, LINE_END)
-    return [concatenation.texts(one) for one in item.candidates]
 
 
 class Rows(Dataset[Batch]):

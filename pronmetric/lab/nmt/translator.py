@@ -17,12 +17,12 @@ from pronmetric.lab.nmt.data import Passage, Reader, Row, with_draft
 from pronmetric.lab.nmt.network import SOURCE, Batch, Memories, Network
 from pronmetric.lab.nmt.pieces import BEGIN, END, PAD, Pieces
 from pronmetric.lab.nmt.search import search
-from pronmetric.lab.nmt.settings import BERT_FUSED, CADEC, Shape
+from pronmetric.lab.nmt.settings import BERT_FUSED, CADEC, CONFIG, Shape, is_model
 from pronmetric.lab.seq2seq.model import BATCH_SIZE, PRECISIONS, LogProbability, Pair, choose_device, in_batches
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.output.targets import AtomicFile
 
-CONFIG, WEIGHTS, ENCODER = "nmt.yaml", "model.safetensors", "encoder"
+WEIGHTS, ENCODER = "model.safetensors", "encoder"
 DRAFT_BEAM = 4
 _CURE = "train it again with `pronmetric nmt train`"
 
@@ -35,10 +35,13 @@ class Translator:
     Args:
         network: its weights.
         reader: its pieces, and its system.
+
+    `per_piece` says whether `score` divides by the number of pieces.
     """
 
     def __init__(self, network: Network, reader: Reader) -> None:
         self.network, self.reader, self.shape = network, reader, network.shape
+        self.per_piece = False
         self.device = torch.device("cpu")
         self._drafts: dict[str, list[int]] = {}
 
@@ -50,10 +53,11 @@ class Translator:
         return cls(network, Reader(pieces, shape, bert=read))
 
     @classmethod
-    def load(cls, folder: str | Path, *, precision: str = "32", gpus: int | None = 0) -> Self:
+    def load(cls, folder: str | Path, *, precision: str = "32", gpus: int | None = 0, per_piece: bool = False) -> Self:
         """Read a model that `save` wrote, to score and to translate.
 
-        precision: "32", "bf16" or "16". gpus: 0 for the CPU, 1 for a GPU, None for a GPU if there is one.
+        precision: "32", "bf16" or "16". gpus: 0 for the CPU, 1 for a GPU, None for a GPU if there is one. per_piece:
+        `score` divides by the number of pieces.
 
         Raises:
             InputError: the folder has none, or its parts do not go together.
@@ -74,6 +78,7 @@ class Translator:
             why = str(error).split("\n")[0]
             raise InputError(f"broken translation model ({why}); {_CURE}", file=folder) from error
         made.network.requires_grad_(False)
+        made.per_piece = per_piece
         return made.to(choose_device(gpus), PRECISIONS[precision])
 
     def to(self, device: str | torch.device, dtype: torch.dtype = torch.float32) -> Self:
@@ -96,9 +101,24 @@ class Translator:
         with AtomicFile(folder / CONFIG) as file:
             yaml.safe_dump({**config, "training": about}, file, sort_keys=False, allow_unicode=True)
 
-    def score(self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None) -> list[float]:
-        """The log-probability of each target given its source; see `read`."""
-        return [each.total for each in self.read(pairs, batch_size=batch_size, advance=advance)]
+    def score(
+        self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None
+    ) -> list[float]:
+        """The log-probability of each target given its source, by `per_piece`; see `read`."""
+        found = self.read(pairs, batch_size=batch_size, advance=advance)
+        return [each.per_piece if self.per_piece else each.total for each in found]
+
+    def check(self, pairs: Sequence[Pair], *, file: str | Path) -> None:
+        """Refuse texts that a frozen encoder cannot read, before any is scored; other systems read texts of any length.
+
+        Raises:
+            InputError: with the line in `suite export`.
+        """
+        for number, pair in enumerate(pairs if self.reader.bert is not None else (), start=1):
+            try:
+                self.reader.rows([Passage.of(pair)])
+            except InputError as error:
+                raise InputError(f"line {number} of `suite export`: {error}", file=file) from None
 
     def read(
         self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None
@@ -122,7 +142,9 @@ class Translator:
         batch = self.reader.pad(rows).to(self.device)
         costs = costs_of(self.network, batch)  # (rows, pieces)
         counts = (batch.target[:, 1:] != PAD).sum(1)
-        return iter([LogProbability(-cost, n) for cost, n in zip(costs.double().sum(1).tolist(), counts.tolist(), strict=True)])
+        return iter(
+            [LogProbability(-cost, n) for cost, n in zip(costs.double().sum(1).tolist(), counts.tolist(), strict=True)]
+        )
 
     def draft(self, sentences: Sequence[str], *, batch_size: int) -> list[list[int]]:
         """CADec's draft of each sentence, in pieces: the base's best translation without context; found once."""
@@ -226,11 +248,6 @@ class Translator:
         if advance is not None:
             advance(len(found) - len(there))
         return [next(texts) if one.source[-1].strip() else "" for one in found]
-
-
-def is_model(folder: str | Path) -> bool:
-    """Whether a folder is one of `pronmetric nmt train`."""
-    return (Path(folder) / CONFIG).is_file()
 
 
 def costs_of(network: Network, batch: Batch, *, smoothing: float = 0.0) -> torch.Tensor:
