@@ -148,6 +148,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder of texts, models and figures")
     parser.add_argument("--documents", type=int, default=5000, metavar="N", help="default: %(default)s")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, metavar="NAME", help="default: all")
+    parser.add_argument("--overrides", nargs="+", default=[], metavar="KEY=VALUE", help="of each `nmt train`")
     parser.add_argument("--page", action="store_true", help="write the page and its JSON")
     args = parser.parse_args()
     if not (args.work / language.SOURCE).is_file():
@@ -156,7 +157,7 @@ def main() -> None:
     found = json.loads(figures.read_text(encoding="utf-8")) if figures.is_file() else {}
     for name in args.systems or SYSTEMS:
         if name not in found:
-            found[name] = measure(args.work, name, SYSTEMS[name])
+            found[name] = measure(args.work, name, [*SYSTEMS[name], *args.overrides])
             figures.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     systems = {name: found[name] for name in SYSTEMS if name in found}
     content = {**pages.origin("checkpoint.translation_models"), "documents": args.documents, "systems": systems}

@@ -52,15 +52,15 @@ class Sentence(NamedTuple):
 
 
 def words() -> Words:
-    """The same words in each call: 24 nouns, 16 verbs, 8 adverbs, each of two or three syllables."""
+    """The same words in each call: 12 nouns, 16 verbs, 8 adverbs, each of two or three syllables."""
     drawn = np.random.default_rng(1)
     made: list[str] = []
-    while len(made) < 96:
+    while len(made) < 72:
         word = "".join(drawn.choice(_SYLLABLES, drawn.integers(2, 4)))
         if word not in (*made, *GENDERS, *POLITE):
             made.append(word)
     pairs = list(zip(made[::2], made[1::2], strict=True))
-    return Words(pairs[:24], pairs[24:40], pairs[40:48])
+    return Words(pairs[:12], pairs[12:28], pairs[28:36])
 
 
 WORDS = words()
@@ -88,7 +88,7 @@ def document(drawn: Generator) -> list[Sentence]:
     polite, last_noun, last_verb = drawn.choice(POLITE), None, None
     made: list[Sentence] = []
     for _ in range(SENTENCES):
-        shares = np.array([3, 2, 2, 4 * (last_noun is not None), 3 * (last_verb is not None)], dtype=float)
+        shares = np.array([3, 2, 2, 6 * (last_noun is not None), 3 * (last_verb is not None)], dtype=float)
         kind = drawn.choice(_KINDS, p=shares / shares.sum())
         verb, adverb = int(drawn.integers(len(WORDS.verbs))), int(drawn.integers(len(WORDS.adverbs)))
         name = str(drawn.choice(NAMES))

@@ -139,7 +139,7 @@ class Network(nn.Module):
             bert.requires_grad_(False)
 
     def train(self, mode: bool = True) -> Network:
-        """Set the mode; a frozen encoder and the base of CADec, which only give states to other parts, have no dropout."""
+        """Set the mode; a frozen encoder and the base of CADec, which give states to other parts, have no dropout."""
         super().train(mode)
         for part in (self.bert, *((self.encoder, self.decoder) if self.system == CADEC else ())):
             if part is not None:

@@ -257,6 +257,7 @@ def train(
             contrastive=contrastive,
             snapshots=(out / SNAPSHOTS, settings.average),
         )
+        model.network.train()
         goal = Goal(LOSS, "min") if contrastive is None else Goal(ACCURACY, "max")
         best = fit(module, batches, out, trainer=settings.trainer, goal=goal, settings=kept, length=length)
         if best is None:

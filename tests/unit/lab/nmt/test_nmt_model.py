@@ -1,4 +1,4 @@
-"""Laws of translation models: padding and batch size change nothing, masks are causal, gates and search do as they say."""
+"""Laws of translation models: padding and batch size change nothing, masks are causal, gates and search are right."""
 
 from __future__ import annotations
 
@@ -229,5 +229,5 @@ def test_a_model_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "s-t-hier" / "tokenizer.json").unlink()
     with pytest.raises(InputError, match="no pieces of a translation model"):
         Translator.load(tmp_path / "s-t-hier")
-    with pytest.raises(InputError, match="expected nmt.yaml and model.safetensors"):
+    with pytest.raises(InputError, match=r"expected nmt\.yaml and model\.safetensors"):
         Translator.load(tmp_path)
