@@ -60,7 +60,7 @@ def measure(work: Path, name: str, overrides: Sequence[str]) -> dict[str, Any]:
     folder = work / name.replace(" ", "").replace(",", "-")
     given = {"init": f"init={work / BASE}", "nmt.bert_fused": f"nmt.bert_fused={work / 'encoder'}"}
     if "nmt.bert_fused" in overrides:
-        write_encoder(work / "encoder")
+        write_encoder(work / "encoder", source_words())
     began = time.process_time()
     text = {"source": language.SOURCE, "target": language.TARGET, "docids": language.DOCIDS}
     _run(
@@ -102,7 +102,13 @@ def _run(*argv: str) -> None:
         raise PronmetricError(f"`pronmetric {' '.join(argv)}` failed with exit code {code}")
 
 
-def write_encoder(folder: Path) -> None:
+def source_words() -> list[str]:
+    """All words of the source language."""
+    found = {"the", "it", "you", "does", "too", ".", *language.NAMES}
+    return sorted(found | {source for group in language.WORDS for source, _ in group})
+
+
+def write_encoder(folder: Path, words: Sequence[str]) -> None:
     """A frozen encoder for bert_fused: a BERT of two layers with random weights, which still tells the words apart."""
     if (folder / "config.json").is_file():
         return
@@ -110,9 +116,7 @@ def write_encoder(folder: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    known = {"the", "it", "you", "does", "too", ".", *language.NAMES}
-    known |= {source for group in language.WORDS for source, _ in group}
-    names = {name: k for k, name in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(known)])}
+    names = {name: k for k, name in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
     tokenizer = Tokenizer(models.WordLevel(names, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     marks = [("[CLS]", names["[CLS]"]), ("[SEP]", names["[SEP]"])]
@@ -139,7 +143,10 @@ def page(content: Mapping[str, Any]) -> str:
         rows.append([name, *figures, str(one["cpu_seconds"])])
     missing = [name for name in SYSTEMS if name not in content["systems"]]
     note = f"Not run yet: {', '.join(missing)}.\n\n" if missing else ""
-    return pages.fill("translation-models", documents=content["documents"], table=note + pages.markdown(rows))
+    changed = f" ({' '.join(content['overrides'])})" if content["overrides"] else ""
+    return pages.fill(
+        "translation-models", documents=content["documents"], changed=changed, table=note + pages.markdown(rows)
+    )
 
 
 def main() -> None:
@@ -160,7 +167,8 @@ def main() -> None:
             found[name] = measure(args.work, name, [*SYSTEMS[name], *args.overrides])
             figures.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     systems = {name: found[name] for name in SYSTEMS if name in found}
-    content = {**pages.origin("checkpoint.translation_models"), "documents": args.documents, "systems": systems}
+    content = {**pages.origin("checkpoint.translation_models"), "documents": args.documents}
+    content |= {"overrides": args.overrides, "systems": systems}
     if args.page:
         pages.write_page(PAGE, page(content), content)
     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
+from benchmarks.checkpoint.translation_models import write_encoder
 from pronmetric.cli.main import main
 from pronmetric.lab.nmt import training
 from pronmetric.lab.nmt.translator import Translator
@@ -117,6 +119,22 @@ def test_the_base_model_cannot_tell_and_cadec_corrects_it(data: Path, capsys: py
     assert all(after[name].equal(value) for name, value in before.items())
     assert train("twice", "nmt.context_encoder=thumt", "init=thumt", sizes=sizes) == 1
     assert "init: expected a model without context, got thumt" in capsys.readouterr().err
+
+
+def test_a_frozen_encoder_is_read_and_saved_with_the_model(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = sorted({word for line in SOURCE for word in line.split()})
+    write_encoder(Path("encoder"), words)
+    assert train("model", "nmt.bert_fused=encoder", steps=80) == 0
+    assert accuracy("model") == 1.0
+    shutil.rmtree("encoder")
+    assert translations("model") == TARGET
+    items = json.loads(Path("set.json").read_text())
+    items[1]["src segment"] = "it shines . " * 200
+    Path("set.json").write_text(json.dumps(items))
+    Path("documents/b.en").write_text(f"{SOURCE[2]}\n{items[1]['src segment']}\n")
+    line = ["suite", "score", "contrapro", "--set", "set.json", "--documents", "documents", "--seq2seq", "model"]
+    assert main([*line, "--gpus", "0"]) == 1
+    assert "has 602 pieces, more than the 512 of the frozen encoder" in capsys.readouterr().err
 
 
 def test_a_killed_run_is_resumed_to_the_same_model(

@@ -9,7 +9,7 @@ Relative to the papers: states are normalised before a sub-layer, not after it, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -249,7 +249,7 @@ class Stack(nn.Module):
         mask: Bool[Tensor, "batch pieces"],
         memories: Mapping[str, Memory] | None = None,
         *,
-        below: Sequence[nn.Module] = (),
+        below: Iterable[nn.Module] = (),
     ) -> Float[Tensor, "batch pieces width"]:
         """The states of the top; `below`: layers of another stack under these."""
         for layer in (*below, *self.layers):

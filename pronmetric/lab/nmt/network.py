@@ -58,7 +58,7 @@ class Batch:
 
     source: Int[Tensor, "batch pieces"]
     context: Int[Tensor, "batch texts context_pieces"]
-    target_context: Int[Tensor, "batch texts draft_pieces"]
+    target_context: Int[Tensor, "batch target_texts draft_pieces"]
     bert: Int[Tensor, "batch bert_pieces"]
     target: Int[Tensor, "batch target_pieces"]
 
