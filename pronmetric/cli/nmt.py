@@ -9,7 +9,8 @@ from pathlib import Path
 from pronmetric.cli import output
 from pronmetric.cli.hydra import hydra_parser, run_verb
 from pronmetric.cli.parser import add_command, group_parser, number_from_zero, run_command, whole_from_one
-from pronmetric.lab.nmt.settings import BERT_FUSED, NmtTrain
+from pronmetric.errors import InputError
+from pronmetric.lab.nmt.settings import NmtTrain
 from pronmetric.output import targets
 
 DESCRIPTION = """Train and run translation models without and with context, small: the published systems that the test
@@ -53,7 +54,10 @@ def add_train(commands: argparse._SubParsersAction) -> None:
 
 def _train(settings: NmtTrain) -> None:
     data, out = settings.data, Path(settings.out)
-    read = [data.source, data.target, data.docids, data.set, data.documents, settings.init]
+    bert = settings.nmt.bert_fused
+    if bert is not None and not Path(bert).is_dir():
+        raise InputError("no such folder: expected an encoder of Hugging Face for nmt.bert_fused", file=bert)
+    read = [data.source, data.target, data.docids, data.set, data.documents, settings.init, bert]
     targets.check([], read=read, folders=[out])
     from pronmetric.checkpoint.files import hash_file
     from pronmetric.data.pieces import Subwords
@@ -71,8 +75,8 @@ def _train(settings: NmtTrain) -> None:
         base = Translator.load(settings.init)
         inputs["init"] = hash_file(Path(settings.init) / WEIGHTS)
     encoder = None
-    if settings.nmt.system == BERT_FUSED and settings.nmt.bert_fused is not None:
-        body, tokenizer = load_pretrained(settings.nmt.bert_fused, package=None, dropout=0.0, allow_network=False)
+    if bert is not None:
+        body, tokenizer = load_pretrained(bert, package=None, dropout=0.0, allow_network=False)
         encoder = body, Subwords(tokenizer)
     result = training.train(settings, documents, inputs=inputs, base=base, encoder=encoder)
     if result is None:  # the first process of several prints it
