@@ -46,9 +46,10 @@ class Pieces:
         return self._tokenizer.get_vocab_size()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of each text, without marks."""
-        found = self._tokenizer.encode_batch([text.strip() for text in texts], add_special_tokens=False)
-        return [each.ids for each in found]
+        """The pieces of each text, without marks; a blank text has none."""
+        known = [text.strip() for text in texts]
+        found = self._tokenizer.encode_batch(known, add_special_tokens=False)
+        return [each.ids if text else [] for text, each in zip(known, found, strict=True)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of pieces; marks are left out."""

@@ -83,6 +83,7 @@ def test_a_share_of_the_pieces_is_replaced() -> None:
 def test_no_text_is_unknown_and_marks_do_not_occur_in_it() -> None:
     text = "<s> </s>  ﷺ 🙂 \\0end"
     (ids,) = PIECES.encode([text])
+    assert PIECES.encode(["", " "]) == [[], []]
     assert min(ids) >= FIRST and PIECES.decode([BEGIN, *ids, END]) == text
 
 
