@@ -321,13 +321,14 @@ def _drafted(model: Translator, rows: Sequence[Sequence[Row]], settings: NmtTrai
     noise = torch.Generator(model.device).manual_seed(settings.seed)
     total = sum(map(len, rows)) if settings.draft.corrupted < 1 else len(rows[1])
     bar = progress(label="draft", total=total, unit="sentences", short=True) if settings.trainer.progress else None
+    advance = None if bar is None else bar.update
     made = []
     for side, draws in zip(rows, (noise, None), strict=True):
         sources = [row.context[-1][:-1] for row in side]
         if draws is not None and settings.draft.corrupted == 1:
             drafts: list[list[int]] = [[]] * len(side)  # none is read
         else:
-            drafts = model.draft_pieces(sources, noise=draws, batch_size=128, advance=bar and bar.update)
+            drafts = model.draft_pieces(sources, noise=draws, batch_size=128, advance=advance)
         made.append([with_draft(row, draft) for row, draft in zip(side, drafts, strict=True)])
     if bar is not None:
         bar.close()
