@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings
@@ -101,6 +102,27 @@ def hydra_parser(verb: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
+@dataclass(frozen=True)
+class HydraCommand(Generic[S]):
+    """A Hydra verb that is a command of a group ("nmt train"): the group shows its flags, `main` runs it."""
+
+    verb: str
+    job: Callable[[S], None]
+    settings: type[S]
+    description: str
+    help: str
+
+    def main(self, argv: Sequence[str]) -> int:
+        """See `run_verb`."""
+        return run_verb(self.verb, argv, self.job, settings=self.settings, description=self.description)
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Add the command to its group."""
+        flags = hydra_parser(self.verb, self.description)
+        name = self.verb.rpartition(" ")[2]
+        commands.add_parser(name, help=self.help, parents=[flags], add_help=False, allow_abbrev=False)
+
+
 def named_below(key: str) -> frozenset[str]:
     """The names that the running job's command line sets in the mapping `key`, as KEY={NAME: ...} or KEY.NAME=..."""
     from hydra.core.hydra_config import HydraConfig
@@ -182,13 +204,13 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
 
 def read_settings(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
     """The settings in a config; a key of `given` without effect is refused."""
-    found = settings.read(tree(config, resolve=True))
-    unread = dict(found.unread())
+    values = settings.read(tree(config, resolve=True))
+    unread = dict(values.unread())
     for key in given:
         for prefix, why in unread.items():
             if key == prefix or key.startswith(f"{prefix}."):
                 raise PronmetricError(f"{key} is not read {why}")
-    return found
+    return values
 
 
 def _sweep_overrides(verb: str, chosen: Sequence[str], parser: OverridesParser) -> list[Override]:
@@ -393,6 +415,7 @@ def _nearest(word: str, words: Iterable[str]) -> str:
     def likeness(other: str) -> float:
         whole = difflib.SequenceMatcher(None, word, other).ratio()
         last = difflib.SequenceMatcher(None, word.split(".")[-1], other.split(".")[-1]).ratio()
+        # chosen by hand: the last part alone is nearly as good; of two equal last parts the whole key decides
         return max(whole, 0.95 * last) + 0.01 * whole
 
     return max(words, key=likeness)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.cli import output
-from pronmetric.cli.hydra import hydra_parser, run_verb
-from pronmetric.cli.parser import add_command, group_parser, number_from_zero, run_command, whole_from_one
+from pronmetric.cli.hydra import HydraCommand
+from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.lab.nmt.settings import NmtTrain
 from pronmetric.output import targets
@@ -33,26 +32,8 @@ last.ckpt, and the weights of the last validations (snapshots/). The same comman
 last.ckpt."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its commands."""
-    return group_parser("nmt", DESCRIPTION, commands=(add_train, add_translate))
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    if argv and argv[0] == "train":
-        return run_verb("nmt train", argv[1:], _train, settings=NmtTrain, description=TRAIN)
-    return run_command(parser(), argv)
-
-
-def add_train(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group; Hydra reads its arguments."""
-    commands.add_parser(
-        "train", help="train a model", parents=[hydra_parser("nmt train", TRAIN)], add_help=False, allow_abbrev=False
-    )
-
-
-def _train(settings: NmtTrain) -> None:
+def run_train(settings: NmtTrain) -> None:
+    """Train, print the figures, and note what was trained on."""
     data, out = settings.data, Path(settings.out)
     bert = settings.nmt.bert_fused
     if bert is not None and not Path(bert).is_dir():
@@ -66,7 +47,6 @@ def _train(settings: NmtTrain) -> None:
     from pronmetric.lab.nmt.translator import WEIGHTS, Translator
     from pronmetric.training.encoders import load_pretrained
 
-    note = output.Notes(quiet=not settings.trainer.progress)
     documents = texts.read_documents(data.source, data.target, data.docids)
     files = {"source": data.source, "target": data.target, "docids": data.docids, "set": data.set}
     inputs = {name: hash_file(Path(file)) for name, file in files.items() if file is not None}
@@ -81,6 +61,8 @@ def _train(settings: NmtTrain) -> None:
     result = training.train(settings, documents, inputs=inputs, base=base, encoder=encoder)
     if result is None:  # the first process of several prints it
         return
+    note = output.Notes(quiet=False)
+    note.begin()
     note(f"{len(documents)} documents; " + ", ".join(f"{name}: {n}" for name, n in result.counts.items() if n))
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
@@ -95,48 +77,60 @@ TRANSLATE_EPILOG = """example:
   pronmetric nmt translate MODEL news.de --docids news.docids -o news.en"""
 
 
-def add_translate(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(
-        commands, "translate", help="translate documents", description=TRANSLATE, epilog=TRANSLATE_EPILOG
-    )
-    made.add_argument("model", metavar="FOLDER", help="folder of `nmt train`")
-    made.add_argument("source", metavar="SOURCE_FILE", help="one sentence on each line")
-    made.add_argument("--docids", metavar="FILE", help="a document id on each line; without it all lines are one")
-    made.add_argument("--beam", type=whole_from_one, default=4, metavar="N", help="hypotheses kept (default: 4)")
-    made.add_argument(
+class TranslateFlags(Flags):
+    """What is translated by which model, and how."""
+
+    model: str = argument(metavar="FOLDER", help="folder of `nmt train`")
+    source: str = argument(metavar="SOURCE_FILE", help="one sentence on each line")
+    docids: str | None = flag(metavar="FILE", help="a document id on each line; without it all lines are one")
+    beam: int = flag(type=whole(1), default=4, metavar="N", help="hypotheses kept (default: 4)")
+    length_penalty: float = flag(
         "--length-penalty",
-        type=number_from_zero,
+        type=number(0),
         default=1.0,
         metavar="X",
         help="log-probabilities are divided by length to this power (default: 1)",
     )
-    made.add_argument(
-        "--batch-size", type=whole_from_one, default=32, metavar="N", help="documents at a time (default: 32)"
-    )
-    made.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="default: %(default)s")
-    made.add_argument("--gpus", type=int, choices=(0, 1), metavar="N", help="0 or 1 (default: 1 if there is one)")
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="one translation on each line")
-    made.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    made.set_defaults(run=run_translate)
+    batch_size: int = flag(type=whole(1), default=32, metavar="N", help="documents at a time (default: 32)")
+    precision: str = flag(choices=("32", "bf16", "16"), default="32", help="default: %(default)s")
+    gpus: int | None = flag(type=int, choices=(0, 1), metavar="N", help="0 or 1 (default: 1 if there is one)")
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="one translation on each line")
+    quiet: bool = switch(help="no progress on stderr")
 
 
-def run_translate(args: argparse.Namespace) -> int:
-    """Translate; the exit code."""
-    targets.check([args.output], read=[args.model, args.source, args.docids])
+def run_translate(task: TranslateFlags) -> None:
+    """Translate, and write the translations."""
+    targets.check([task.output], read=[task.model, task.source, task.docids])
     from pronmetric.lab.nmt.data import read_documents
     from pronmetric.lab.nmt.translator import Translator
 
-    documents = [source for source, _ in read_documents(args.source, None, args.docids)]
-    model = Translator.load(args.model, precision=args.precision, gpus=args.gpus)
-    with output.bar(args.quiet, total=sum(map(len, documents)), label="translate", unit="lines") as bar:
+    documents = [source for source, _ in read_documents(task.source, None, task.docids)]
+    model = Translator.load(task.model, precision=task.precision, gpus=task.gpus)
+    with output.bar(task.quiet, total=sum(map(len, documents)), label="translate", unit="lines") as bar:
         made = model.translate(
             documents,
-            beam=args.beam,
-            penalty=args.length_penalty,
-            batch_size=args.batch_size,
+            beam=task.beam,
+            penalty=task.length_penalty,
+            batch_size=task.batch_size,
             advance=bar.update,
         )
-    with targets.AtomicFile(args.output) as file:
+    with targets.AtomicFile(task.output) as file:
         file.writelines(f"{line}\n" for document in made for line in document)
-    return 0
+
+
+TRAIN_COMMAND = HydraCommand("nmt train", run_train, NmtTrain, TRAIN, help="train a model")
+VERB = Group(
+    "nmt",
+    DESCRIPTION,
+    None,
+    [
+        TRAIN_COMMAND,
+        Command("translate", TranslateFlags, run_translate, TRANSLATE, TRANSLATE_EPILOG, help="translate documents"),
+    ],
+)
+parser = VERB.parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb; the exit code."""
+    return TRAIN_COMMAND.main(argv[1:]) if argv[:1] == ["train"] else VERB.main(argv)

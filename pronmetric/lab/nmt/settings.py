@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites.concatenation import Concatenation
+from pronmetric.lab.suites.export import Concatenation
 from pronmetric.settings import Count, CountOrNone, Fraction, Record, Seed, Settings, Share, Text
 from pronmetric.training.settings import Adam, Trainer
 

@@ -23,9 +23,9 @@ from pronmetric.lab.nmt.network import Batch
 from pronmetric.lab.nmt.pieces import PAD, Pieces
 from pronmetric.lab.nmt.settings import CADEC, CONFIG, NONE, SIZES, Draft, NmtTrain, Shape
 from pronmetric.lab.nmt.translator import WEIGHTS, Translator, costs_of
-from pronmetric.lab.suites import score_lines
 from pronmetric.lab.suites.catalogue import SUITES
 from pronmetric.lab.suites.contrastive import Item, Judging, Reading
+from pronmetric.lab.suites.export import cut
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.output.progress import progress
 from pronmetric.training.average import mean_weights
@@ -63,7 +63,7 @@ class Contrastive(NamedTuple):
         """The model's accuracy, from 0 to 1; higher is better."""
         texts = model.shape.reads.concatenation.texts
         pairs = [texts(one) for item in self.items for one in item.candidates]
-        scores = score_lines.cut(model.score(pairs), self.items, self.file)
+        scores = cut(model.score(pairs), self.items, self.file)
         verdicts = SUITES[self.suite].judge(self.items, scores, Judging()).verdicts
         return sum(one.right for one in verdicts) / len(verdicts)
 
