@@ -139,7 +139,7 @@ def page(content: Mapping[str, Any]) -> str:
     """The page of these figures."""
     rows = [["system", *(f"{Path(file).stem}, {distance}" for file, distance in COLUMNS), "CPU seconds"]]
     for name, one in content["systems"].items():
-        figures = [pages.percent(one["accuracy"][file][distance]) for file, distance in COLUMNS]
+        figures = [f"{100 * one['accuracy'][file][distance]:.1f}" for file, distance in COLUMNS]
         rows.append([name, *figures, str(one["cpu_seconds"])])
     missing = [name for name in SYSTEMS if name not in content["systems"]]
     note = f"Not run yet: {', '.join(missing)}.\n\n" if missing else ""

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pronmetric.data import transfer
+from pronmetric.data.collate import move, pin
 from pronmetric.lab.nmt.layers import (
     DROP_NET,
     GATE,
@@ -64,11 +64,11 @@ class Batch:
 
     def to(self, device: torch.device | str, **_: Any) -> Batch:
         """The same batch on another device (Lightning calls this)."""
-        return transfer.move(self, device)
+        return move(self, device)
 
     def pin_memory(self) -> Batch:
         """The same batch in pinned memory (the data loader calls this)."""
-        return transfer.pin(self)
+        return pin(self)
 
 
 def encoder_plan(system: str, *, last: bool) -> Plan:
@@ -109,9 +109,10 @@ class Network(nn.Module):
         plan = decoder_plan(self.system)
         further = plan[-1].names[1:] if self.system in HIERARCHICAL else ()  # the contexts with an encoder of their own
         names = ("all",) if shape.tied else (SOURCE, "target", *further)
-        self.embeddings = nn.ModuleDict({name: nn.Embedding(pieces, shape.width, PAD) for name in names})
-        for table in self.embeddings.values():
+        tables = {name: nn.Embedding(pieces, shape.width, PAD) for name in names}
+        for table in tables.values():
             nn.init.normal_(table.weight, std=shape.width**-0.5)
+        self.embeddings = nn.ModuleDict(tables)
         self.dropout = nn.Dropout(shape.dropout)
         widths = {} if bert is None else {BERT: bert.width}
         numbers = range(shape.layers)
