@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pronmetric.training.settings import Train
 
 # Before these modules are imported: each tensor is checked against the shape in its signature.
-install_import_hook(["pronmetric.nn", "pronmetric.data.collate"], "beartype.beartype")
+NMT = [f"pronmetric.lab.nmt.{name}" for name in ("layers", "network", "search")]
+install_import_hook(["pronmetric.nn", "pronmetric.data.collate", *NMT], "beartype.beartype")
 
 # Small tensors gain nothing from a second thread, and threads that wait for each other cost much on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from pronmetric.errors import PronmetricError, is_out_of_memory
 from pronmetric.settings import Settings
@@ -61,7 +62,7 @@ def run_verb(
     from hydra import initialize_config_module
 
     args = hydra_parser(verb, description).parse_intermixed_args(argv)
-    with initialize_config_module(MODULE, version_base="1.3", job_name=verb):
+    with initialize_config_module(MODULE, version_base="1.3", job_name=config_name(verb)):
         if args.help:
             print(hydra_parser(verb, description).format_help() + "\n" + _groups(verb))
             return 0
@@ -75,6 +76,11 @@ def run_verb(
         before(first, [{key: line.partition("=")[2] for key, line in each.items()} for each in composed.jobs])
     run_job(verb, MODULE, composed.overrides, job, settings=settings, multirun=args.multirun)
     return 0
+
+
+def config_name(verb: str) -> str:
+    """The name of a verb's config; a command of a group has that of its group ("nmt train": "nmt")."""
+    return verb.partition(" ")[0]
 
 
 def hydra_parser(verb: str, description: str) -> argparse.ArgumentParser:
@@ -94,6 +100,27 @@ def hydra_parser(verb: str, description: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides of the config")
     return parser
+
+
+@dataclass(frozen=True)
+class HydraCommand(Generic[S]):
+    """A Hydra verb that is a command of a group ("nmt train"): the group shows its flags, `main` runs it."""
+
+    verb: str
+    job: Callable[[S], None]
+    settings: type[S]
+    description: str
+    help: str
+
+    def main(self, argv: Sequence[str]) -> int:
+        """See `run_verb`."""
+        return run_verb(self.verb, argv, self.job, settings=self.settings, description=self.description)
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Add the command to its group."""
+        flags = hydra_parser(self.verb, self.description)
+        name = self.verb.rpartition(" ")[2]
+        commands.add_parser(name, help=self.help, parents=[flags], add_help=False, allow_abbrev=False)
 
 
 def named_below(key: str) -> frozenset[str]:
@@ -122,7 +149,7 @@ def _groups(verb: str) -> str:
     """The groups of the config and their options, one line each."""
     from hydra import compose
 
-    chosen = compose(verb, return_hydra_config=True).hydra.runtime.choices
+    chosen = compose(config_name(verb), return_hydra_config=True).hydra.runtime.choices
     lines = [f"  {group}={{{','.join(options)}}}" for group, options in group_options().items() if group in chosen]
     return "groups:\n" + "\n".join(lines) + f"\n\npronmetric {verb} --cfg job prints every key and its value."
 
@@ -167,7 +194,7 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
         }
         jobs = [dict(zip(by_key, job, strict=True)) for job in itertools.product(*by_key.values())]
         return Composed(
-            config=compose(verb, overrides=list(jobs[0].values())),
+            config=compose(config_name(verb), overrides=list(jobs[0].values())),
             overrides=[str(override.input_line) for override in overrides],
             given=[o.key_or_group for o in overrides if o.key_or_group not in groups and not o.is_delete()],
             jobs=jobs,
@@ -190,7 +217,7 @@ def _sweep_overrides(verb: str, chosen: Sequence[str], parser: OverridesParser) 
     """The values of a sweep that the config itself names, in `hydra.sweeper.params`."""
     from hydra import compose
 
-    params = compose(verb, overrides=list(chosen), return_hydra_config=True).hydra.sweeper.params
+    params = compose(config_name(verb), overrides=list(chosen), return_hydra_config=True).hydra.sweeper.params
     return parser.parse_overrides([f"{key}={value}" for key, value in (params or {}).items()])
 
 
@@ -200,7 +227,7 @@ def _others(verb: str, jobs: Sequence[Mapping[str, str]]) -> Iterator[DictConfig
     first = jobs[0]
     for key, line in dict.fromkeys(item for job in jobs for item in job.items()):
         if line != first[key]:
-            yield compose(verb, overrides=list({**first, key: line}.values()))
+            yield compose(config_name(verb), overrides=list({**first, key: line}.values()))
 
 
 def _add_if_free(override: Override, parser: OverridesParser, free: Sequence[str]) -> Override:
@@ -328,7 +355,7 @@ def _unknown_message(verb: str, overrides: Sequence[Override]) -> str | None:
     if said is not None:
         return said
     chosen = group_choices(overrides, groups)
-    composed = compose(verb, overrides=chosen, return_hydra_config=True)
+    composed = compose(config_name(verb), overrides=chosen, return_hydra_config=True)
     known = [*(key for key in keys(tree(composed)) if key.split(".")[0] != "hydra"), *groups]
     for override in overrides:
         key = override.key_or_group
@@ -364,11 +391,11 @@ def _of_another_option(verb: str, key: str, groups: Mapping[str, Sequence[str]],
     having = [
         option
         for option in groups.get(group, ())
-        if key in keys(tree(compose(verb, overrides=[*chosen, f"{group}={option}"])))
+        if key in keys(tree(compose(config_name(verb), overrides=[*chosen, f"{group}={option}"])))
     ]
     if not having:
         return None
-    mine = compose(verb, overrides=list(chosen), return_hydra_config=True).hydra.runtime.choices[group]
+    mine = compose(config_name(verb), overrides=list(chosen), return_hydra_config=True).hydra.runtime.choices[group]
     return f"{key} is not read with {group}={mine}; it belongs to {group}={' or '.join(having)}"
 
 
@@ -424,7 +451,7 @@ def run_job(
             faults.append(fault)
 
     with _arguments([command[0], *(["--multirun"] if multirun else []), *_RIM, *overrides]):
-        hydra.main(config_path=f"pkg://{module}", config_name=verb, version_base="1.3")(task)()
+        hydra.main(config_path=f"pkg://{module}", config_name=config_name(verb), version_base="1.3")(task)()
     if faults:
         raise faults[0]
 

@@ -40,6 +40,7 @@ VERBS = {
     "apt": "accuracy of pronoun translation (Miculicich Werlen and Popescu-Belis 2017)",
     "autoprf": "precision and recall of pronoun translation (Hardmeier and Federico 2010)",
     "clpp": "cross-lingual pronoun prediction (WMT 2016): figures, data, baseline, classifier",
+    "nmt": "train and run translation models with context, small, as in the papers of the test suites",
     "suite": "run published test suites of pronouns and discourse on scores, translations or models",
     "study": "plan, run and evaluate a study in which people choose between two pronouns",
     "board": "build a static site that shows the pronoun scores of all systems of test sets",

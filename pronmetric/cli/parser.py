@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, dataclass_transform
 
 from pronmetric.cli import output
 
@@ -178,10 +178,10 @@ class _Verb:
         """Run the verb, or the command that the arguments name; the exit code."""
         parser = self.parser()
         parsed, surplus = parser.parse_known_args(argv)
-        if surplus and (self.stray is None or any(word.startswith("-") for word in surplus)):
-            parser.error(f"unrecognized arguments: {' '.join(surplus)}")
         if surplus:
             cure = self.stray
+            if cure is None or any(word.startswith("-") for word in surplus):
+                parser.error(f"unrecognized arguments: {' '.join(surplus)}")
             parser.error(f"unexpected argument {surplus[0]!r}: {cure}" if isinstance(cure, str) else cure(surplus))
         given = vars(parsed)
         command, of_command = given["chosen"]
@@ -232,6 +232,13 @@ class Command(_Verb, Generic[F]):
         parser.set_defaults(chosen=(self, parser))
 
 
+class Member(Protocol):
+    """What a group has: commands, and groups of kinds."""
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Add itself to a group."""
+
+
 @dataclass(frozen=True)
 class Group(_Verb):
     """A verb with commands, or a command with kinds."""
@@ -239,7 +246,7 @@ class Group(_Verb):
     name: str
     description: str
     epilog: str | None
-    commands: Sequence[Command[Any] | Group]
+    commands: Sequence[Member]
     help: str | None = None
     kind: str = "command"
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from pronmetric.cli import flags, output, suite_build
 from pronmetric.cli.flags import ModelFlags, OutputFlags
@@ -26,6 +27,7 @@ from pronmetric.cli.parser import (
 from pronmetric.cli.run import ScoringRun, check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.lab.nmt.settings import is_model
 from pronmetric.lab.suites import cai_xiong, ctxpro
 from pronmetric.lab.suites import export as suite_export
 from pronmetric.lab.suites import figures as suite_figures
@@ -37,6 +39,10 @@ from pronmetric.output import targets
 from pronmetric.report.text import table
 from pronmetric.text.context import Text, join
 from pronmetric.text.strict_json import plain
+
+if TYPE_CHECKING:
+    from pronmetric.lab.nmt.translator import Translator
+    from pronmetric.lab.seq2seq.model import TranslationModel
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
 translation model, or on pronmetric itself. Nothing is downloaded: a suite is read from the file of its authors."""
@@ -145,9 +151,10 @@ SCORE_EPILOG = """what is judged, one of:
   --model NAME|FOLDER  pronmetric itself, for targets in its language; `default` is `base`. Its score of
                        a candidate is the mean probability of its pronouns, in the --context previous target sentences
   --seq2seq FOLDER     a Hugging Face encoder-decoder or causal language model (safetensors, or one GGUF file with
-                       pip install "pronmetric[lm]"), by the log-probability of each candidate given its source
+                       pip install "pronmetric[lm]"), or a model of `pronmetric nmt train`, by the log-probability of
+                       each candidate given its source
 
-context of --seq2seq (--context-mode):
+context of --seq2seq (--context-mode); a model of `nmt train` reads the one that it was trained with:
   none      the sentence alone (default)
   concat21  one previous source sentence before the source
   concat22  one previous sentence before the source and before the target
@@ -325,12 +332,10 @@ def _judge_translations(task: ScoreFlags) -> tuple[Judged, str]:
 def _judge_by_model(task: ScoreFlags, note: output.Notes) -> tuple[Judged, str]:
     """The verdicts by the model's scores, and what scored."""
     folder = task.judged.seq2seq
-    size = task.context if folder is None else max(task.context, 1)
-    needs_context = task.context > 0 or task.by_seq2seq.context_mode != NONE
-    items = task.suite.read(task.set, Reading(task.documents, size if needs_context else 0))
     if folder is not None:
-        values, scored_by = _by_seq2seq(task, folder, items, note)
+        items, values, scored_by = _by_seq2seq(task, folder, note)
     else:
+        items = task.suite.read(task.set, Reading(task.documents, task.context))
         values, scored_by = _by_pronmetric(task, items, note)
     return task.suite.judge(items, suite_export.cut(values, items, task.set), task.judging.judging), scored_by
 
@@ -360,27 +365,19 @@ def _by_pronmetric(task: ScoreFlags, items: Sequence[Item], note: output.Notes) 
     return values, f"pronmetric, {task.context} sentences of context, {signature}"
 
 
-def _by_seq2seq(task: ScoreFlags, folder: str, items: Sequence[Item], note: output.Notes) -> tuple[list[float], str]:
-    """The log-probability of each candidate."""
+def _by_seq2seq(task: ScoreFlags, folder: str, note: output.Notes) -> tuple[Sequence[Item], list[float], str]:
+    """The items, the log-probability of each candidate, and what scored."""
     from pronmetric.lab.seq2seq import model, resumable
 
-    given, mode, separator = task.by_seq2seq, task.by_seq2seq.context_mode, task.judging.separator or ""
-    concatenation = Concatenation.of(mode, size=task.context, separator=separator)
+    of_model = _own_model if is_model(folder) else _hugging_face_model
+    scorer, concatenation, context, settings = of_model(task, folder)
+    items = task.suite.read(task.set, Reading(task.documents, max(concatenation.source, concatenation.target)))
     pairs = [concatenation.texts(one) for item in items for one in item.candidates]
-    settings = model.ModelSettings(
-        precision=task.model.precision or "32",
-        gpus=task.model.gpus,
-        prompt=given.prompt,
-        per_piece=given.per_piece,
-        source_language=given.source_language,
-        target_language=given.target_language,
-    )
-    scorer = model.TranslationModel(folder, settings)
     scorer.check(pairs, file=task.set)
     note.begin()
     batch_size = task.model.batch_size or model.BATCH_SIZE
     depends = {"model": resumable.folder_digest(folder), "texts": resumable.fingerprint(pairs)}
-    depends |= {"settings": repr(settings), "batch_size": str(batch_size)}
+    depends |= {"settings": settings, "batch_size": str(batch_size)}
     with resumable.open_scores(task.save_scores, depends, window=model.WINDOW) as file:
         if file.done:
             note(f"{file.done} of {len(pairs)} lines are in {file.partial} already")
@@ -389,8 +386,54 @@ def _by_seq2seq(task: ScoreFlags, folder: str, items: Sequence[Item], note: outp
             values = resumable.fill(
                 file, pairs, lambda window: scorer.score(window, batch_size=batch_size, advance=bar.update)
             )
-    kind = "log-probability by piece" if given.per_piece else "log-probability"
-    return values, f"{kind} by {folder}, context {mode}" + (f" {task.context}" if task.context else "")
+    kind = "log-probability by piece" if task.by_seq2seq.per_piece else "log-probability"
+    return items, values, f"{kind} by {folder}, context {context}"
+
+
+class Scorer(NamedTuple):
+    """A translation model, the context that it reads, its name, and the settings that its scores depend on."""
+
+    model: TranslationModel | Translator
+    concatenation: Concatenation
+    context: str
+    settings: str
+
+
+def _hugging_face_model(task: ScoreFlags, folder: str) -> Scorer:
+    from pronmetric.lab.seq2seq import model
+
+    given, mode, separator = task.by_seq2seq, task.by_seq2seq.context_mode, task.judging.separator or ""
+    settings = model.ModelSettings(
+        precision=task.model.precision or "32",
+        gpus=task.model.gpus,
+        prompt=given.prompt,
+        per_piece=given.per_piece,
+        source_language=given.source_language,
+        target_language=given.target_language,
+    )
+    context = f"{mode} {task.context}" if task.context else mode
+    concatenation = Concatenation.of(mode, size=task.context, separator=separator)
+    return Scorer(model.TranslationModel(folder, settings), concatenation, context, repr(settings))
+
+
+def _own_model(task: ScoreFlags, folder: str) -> Scorer:
+    """A model of `nmt train`, which brings its context."""
+    given = {
+        "--context-mode": task.by_seq2seq.context_mode != NONE,
+        "--context": task.context,
+        "--prompt": task.by_seq2seq.prompt is not None,
+        "--separator": task.judging.separator is not None,
+        "--source-language": task.by_seq2seq.source_language,
+        "--target-language": task.by_seq2seq.target_language,
+    }
+    if extra := [name for name, value in given.items() if value]:
+        raise PronmetricError(f"{folder}: the model has a context of its own; leave {' and '.join(extra)} out")
+    from pronmetric.lab.nmt.translator import Translator
+
+    precision, per_piece = task.model.precision or "32", task.by_seq2seq.per_piece
+    model = Translator.load(folder, precision=precision, gpus=task.model.gpus, per_piece=per_piece)
+    settings = f"{precision} {per_piece}"
+    return Scorer(model, model.shape.reads.concatenation, model.shape.system, settings)
 
 
 COMPARE = """Compare systems that were judged on the same items: difference of accuracy with its 95 % interval

@@ -65,7 +65,7 @@ def average(
     head_seed = _head_seed(folders, parts)
     scorer, states = first.model, [part.model.state_dict() for part in parts]
     same_scores = _differ_in_pair_heads_alone(states)
-    scorer.load_state_dict(_mean(states, shares))
+    scorer.load_state_dict(mean_weights(states, shares))
     context, language = first.config["context"], first.language
     if (there := Prepared.of(manifest).language) != language:
         raise InputError(
@@ -130,7 +130,7 @@ def _differ_in_pair_heads_alone(states: Sequence[dict[str, torch.Tensor]]) -> bo
     )
 
 
-def _mean(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
+def mean_weights(states: Sequence[dict[str, torch.Tensor]], shares: Sequence[float]) -> dict[str, torch.Tensor]:
     """The weighted mean of each tensor over those that have it; equal and integer tensors are taken as they are."""
     mean = {}
     for name in dict.fromkeys(name for state in states for name in state):

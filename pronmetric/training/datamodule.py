@@ -117,6 +117,56 @@ class StepSampler(Sampler[AnyStep]):
         return len(self.steps)
 
 
+class PlannedData(pl.LightningDataModule):
+    """Batches by planned steps; for Lightning the whole run is one epoch.
+
+    Args:
+        train: gives the batch of a step.
+        steps: of the whole run.
+        development: likewise.
+        development_steps: of one validation.
+        workers: processes that make batches; 0 makes them in the training process.
+        pin: make them in memory that a GPU reads by itself.
+        accumulated: batches of an optimizer step on each device.
+    """
+
+    def __init__(
+        self,
+        train: Dataset[Any],
+        steps: Plan,
+        development: Dataset[Any],
+        development_steps: Plan,
+        *,
+        workers: int,
+        pin: bool,
+        accumulated: int,
+    ) -> None:
+        super().__init__()
+        self.train, self.steps = train, steps
+        self.development, self.development_steps = development, development_steps
+        self.workers, self.pin, self.accumulated = workers, pin, accumulated
+        self.first = 0  # number of steps that are done
+
+    def train_dataloader(self) -> DataLoader[Any]:
+        """The remaining steps, each a tuple of `accumulated` batches."""
+        trainer = self.trainer
+        assert trainer is not None
+        return step_loader(
+            self.train,
+            self.steps[: trainer.max_steps * trainer.world_size * self.accumulated],
+            trainer=trainer,
+            first=self.first,
+            accumulated=self.accumulated,
+            workers=self.workers,
+            pin=self.pin,
+        )
+
+    def val_dataloader(self) -> DataLoader[Any]:
+        """The batches of a validation."""
+        sampler = StepSampler(self.development_steps, first=0, rank=0, world=1)
+        return DataLoader(self.development, sampler=sampler, batch_size=None)
+
+
 def step_loader(
     batches: Dataset[Any],
     steps: Sequence[Any],

@@ -41,6 +41,7 @@ EXPECTED = (
     r"The '\w+' does not have many workers",
     r"`isinstance\(treespec, LeafSpec\)` is deprecated",
     r"GPU available but not used",
+    r"Found \d+ module\(s\) in eval mode at the start of training",  # of frozen parts, on purpose
     r"This process .* is multi-threaded, use of fork\(\) may lead to deadlocks",
 )
 

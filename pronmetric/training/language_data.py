@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from pronmetric.data.collate import move, pin
 from pronmetric.data.pieces import Characters, Vocabulary
 from pronmetric.training.batching import Plan, Step, plan_epoch
-from pronmetric.training.datamodule import StepSampler, step_loader
+from pronmetric.training.datamodule import PlannedData
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,8 @@ class Rows(Dataset[WordBatch]):
         )
 
 
-class LanguageData(pl.LightningDataModule):
-    """Training and development batches of texts; for Lightning the whole run is one epoch, as with `PronounData`.
+class LanguageData(PlannedData):
+    """Training and development batches of texts.
 
     Args:
         train: the texts, with the number of words of each.
@@ -87,34 +86,18 @@ class LanguageData(pl.LightningDataModule):
         accumulated: int,
         seed: int,
     ) -> None:
-        super().__init__()
-        self.train, self.development = Rows(train[0], vocabulary), Rows(development[0], vocabulary)
-        self.steps = Plan.join(_steps(train[1], words, seed, epoch) for epoch in range(epochs))
-        self.development_steps = _steps(development[1], 2 * words, 0, 0)
-        self.workers, self.pin, self.accumulated = workers, pin, accumulated
-        self.first = 0  # number of steps that are done
-
-    def train_dataloader(self) -> DataLoader[WordBatch]:
-        """The remaining steps, each a tuple of `accumulated` batches."""
-        trainer = self.trainer
-        assert trainer is not None
-        return step_loader(
-            self.train,
-            self.steps[: trainer.max_steps * trainer.world_size * self.accumulated],
-            trainer=trainer,
-            first=self.first,
-            accumulated=self.accumulated,
-            workers=self.workers,
-            pin=self.pin,
+        super().__init__(
+            Rows(train[0], vocabulary),
+            Plan.join(plan_texts(train[1], words, seed, epoch) for epoch in range(epochs)),
+            Rows(development[0], vocabulary),
+            plan_texts(development[1], 2 * words, 0, 0),
+            workers=workers,
+            pin=pin,
+            accumulated=accumulated,
         )
 
-    def val_dataloader(self) -> DataLoader[WordBatch]:
-        """Batches of all held-out texts."""
-        sampler = StepSampler(self.development_steps, first=0, rank=0, world=1)
-        return DataLoader(self.development, sampler=sampler, batch_size=None)
 
-
-def _steps(lengths: Sequence[int], words: int, seed: int, epoch: int) -> Plan:
-    """Batches of each text once, grouped by length."""
+def plan_texts(lengths: Sequence[int], size: int, seed: int, epoch: int) -> Plan:
+    """Batches of each text once, grouped by length; `size`: of a batch, padding included."""
     most = max(lengths)
-    return plan_epoch(passages=lengths, pairs=[], pair_share=0, pieces=words, max_pieces=most, seed=seed, epoch=epoch)
+    return plan_epoch(passages=lengths, pairs=[], pair_share=0, pieces=size, max_pieces=most, seed=seed, epoch=epoch)

@@ -72,6 +72,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("train --pair de-en a --dev b", "a b", folders=["-o"]),
         Call("predict model a", "a model/config.yaml", ["-o"]),
     ],
+    "nmt": [
+        Call("train data.source=a data.target=b data.docids=c init=model", "a b c model", folders=["out="]),
+        Call("translate model a --docids b", "a b model/config.yaml", ["-o"]),
+    ],
     "suite": [
         Call("score contrapro --set a --scores b", "a b", ("--to_json", "--plot")),
         Call("score contrapro --set a --model model", "a model/config.yaml", ("--to_json", "--save_scores")),
@@ -100,7 +104,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
     ],
     "completion": [Call("bash", "")],
 }
-GROUPS = ("board", "bulk", "clpp", "study", "suite")  # their help lists commands, not flags
+GROUPS = ("board", "bulk", "clpp", "nmt", "study", "suite")  # their help lists commands, not flags
 BOTH = [(verb, call) for verb, calls in CALLS.items() for call in calls]
 INPUTS = [
     pytest.param(verb, call, flag, name, id=f"{verb} {call.line} {flag} {name}")

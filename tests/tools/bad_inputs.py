@@ -91,6 +91,7 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("--reference ref --candidate sys --documents docs --to_json new", "ref.en sys.fr ref.en-fr.alig docs")
     ],
     "clpp": [Call("score --pair en-de a b --to_json new", "a b"), Call("predict model a -o new", "model/config.yaml")],
+    "nmt": [Call("translate model a -o new", "a model/config.yaml")],
     "suite": [
         Call("score contrapro --set a --scores b --to_json new", "a b"),
         Call("score discevalmt --set a --scores b --to_json new", "a"),

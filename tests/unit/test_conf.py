@@ -42,7 +42,7 @@ def resolve(primary: str, *overrides: str) -> None:
 
 
 def test_each_hydra_verb_has_a_config() -> None:
-    assert PRIMARIES == ["prepare", "pretrain", "train"]
+    assert PRIMARIES == ["nmt", "prepare", "pretrain", "train"]
 
 
 @pytest.mark.parametrize("primary", PRIMARIES)

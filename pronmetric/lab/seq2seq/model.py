@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -26,6 +26,8 @@ _IGNORED = -100
 
 Pair = tuple[str, str]
 TEXTS_AT_ONCE = 8
+Row = TypeVar("Row")
+Made = TypeVar("Made")
 
 
 class ModelSettings(NamedTuple):
@@ -98,7 +100,7 @@ class TranslationModel:
         finally:
             if shown:
                 logging.enable_progress_bar()
-        self.device = _device(settings.gpus)
+        self.device = choose_device(settings.gpus)
         self.model: Any = model.eval().requires_grad_(False).to(self.device, PRECISIONS[settings.precision])
         self.settings = settings
         default = "{source}\n" if self.is_causal else "{source}"
@@ -136,15 +138,8 @@ class TranslationModel:
         The texts must fit: see `check`.
         """
         rows = [self._encode(source, target) for source, target in pairs]
-        order = sorted(range(len(rows)), key=lambda k: (len(rows[k].inputs) + len(rows[k].labels), k))
-        scores = [LogProbability(0.0, 1)] * len(rows)
-        for start in range(0, len(order), batch_size):
-            places = order[start : start + batch_size]
-            for place, value in zip(places, self._forward([rows[place] for place in places]), strict=True):
-                scores[place] = value
-            if advance is not None:
-                advance(len(places))
-        return scores
+        lengths = [len(row.inputs) + len(row.labels) for row in rows]
+        return in_batches(rows, lengths, self._forward, batch_size=batch_size, advance=advance)
 
     def check(self, pairs: Sequence[Pair], *, file: str | Path) -> None:
         """Refuse texts that are too long for the model, before any is scored; `file` is the set that they are from.
@@ -209,6 +204,28 @@ class TranslationModel:
         yield from map(LogProbability, totals.tolist(), counts.tolist())
 
 
+def in_batches(
+    rows: Sequence[Row],
+    lengths: Sequence[int],
+    run: Callable[[Sequence[Row]], Iterable[Made]],
+    *,
+    batch_size: int,
+    advance: Callable[[int], object] | None,
+) -> list[Made]:
+    """What `run` makes of each row, in their order; rows of like length share a batch.
+
+    advance: called after each batch with the number of its rows.
+    """
+    order = sorted(range(len(rows)), key=lambda k: (lengths[k], k))
+    made: dict[int, Made] = {}
+    for start in range(0, len(order), batch_size):
+        places = order[start : start + batch_size]
+        made |= zip(places, run([rows[place] for place in places]), strict=True)
+        if advance is not None:
+            advance(len(places))
+    return [made[place] for place in range(len(rows))]
+
+
 def _gguf_file(folder: Path) -> str | None:
     """The name of the single GGUF file of a folder without config.json; None for a Hugging Face folder.
 
@@ -244,7 +261,8 @@ def _padded(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
     return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
 
 
-def _device(gpus: int | None) -> str:
+def choose_device(gpus: int | None) -> str:
+    """The device for `gpus`: 0 is the CPU, 1 a GPU, None a GPU if there is one."""
     there = torch.cuda.device_count()
     wanted = min(1, there) if gpus is None else gpus
     if wanted > 1:

@@ -19,6 +19,7 @@ from omegaconf import OmegaConf
 from data_prep.settings import Settings as Prepare
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError
+from pronmetric.lab.nmt.settings import NmtTrain
 from pronmetric.settings import Settings
 from pronmetric.training.settings import Detection, Pretrain, Train
 
@@ -27,6 +28,7 @@ VERBS: dict[str, tuple[type[Settings], list[str]]] = {
     "train": (Train, ["data.dir=d", "out=o"]),
     "prepare": (Prepare, ["data.wmt=[d]", "out=o"]),
     "pretrain": (Pretrain, ["data.english=d", "out=o"]),
+    "nmt": (NmtTrain, ["data.source=s", "data.target=t", "out=o"]),
 }
 # Further settings that an option needs.
 NEEDS = {
@@ -282,7 +284,8 @@ def test_it_is_refused_before_torch_is_there(verb: str) -> None:
         "heavy = {'torch', 'transformers', 'pytorch_lightning', 'datasets'} & sys.modules.keys(); "
         "print(code, sorted(heavy))"
     )
-    line = [sys.executable, "-c", code, verb, *VERBS[verb][1], "seed=x"]
+    command = ["nmt", "train"] if verb == "nmt" else [verb]
+    line = [sys.executable, "-c", code, *command, *VERBS[verb][1], "seed=x"]
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.stdout == "1 []\n" and "seed=x: expected a whole number" in done.stderr
 

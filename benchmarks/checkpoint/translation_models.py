@@ -1,0 +1,179 @@
+"""Do the systems of `pronmetric nmt` use their context? All are trained on a pair of artificial languages, and scored.
+
+    python -m benchmarks.checkpoint.translation_models --work DIR [--systems NAME ...] [--page]
+
+The languages and their contrastive sets are those of tests/tools/artificial_language.py. A run that DIR has the figures
+of is not repeated, and one that was stopped is resumed. `--page` writes translation-models.md and its JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import pages
+from pronmetric.cli.main import main as pronmetric
+from pronmetric.errors import PronmetricError
+from tests.tools import artificial_language as language
+
+PAGE = pages.PUBLISHED / "translation-models.md"
+MANY = f"nmt.size={max(language.DISTANCES)}"
+BASE = "none"
+SHARES = (0, 0.25, 0.5, 0.75, 1)
+SYSTEMS: Mapping[str, Sequence[str]] = {
+    BASE: (),
+    "concat21": ("nmt.context=concat21",),
+    "concat22": ("nmt.context=concat22",),
+    "concatN": ("nmt.context=concatN", MANY),
+    "shared_gate": ("nmt.context_encoder=shared_gate",),
+    "thumt": ("nmt.context_encoder=thumt",),
+    "thumt, second stage": ("nmt.context_encoder=thumt", "init", "frozen=true"),
+    **{
+        f"{name}{kind}": (f"nmt.context_encoder={name}", *more)
+        for name in ("s-hier", "s-t-hier", "s-hier-to-2")
+        for kind, more in (("", ("nmt.tied=false",)), (".tied", ("nmt.tied=true",)))
+    },
+    "s-hier-to-2.tied, GRU": ("nmt.context_encoder=s-hier-to-2", "nmt.tied=true", "nmt.cell=gru"),
+    **{
+        f"cadec, p = {share:g}": ("nmt.cadec=true", MANY, "init", "frozen=true", f"draft.corrupted={share:g}")
+        for share in SHARES
+    },
+    "bert_fused": ("nmt.bert_fused", "nmt.size=1"),
+}
+SETS = {
+    language.PRONOUNS: ("contrapro", ("--documents", language.DOCUMENTS)),
+    language.POLITENESS: ("consistency", ()),
+    language.ELLIPSIS: ("consistency", ()),
+}
+COLUMNS = [
+    (name, str(distance)) for name in (language.PRONOUNS, language.POLITENESS) for distance in language.DISTANCES
+]
+COLUMNS += [(language.ELLIPSIS, "1")]
+
+
+def measure(work: Path, name: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """Train a system and score it on each set; accuracy by set and distance."""
+    folder = work / name.replace(" ", "").replace(",", "-")
+    given = {"init": f"init={work / BASE}", "nmt.bert_fused": f"nmt.bert_fused={work / 'encoder'}"}
+    if "nmt.bert_fused" in overrides:
+        write_encoder(work / "encoder", source_words())
+    began = time.process_time()
+    text = {"source": language.SOURCE, "target": language.TARGET, "docids": language.DOCIDS}
+    _run(
+        "nmt",
+        "train",
+        *(f"data.{key}={work / file}" for key, file in text.items()),
+        *(given.get(override, override) for override in overrides),
+        f"out={folder}",
+        "trainer.progress=false",
+        "trainer.threads=1",
+    )
+    seconds = time.process_time() - began
+    accuracy = {}
+    for file, (suite, more) in SETS.items():
+        out = work / "result.json"
+        flags = [str(work / word) if word == language.DOCUMENTS else word for word in more]
+        given_set = (
+            "--set",
+            str(work / file),
+            "--seq2seq",
+            str(folder),
+            "--gpus",
+            "0",
+            "--batch-size",
+            "64",
+            "--quiet",
+        )
+        _run("suite", "score", suite, *given_set, *flags, "--to_json", str(out))
+        by = json.loads(out.read_text(encoding="utf-8"))["by"]
+        accuracy[file] = {
+            distance: one["accuracy"]
+            for distance, one in next(v for k, v in by.items() if k.endswith("distance")).items()
+        }
+    return {"accuracy": accuracy, "cpu_seconds": round(seconds)}
+
+
+def _run(*argv: str) -> None:
+    if code := pronmetric(argv):
+        raise PronmetricError(f"`pronmetric {' '.join(argv)}` failed with exit code {code}")
+
+
+def source_words() -> list[str]:
+    """All words of the source language."""
+    found = {"the", "it", "you", "does", "too", ".", *language.NAMES}
+    return sorted(found | {source for group in language.WORDS for source, _ in group})
+
+
+def write_encoder(folder: Path, words: Sequence[str]) -> None:
+    """A frozen encoder for bert_fused: a BERT of two layers with random weights, which still tells the words apart."""
+    if (folder / "config.json").is_file():
+        return
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    names = {name: k for k, name in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
+    tokenizer = Tokenizer(models.WordLevel(names, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    marks = [("[CLS]", names["[CLS]"]), ("[SEP]", names["[SEP]"])]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=marks)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(names),
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=128,
+        initializer_range=0.2,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    marked = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marked).save_pretrained(folder)
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The page of these figures."""
+    rows = [["system", *(f"{Path(file).stem}, {distance}" for file, distance in COLUMNS), "CPU seconds"]]
+    for name, one in content["systems"].items():
+        figures = [f"{100 * one['accuracy'][file][distance]:.1f}" for file, distance in COLUMNS]
+        rows.append([name, *figures, str(one["cpu_seconds"])])
+    missing = [name for name in SYSTEMS if name not in content["systems"]]
+    note = f"Not run yet: {', '.join(missing)}.\n\n" if missing else ""
+    changed = f" ({' '.join(content['overrides'])})" if content["overrides"] else ""
+    return pages.fill(
+        "translation-models", documents=content["documents"], changed=changed, table=note + pages.markdown(rows)
+    )
+
+
+def main() -> None:
+    """Run the systems; print or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="folder of texts, models and figures")
+    parser.add_argument("--documents", type=int, default=5000, metavar="N", help="default: %(default)s")
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, metavar="NAME", help="default: all")
+    parser.add_argument("--overrides", nargs="+", default=[], metavar="KEY=VALUE", help="of each `nmt train`")
+    parser.add_argument("--page", action="store_true", help="write the page and its JSON")
+    args = parser.parse_args()
+    if not (args.work / language.SOURCE).is_file():
+        language.write(args.work, documents=args.documents)
+    figures = args.work / "figures.json"
+    found = json.loads(figures.read_text(encoding="utf-8")) if figures.is_file() else {}
+    for name in args.systems or SYSTEMS:
+        if name not in found:
+            found[name] = measure(args.work, name, [*SYSTEMS[name], *args.overrides])
+            figures.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    systems = {name: found[name] for name in SYSTEMS if name in found}
+    content = {**pages.origin("checkpoint.translation_models"), "documents": args.documents}
+    content |= {"overrides": args.overrides, "systems": systems}
+    if args.page:
+        pages.write_page(PAGE, page(content), content)
+    else:
+        print(page(content), end="")
+
+
+if __name__ == "__main__":
+    pages.run(main)

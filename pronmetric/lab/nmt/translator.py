@@ -1,0 +1,261 @@
+"""A trained translation model in its folder: it scores translations, and translates documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer
+
+from pronmetric.data.pieces import Subwords
+from pronmetric.errors import InputError
+from pronmetric.lab.nmt.data import Passage, Reader, Row, with_draft
+from pronmetric.lab.nmt.network import SOURCE, Batch, Memories, Network
+from pronmetric.lab.nmt.pieces import BEGIN, END, PAD, Pieces
+from pronmetric.lab.nmt.search import search
+from pronmetric.lab.nmt.settings import BERT_FUSED, CADEC, CONFIG, Shape, is_model
+from pronmetric.lab.seq2seq.model import BATCH_SIZE, PRECISIONS, LogProbability, Pair, choose_device, in_batches
+from pronmetric.nn.encoder import HuggingFaceEncoder
+from pronmetric.output.targets import AtomicFile
+
+WEIGHTS, ENCODER = "model.safetensors", "encoder"
+DRAFT_BEAM = 4
+_CURE = "train it again with `pronmetric nmt train`"
+
+Advance = Callable[[int], object]
+
+
+class Translator:
+    """A model with what it needs to read and to write text.
+
+    Args:
+        network: its weights.
+        reader: its pieces, and its system.
+
+    `per_piece` says whether `score` divides by the number of pieces.
+    """
+
+    def __init__(self, network: Network, reader: Reader) -> None:
+        self.network, self.reader, self.shape = network, reader, network.shape
+        self.per_piece = False
+        self.device = torch.device("cpu")
+        self._drafts: dict[str, list[int]] = {}
+
+    @classmethod
+    def make(cls, shape: Shape, pieces: Pieces, *, bert: tuple[HuggingFaceEncoder, Subwords] | None = None) -> Self:
+        """A model with random weights."""
+        read = None if bert is None else (bert[1], bert[0].max_pieces)
+        network = Network(shape, pieces=len(pieces), bert=None if bert is None else bert[0])
+        return cls(network, Reader(pieces, shape, bert=read))
+
+    @classmethod
+    def load(cls, folder: str | Path, *, precision: str = "32", gpus: int | None = 0, per_piece: bool = False) -> Self:
+        """Read a model that `save` wrote, to score and to translate.
+
+        precision: "32", "bf16" or "16". gpus: 0 for the CPU, 1 for a GPU, None for a GPU if there is one. per_piece:
+        `score` divides by the number of pieces.
+
+        Raises:
+            InputError: the folder has none, or its parts do not go together.
+        """
+        folder = Path(folder)
+        if not is_model(folder) or not (folder / WEIGHTS).is_file():
+            raise InputError(f"expected {CONFIG} and {WEIGHTS}; give a folder of `pronmetric nmt train`", file=folder)
+        pieces = Pieces.load(folder)
+        try:
+            config: dict[str, Any] = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+            shape, bert = Shape.model_validate(config["nmt"]), None
+            if shape.system == BERT_FUSED:
+                words = Subwords(AutoTokenizer.from_pretrained(str(folder / ENCODER), local_files_only=True))
+                bert = HuggingFaceEncoder.from_config(config["encoder"]), words
+            made = cls.make(shape, pieces, bert=bert)
+            made.network.load_state_dict(load_file(folder / WEIGHTS))
+        except Exception as error:  # yaml, pydantic, safetensors and torch have many ways to fail
+            why = str(error).split("\n")[0]
+            raise InputError(f"broken translation model ({why}); {_CURE}", file=folder) from error
+        made.network.requires_grad_(False)
+        made.per_piece = per_piece
+        return made.to(choose_device(gpus), PRECISIONS[precision])
+
+    def to(self, device: str | torch.device, dtype: torch.dtype = torch.float32) -> Self:
+        """The same model on another device."""
+        self.device = torch.device(device)
+        self.network.eval().to(self.device, dtype)
+        return self
+
+    def save(self, folder: Path, *, about: dict[str, Any]) -> None:
+        """Write the model to a folder: nmt.yaml with what `about` says of its training, weights and pieces."""
+        folder.mkdir(parents=True, exist_ok=True)
+        config = {"nmt": self.shape.model_dump()}
+        if self.network.bert is not None and self.reader.bert is not None:
+            config["encoder"] = self.network.bert.config
+            self.reader.bert[0].save(folder / ENCODER)
+        self.reader.pieces.save(folder)
+        new = folder / f".{WEIGHTS}"
+        save_file({name: value.detach().contiguous() for name, value in self.network.state_dict().items()}, new)
+        new.replace(folder / WEIGHTS)
+        with AtomicFile(folder / CONFIG) as file:
+            yaml.safe_dump({**config, "training": about}, file, sort_keys=False, allow_unicode=True)
+
+    def score(
+        self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None
+    ) -> list[float]:
+        """The log-probability of each target given its source, by `per_piece`; see `read`."""
+        found = self.read(pairs, batch_size=batch_size, advance=advance)
+        return [each.per_piece if self.per_piece else each.total for each in found]
+
+    def check(self, pairs: Sequence[Pair], *, file: str | Path) -> None:
+        """Refuse texts that a frozen encoder cannot read, before any is scored; other systems read texts of any length.
+
+        Raises:
+            InputError: with the line in `suite export`.
+        """
+        for number, pair in enumerate(pairs if self.reader.bert is not None else (), start=1):
+            try:
+                self.reader.rows([Passage.of(pair)])
+            except InputError as error:
+                raise InputError(f"line {number} of `suite export`: {error}", file=file) from None
+
+    def read(
+        self, pairs: Sequence[Pair], *, batch_size: int = BATCH_SIZE, advance: Advance | None = None
+    ) -> list[LogProbability]:
+        """The log-probability of each target given its source: at most 0, higher is better.
+
+        Both texts are sentences separated by line ends, the last one and as many as the system reads before it. Where
+        the decoder writes the previous sentences too, the sum is over these and the sentence. CADec reads the base's
+        own translation of the sentence as its draft, whatever the target is.
+        """
+        found = [Passage.of(pair) for pair in pairs]
+        rows = self.reader.rows(found)
+        if self.shape.system == CADEC:
+            drafts = self.draft([one.source[-1] for one in found], batch_size=batch_size)
+            rows = [with_draft(row, draft) for row, draft in zip(rows, drafts, strict=True)]
+        lengths = [row.length for row in rows]
+        return in_batches(rows, lengths, self._log_probabilities, batch_size=batch_size, advance=advance)
+
+    @torch.inference_mode()
+    def _log_probabilities(self, rows: Sequence[Row]) -> Iterator[LogProbability]:
+        batch = self.reader.pad(rows).to(self.device)
+        costs = costs_of(self.network, batch)  # (rows, pieces)
+        counts = (batch.target[:, 1:] != PAD).sum(1)
+        return iter(
+            [LogProbability(-cost, n) for cost, n in zip(costs.double().sum(1).tolist(), counts.tolist(), strict=True)]
+        )
+
+    def draft(self, sentences: Sequence[str], *, batch_size: int) -> list[list[int]]:
+        """CADec's draft of each sentence, in pieces: the base's best translation without context; found once."""
+        wanted = [one for one in dict.fromkeys(sentences) if one not in self._drafts]
+        made = self.draft_pieces(self.reader.pieces.encode(wanted), batch_size=batch_size)
+        self._drafts |= zip(wanted, made, strict=True)
+        return [self._drafts[one] for one in sentences]
+
+    def draft_pieces(
+        self,
+        sources: Sequence[list[int]],
+        *,
+        batch_size: int,
+        noise: torch.Generator | None = None,
+        advance: Advance | None = None,
+    ) -> list[list[int]]:
+        """The base's best translation of each source, in pieces without marks; with `noise` a sampled one."""
+        rows = [Row([*one, END], [], [], [], [BEGIN]) for one in sources]
+
+        def run(some: Sequence[Row]) -> list[list[int]]:
+            with torch.inference_mode():
+                memories = {SOURCE: self.network.encode_source(self.reader.pad(some).source.to(self.device))}
+                return self._search(some, memories, beam=1 if noise is not None else DRAFT_BEAM, base=True, noise=noise)
+
+        return in_batches(rows, [len(row.source) for row in rows], run, batch_size=batch_size, advance=advance)
+
+    def _search(
+        self,
+        rows: Sequence[Row],
+        memories: Memories,
+        *,
+        beam: int,
+        penalty: float = 1.0,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        base: bool = False,
+        noise: torch.Generator | None = None,
+    ) -> list[list[int]]:
+        def step(ids: torch.Tensor, read: Memories) -> torch.Tensor:
+            return self.network.logits(self.network.states(ids, read, base=base)[:, -1])
+
+        return search(
+            step,
+            memories,
+            [[BEGIN]] * len(rows) if prefixes is None else prefixes,
+            most=[2 * len(row.source) + 10 for row in rows],
+            beam=beam,
+            penalty=penalty,
+            noise=noise,
+        )
+
+    def translate(
+        self,
+        documents: Sequence[Sequence[str]],
+        *,
+        beam: int,
+        penalty: float,
+        batch_size: int = BATCH_SIZE,
+        advance: Advance | None = None,
+    ) -> list[list[str]]:
+        """Translations of the sentences of each document, from the first to the last; an empty one stays empty.
+
+        The previous target sentences are the model's own translations, and are not changed.
+
+        Args:
+            documents: source sentences.
+            beam: hypotheses that are kept.
+            penalty: exponent of the length by which a hypothesis' log-probability is divided.
+            batch_size: sentences of different documents that are translated together.
+            advance: called with the number of sentences that were translated since the last call.
+        """
+        made: list[list[str]] = [[] for _ in documents]
+        reads = self.reader.reads
+        for place in range(max(map(len, documents), default=0)):
+            chosen = [number for number, one in enumerate(documents) if place < len(one)]
+            found = []
+            for number in chosen:
+                source = documents[number][max(0, place - reads.source) : place + 1]
+                past = made[number][max(0, place - reads.target) : place]
+                found.append(Passage(tuple(source), (*past, "")))
+            texts = self._translate(found, beam=beam, penalty=penalty, batch_size=batch_size, advance=advance)
+            for number, text in zip(chosen, texts, strict=True):
+                made[number].append(text)
+        return made
+
+    def _translate(
+        self, found: Sequence[Passage], *, beam: int, penalty: float, batch_size: int, advance: Advance | None
+    ) -> list[str]:
+        there = [one for one in found if one.source[-1].strip()]
+        drafts = self.draft([one.source[-1] for one in there], batch_size=batch_size) if self.shape.cadec else None
+        rows = list(zip(self.reader.rows(there, drafts), there, strict=True))
+
+        def run(some: Sequence[tuple[Row, Passage]]) -> list[str]:
+            with torch.inference_mode():
+                memories = self.network.encode(self.reader.pad([row for row, _ in some]).to(self.device))
+                prefixes = [self.reader.prefix(one.target[:-1]) for _, one in some]
+                ids = self._search([row for row, _ in some], memories, beam=beam, penalty=penalty, prefixes=prefixes)
+            return [self.reader.pieces.decode(each) for each in ids]
+
+        lengths = [row.length for row, _ in rows]
+        texts = iter(in_batches(rows, lengths, run, batch_size=batch_size, advance=advance))
+        if advance is not None:
+            advance(len(found) - len(there))
+        return [next(texts) if one.source[-1].strip() else "" for one in found]
+
+
+def costs_of(network: Network, batch: Batch, *, smoothing: float = 0.0) -> torch.Tensor:
+    """The cross entropy of each piece of the targets in nats (batch, pieces), 0 for padding; labels may be smoothed."""
+    return torch.nn.functional.cross_entropy(
+        network(batch).float().transpose(1, 2),
+        batch.target[:, 1:],
+        ignore_index=PAD,
+        reduction="none",
+        label_smoothing=smoothing,
+    )
