@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pronmetric.cli import flags, output
+from pronmetric.cli import config_file, flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.parser import whole_from_one
 from pronmetric.cli.run import (
@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
-    args = made.parse_args(argv)
+    args = config_file.parse(made, "compare", argv)
     texts, model, out = flags.scoring_flags(made, args)
     flags.check_targets(texts, model, out)
     if texts.translations is not None:

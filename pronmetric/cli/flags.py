@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.cli import config_file
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import CometParser, add_comet_flags, number_from_zero, whole_from_one, whole_from_zero
 from pronmetric.eval.decision import DECISIONS
@@ -62,8 +63,8 @@ class TextFlags:
     strict: bool = False
 
     @staticmethod
-    def add(made: argparse.ArgumentParser, *, jsonl: bool) -> None:
-        """Add the flags of `score` and `compare`; `jsonl`: also --jsonl."""
+    def add(made: argparse.ArgumentParser, *, jsonl: bool, dataset: bool = True) -> None:
+        """Add the flags of `score` and `compare`; `jsonl`: also --jsonl; `dataset`: also those of a WMT test set."""
         texts = made.add_argument_group("texts (UTF-8, also gzip; one segment a line)")
         texts.add_argument(
             "-t",
@@ -84,8 +85,9 @@ class TextFlags:
         )
         add_source_lang(texts)
         texts.add_argument("--docids", metavar="FILE", help="one document id per line; context never crosses documents")
-        add_dataset(texts)
-        texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
+        if dataset:
+            add_dataset(texts)
+            texts.add_argument("--refs", nargs="+", metavar="NAME", help="references of -d (default: the first)")
         if jsonl:
             texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object per line; - is stdin")
         texts.add_argument(
@@ -220,6 +222,7 @@ def scoring_parser(verb: str, description: str, epilog: str, *, jsonl: bool) -> 
     TextFlags.add(made, jsonl=jsonl)
     ModelFlags.add(made, seed=verb == "compare")
     OutputFlags.add(made)
+    config_file.add(made)
     add_comet_flags(made, compare=verb == "compare")
     return made
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pronmetric.cli import also as also_flag
-from pronmetric.cli import flags, output
+from pronmetric.cli import config_file, flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
 from pronmetric.cli.run import (
     ScoringRun,
@@ -79,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str]) -> int:
     """Run the verb; the exit code."""
     made = parser()
-    args = made.parse_args(argv)
+    args = config_file.parse(made, "score", argv)
     texts, model, out = flags.scoring_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))

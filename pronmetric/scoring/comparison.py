@@ -14,7 +14,7 @@ from math import fsum, isqrt
 from typing import NamedTuple
 
 from pronmetric.eval.decision import ANSWERS, SCORE
-from pronmetric.eval.significance import RESAMPLES, difference, holm, randomisation
+from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, randomisation
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.signature import Signature
 from pronmetric.text.context import COMMON, CROSSED, Source, Text
@@ -117,6 +117,11 @@ class PairwiseComparison:
             resampled=resampled,
             units=int(((a_totals.counts > 0) | (b_totals.counts > 0)).sum()),
         )
+
+    def no_worse(self, *, margin: float, seed: int, resamples: int = RESAMPLES) -> float | None:
+        """One-sided p of "A is worse than B by `margin` or more", in the unit of what decides; see `no_worse`."""
+        a, b = self.a.totals(self.by)[1], self.b.totals(self.by)[1]
+        return no_worse(a, b, margin=margin, resamples=resamples, seed=seed)
 
 
 class PairDecision(NamedTuple):

@@ -37,6 +37,9 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call(TEXTS, "a b c d e model/model.safetensors", EXPORTS),
         Call("-d wmt22:de-en --wmt_dir tests", "tests/de.txt", EXPORTS),
     ],
+    "check": [
+        Call("-t a --baseline b -r c --docids d --model model", "a b c d model/config.yaml", ["--junit"]),
+    ],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
     "report": [
         Call("a --model model --format html", "a model/config.yaml", ["-o"]),
@@ -156,7 +159,9 @@ def test_every_flag_that_writes_is_here(verb: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     options = capsys.readouterr().out.replace("-", "_")
-    found = set(re.findall(r"^  (?:_o [\w|]+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns)", options, re.MULTILINE))
+    found = set(
+        re.findall(r"^  (?:_o [\w|]+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns|__junit)", options, re.MULTILINE)
+    )
     known = {flag.replace("-", "_") for call in CALLS[verb] for flag in (*call.writes, *call.folders)}
     assert found == {"__output" if flag == "_o" else flag for flag in known}
 
