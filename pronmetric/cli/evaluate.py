@@ -89,7 +89,8 @@ documents. A useful metric outperforms them.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
 --language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
 "pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
-its pieces, and their mean.
+its pieces, and their mean. --endpoint asks a chat model which text has the better pronouns, in both orders, with the
+prompt in pronmetric/lab/baselines/pair_prompt.txt; a key is read from PRONMETRIC_ENDPOINT_KEY.
 
 other metrics:
 --scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
@@ -116,6 +117,8 @@ class EvaluateFlags:
     against: str | None
     also: Sequence[str] | None
     language_model: str | None
+    endpoint: str | None
+    endpoint_model: str | None
     threshold: float | None
     save_scores: str | None
     seed: int
@@ -127,6 +130,8 @@ class EvaluateFlags:
             made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
         if args.dataset is not None and args.split is not None:
             made.error("--split needs a prepared folder; leave it out with -d")
+        if (args.endpoint is None) != (args.endpoint_model is None):
+            made.error("give --endpoint URL and --endpoint-model NAME together")
         if args.scores is None:
             return flags.read(cls, args)
         of_model = {
@@ -142,6 +147,8 @@ class EvaluateFlags:
         }
         if args.language_model is not None:  # which reads these too
             of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
+        if args.endpoint is not None:
+            of_model |= {"--context": None}
         if extra := [flag for flag, value in of_model.items() if value is not None]:
             made.error(f"--scores loads no model; leave out {' and '.join(extra)}")
         return flags.read(cls, args)
@@ -206,6 +213,12 @@ def parser() -> argparse.ArgumentParser:
         help="also score the texts by a causal language model, as a baseline; see below",
     )
     judging.add_argument(
+        "--endpoint",
+        metavar="URL",
+        help="also ask a chat model behind this OpenAI-compatible endpoint, as a baseline: the texts are sent there",
+    )
+    flags.both(judging, "endpoint-model", metavar="NAME", help="the name of that model")
+    judging.add_argument(
         "--threshold",
         type=any_number,
         metavar="X",
@@ -264,7 +277,7 @@ def _evaluate_pairs(given: Evaluation) -> None:
         seen=seen,
         against=None if task.against is None else _read_scores(pairs, task.against),
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
-        language_model={} if task.language_model is None else _read_by_language_model(pairs, context, given),
+        language_model=_read_by_language_model(pairs, context, given) | _ask_endpoint(pairs, context, given),
     )
     if config is None:
         assert task.scores is not None
@@ -345,9 +358,10 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
 
 def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece."""
+    if given.task.language_model is None:
+        return {}
     from pronmetric.lab.seq2seq.language_model import LanguageModel
 
-    assert given.task.language_model is not None
     texts = list(pairs.texts(context, seed=given.task.seed))
     precision = "32" if given.model.precision == "int8" else given.model.precision or "32"
     model = LanguageModel(given.task.language_model, precision=precision, gpus=given.model.gpus)
@@ -358,6 +372,23 @@ def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> 
         "sum": {identity: (a.total, b.total) for identity, a, b in both},
         "per piece": {identity: (a.per_piece, b.per_piece) for identity, a, b in both},
     }
+
+
+def _ask_endpoint(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
+    """The points of both texts of each pair, by the model of --endpoint; nothing without it."""
+    task = given.task
+    if task.endpoint is None or task.endpoint_model is None:
+        return {}
+    from pronmetric.lab.baselines.endpoint import Endpoint
+
+    asked = Endpoint(task.endpoint, task.endpoint_model)
+    given.note(f"the texts are sent to {asked.url} (--endpoint)")
+    texts = list(pairs.texts(context, seed=task.seed))
+    with output.bar(given.out.quiet, total=len(texts) // 2, label="endpoint", unit="pairs") as bar:
+        found = asked.ask(zip(texts[::2], texts[1::2], strict=True), advance=bar.update)
+    if found.unclear:
+        given.note(f"{found.unclear} of {len(texts)} answers of {asked.model} are unclear, and count as ties")
+    return {f"{asked.model}, asked": dict(zip((pair.id for pair in pairs), found.points, strict=True))}
 
 
 def _score_pairs(pairs: PairSet, config: Config, threshold: float | None, context: str, given: Evaluation) -> Scores:
@@ -429,6 +460,7 @@ def _refuse_pair_flags(given: Evaluation, file: str) -> None:
         "--against": task.against,
         "--also": task.also,
         "--language_model": task.language_model,
+        "--endpoint": task.endpoint,
         "--split": task.split,
         "--context respective": context if context == RESPECTIVE else None,
     }

@@ -180,6 +180,7 @@ class OutputFlags:
 
     to_json: str | None = None
     to_tsv: str | None = None
+    to_mqm: str | None = None
     only_system: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -244,7 +245,7 @@ def scoring_flags(made: argparse.ArgumentParser, args: argparse.Namespace) -> tu
 def check_targets(texts: TextFlags, model: ModelFlags, out: OutputFlags) -> None:
     """Refuse an output file that cannot be written or is also an input, before any work."""
     lines = [*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.jsonl]
-    targets.check((out.to_json, out.to_tsv), read=[*lines, texts.wmt_dir, model.model])
+    targets.check((out.to_json, out.to_tsv, out.to_mqm), read=[*lines, texts.wmt_dir, model.model])
 
 
 def require_one(made: argparse.ArgumentParser, given: Mapping[str, object]) -> str:

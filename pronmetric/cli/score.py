@@ -10,6 +10,7 @@ from typing import Any
 from pronmetric.cli import also as also_flag
 from pronmetric.cli import config_file, flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.parser import number_up_to_one
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
@@ -23,7 +24,8 @@ from pronmetric.cli.run import (
 from pronmetric.lab.baselines import tables as baseline_tables
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
-from pronmetric.results import comparisons, scores
+from pronmetric.results import comparisons, mqm, scores
+from pronmetric.results.mqm import Severities
 from pronmetric.results.write import FORMAT, Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
@@ -62,6 +64,10 @@ The interval of the whole is over documents where each record has a "doc".
   bleu, chrf  as sacreBLEU computes them (pip install "pronmetric[peers]")
 The word alignment is learned from the scored lines themselves.
 
+--to_mqm has a line for each pronoun below the thresholds of --mqm-thresholds, its span marked in the target, rater
+"{mqm.RATER}", category {mqm.CATEGORY}, and a line No-error for each segment without one. Missing and surplus
+pronouns are not in it.
+
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --only_system --also apt,autoprf,bleu,chrf,exact
@@ -73,6 +79,22 @@ def parser() -> argparse.ArgumentParser:
     """The flags of the verb."""
     made = flags.scoring_parser("score", DESCRIPTION, EPILOG, jsonl=True)
     also_flag.add(made)
+    flags.both(
+        made,
+        "to-mqm",
+        metavar="FILE",
+        help="write doubtful pronouns as MQM errors: a table with their spans, category and severity",
+    )
+    flags.both(
+        made,
+        "mqm-thresholds",
+        nargs=2,
+        type=number_up_to_one,
+        default=Severities(),
+        metavar=("MINOR", "MAJOR"),
+        help="with --to_mqm: the probabilities below which a pronoun is a minor and a major error (default: "
+        f"{Severities().minor:g} {Severities().major:g})",
+    )
     return made
 
 
@@ -83,18 +105,28 @@ def main(argv: Sequence[str]) -> int:
     texts, model, out = flags.scoring_flags(made, args)
     if args.also is not None and args.dataset is None and args.references is None:
         made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
+    severities = Severities(*args.mqm_thresholds)
+    if severities.major > severities.minor:
+        made.error("--mqm-thresholds: expected MINOR MAJOR, the second no greater than the first")
+    if out.to_mqm is not None and args.jsonl is not None:
+        made.error("--to_mqm is of lines of text (-t, -d), not of --jsonl")
     flags.check_targets(texts, model, out)
     note = out.notes()
     output.open_stdout()
     if texts.jsonl is None:
-        _score_corpus(texts, model, out, args.also or (), note)
+        _score_corpus(texts, model, out, args.also or (), severities, note)
     else:
         _score_records(texts.jsonl, texts, model, out, note)
     return 0
 
 
 def _score_corpus(
-    texts: TextFlags, model: ModelFlags, out: OutputFlags, baselines: Sequence[str], note: output.Notes
+    texts: TextFlags,
+    model: ModelFlags,
+    out: OutputFlags,
+    baselines: Sequence[str],
+    severities: Severities,
+    note: output.Notes,
 ) -> None:
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
@@ -111,9 +143,10 @@ def _score_corpus(
     signature = run.sign(kind, size=size, references=signed_references(kind, corpus, texts))
     columns = scores.columns(references, baselines)
     decision = comparisons.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
-    say = output.Lines(out.to_json, out.to_tsv)
+    say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
+        mqm.writer(out.to_mqm, severities) as add_errors,
         run.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
     ):
         rows = score_rows(corpus, kind, size=size, stream=run.stream)
@@ -125,6 +158,7 @@ def _score_corpus(
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
             ):
                 segment = tally.add(each, row.doc)
+                add_errors(tally.name, number, row, text, segment)
                 if not out.only_system:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations, islice, permutations
 from math import fsum, isqrt
@@ -15,8 +14,7 @@ from typing import NamedTuple
 
 from pronmetric.eval.decision import ANSWERS, SCORE
 from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, randomisation
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
-from pronmetric.signature import Signature
+from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import COMMON, CROSSED, Source, Text
 from pronmetric.text.corpus import Corpus, Row
 
@@ -66,16 +64,6 @@ class Outcome(NamedTuple):
     def score_difference(self) -> float | None:
         """Score of A minus score of B, whatever decides; None where one has no pronoun."""
         return None if self.a.score is None or self.b.score is None else self.a.score - self.b.score
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What `PronounMetric.compare` returns: one decision a segment, in order, and the outcome for the systems."""
-
-    decisions: tuple[Decision, ...]
-    outcome: Outcome
-    counts: Counts
-    signature: Signature
 
 
 class PairwiseComparison:

@@ -29,9 +29,9 @@ class Call(NamedTuple):
 TEXTS, EXPORTS = "-t a b -r c -s d --docids e --model model", ("--to_json", "--to_tsv")
 CALLS: Mapping[str, Sequence[Call]] = {
     "score": [
-        Call(TEXTS, "a b c d e model/config.yaml", EXPORTS),
+        Call(TEXTS, "a b c d e model/config.yaml", (*EXPORTS, "--to_mqm")),
         Call("--jsonl a", "a", EXPORTS),
-        Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", EXPORTS),
+        Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", (*EXPORTS, "--to_mqm")),
     ],
     "compare": [
         Call(TEXTS, "a b c d e model/model.safetensors", EXPORTS),

@@ -20,7 +20,7 @@ class Settings:
 
     seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
     pairs of the training data; None where they are not known. against: another metric's scores. baselines:
-    reference-based ones. language_model: the scores of a language model, by how its log-probabilities are taken.
+    reference-based ones. language_model: the scores of language models, by how they are taken.
     """
 
     seed: int

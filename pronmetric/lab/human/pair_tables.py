@@ -13,7 +13,9 @@ from pronmetric.lab.human.simple_baselines import BaselineComparison
 from pronmetric.report.text import percent, table
 
 UNITS = {DOC: "documents", PAIR: "pairs"}
-LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
+LANGUAGE_MODEL = (
+    "language models, zero-shot: the log-probability of the text after its context, or the answer when asked"
+)
 _PRONOUN_PAIRS, _ERRORS = 20, 15
 
 
