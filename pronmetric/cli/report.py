@@ -14,7 +14,7 @@ from pronmetric.cli.parser import format_of, parse_flags, verb_parser, whole_fro
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language
 from pronmetric.errors import InputError
 from pronmetric.output import targets
-from pronmetric.report import page, paper, plots, tables, views
+from pronmetric.report import buckets, page, paper, plots, tables, views
 from pronmetric.report.content import Content, ModelView, differing
 from pronmetric.report.names import short
 from pronmetric.results import Result, read
@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("result", metavar="RESULT.json", help="result file of score or compare (--to_json)")
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default for tables: stdout)")
     parser.add_argument("--format", choices=FORMATS, help="output format; see below")
-    names = dict.fromkeys([*tables.TABLES, *plots.PLOTS])
+    names = dict.fromkeys([*tables.TABLES, *buckets.TABLES, *plots.PLOTS])
     parser.add_argument("--show", nargs="+", choices=names, metavar="NAME", help=f"tables or plots: {', '.join(names)}")
     parser.add_argument(
         "--columns",
@@ -152,7 +152,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _content(shown: ReportFlags, model: ModelFlags, out: OutputFlags, result: Result, note: output.Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
-    everything = shown.format == "html" or "pronouns" in shown.show
+    everything = shown.format == "html" or bool({"pronouns", "distances"} & set(shown.show))
     notes: list[str] = []
 
     def record(line: str) -> None:
@@ -229,7 +229,7 @@ def _render(shown: ReportFlags, content: Content) -> str | bytes:
         return page.page(content, title=title)
     if shown.format in ("png", "svg"):
         return plots.plot(shown.show[0], content, kind=shown.format)
-    made = [tables.make(name, content) for name in shown.show]
+    made = [(buckets if name in buckets.TABLES else tables).make(name, content) for name in shown.show]
     if shown.columns:
         made = [tables.choose(made[0], shown.columns)]
     if shown.format == "tsv":

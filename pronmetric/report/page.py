@@ -10,7 +10,9 @@ from typing import Any
 
 from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
-from pronmetric.report import embed, tables
+from pronmetric.pronouns import groups
+from pronmetric.pronouns.languages import Language
+from pronmetric.report import buckets, embed, figure, tables
 from pronmetric.report.chart import chart
 from pronmetric.report.content import (
     ADDED,
@@ -46,7 +48,8 @@ def page(content: Content, *, title: str) -> str:
     """
     result = content.result
     css, js = _file("page.css"), _file("page.js")
-    pairs = tables.pairs(result)
+    made = {"systems": tables.systems(result), "pairs": tables.pairs(result)}
+    made |= {name: buckets.make(name, content) for name in buckets.TABLES}
     names = dict(zip(result.names, short(result.names), strict=True))
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
@@ -56,13 +59,34 @@ def page(content: Content, *, title: str) -> str:
         "js": js,
         "chart": chart(result.systems),
         "decision": _decision(result),
-        "systems": _table(tables.systems(result), names),
-        "pairs": _pairs(pairs, names),
+        "systems": _table(made["systems"], names),
+        "pairs": _pairs(made["pairs"], names),
+        "buckets": "".join(_bucket(name, made[name], names) for name in buckets.TABLES),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
         "signature": _escape(result.signature),
-        "data": embed.dump_json(_data(content)),
+        "data": embed.dump_json({**_data(content), "files": _files(made, content)}),
     }
     return embed.fill(_file("page.html"), parts)
+
+
+def _files(made: Mapping[str, tables.Table], content: Content) -> dict[str, dict[str, str]]:
+    """What can be downloaded: each table as TSV and LaTeX, and the chart as SVG."""
+    notes = [f"signature: {content.result.signature}"]
+    files = {
+        name: {"tsv": tables.tsv(table), "tex": tables.latex([table], notes)}
+        for name, table in made.items()
+        if table.rows
+    }
+    return {**files, "chart": {"svg": figure.svg(content.result.systems)}}
+
+
+def _bucket(name: str, table: tables.Table, names: Mapping[str, str]) -> str:
+    """A table of buckets, folded but for the first; "" if it is empty."""
+    if not table.rows:
+        return ""
+    opened = " open" if name == "forms" else ""
+    body = f'{_table(table, names)}<p class="downloads" data-files="{name}"></p>'
+    return f'<details id="{name}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
 
 
 def _decision(result: Result) -> str:
@@ -127,7 +151,8 @@ class _Pool:
 def _data(content: Content) -> dict[str, Any]:
     """The data of the script; page.js documents the format."""
     result, strings, docs = content.result, _Pool(), _Pool()
-    segments = []
+    segments, filtered = [], []
+    forms, classes = _Pool(), _Pool()
     for place in content.listed:
         segment, said = result.segments[place], content.views.get(place)
         outputs = [
@@ -141,6 +166,7 @@ def _data(content: Content) -> dict[str, Any]:
             )
             for k, output in enumerate(segment.outputs)
         ]
+        filtered.append([_kinds(output, content.language, forms, classes) for output in segment.outputs])
         given = docs(segment.doc), strings(segment.source), strings(segment.reference)
         segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4)])
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
@@ -165,8 +191,18 @@ def _data(content: Content) -> dict[str, Any]:
             [embed.show_controls(piece) for piece in pieces(text, content.language.words)] for text in strings.numbers
         ],
         "segments": segments,
+        "forms": list(forms.numbers),
+        "classes": list(classes.numbers),
+        "filtered": filtered,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
+
+
+def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> list[int]:
+    """The form and the class of each pronoun of an output, one after the other."""
+    found = groups.classify(language, output.text, [p.start for p in output.pronouns])
+    pairs = zip(output.pronouns, found, strict=True)
+    return [number for p, kind in pairs for number in (forms(p.text.lower()), classes(kind))]
 
 
 def _output(

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import InputError
-from pronmetric.lab.board import classes
 from pronmetric.output.targets import AtomicFile
 from pronmetric.output.tsv import DIGITS
+from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SegmentScore
@@ -100,14 +100,14 @@ def score(
         language: of the texts.
         signature: of the scores.
     """
-    known = {name: number for number, name in enumerate(classes.names(language))}
+    known = {name: number for number, name in enumerate(groups.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     docs = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
         docs.append(scored.row.doc)
         for name, text, (segment, *_) in zip(corpus.systems, scored.row.texts, scored.segments, strict=True):
-            kinds = classes.classify(language, text, [p.start for p in segment.pronouns])
+            kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
             rows[name] += [
                 (number, p.start, p.end, known[kind], round(p.score, DIGITS))
                 for p, kind in zip(segment.pronouns, kinds, strict=True)

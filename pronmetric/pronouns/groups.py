@@ -1,4 +1,4 @@
-"""The classes of pronouns in which the board groups them."""
+"""The classes of pronouns in which reports and the board group them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(language: Language) -> tuple[str, ...]:
 
 
 def classify(language: Language, text: str, starts: Sequence[int]) -> list[str]:
-    """The class of the pronoun at each of these offsets of a text.
+    """The class of the pronoun at each of these offsets of a text; one that is in no table is its own class.
 
     >>> from pronmetric.pronouns.languages import ENGLISH
     >>> classify(ENGLISH, "He knows that these belong to those who left.", [0, 14, 30, 36])
@@ -37,8 +37,9 @@ def classify(language: Language, text: str, starts: Sequence[int]) -> list[str]:
     found = []
     for start in starts:
         form = language.form_of(words, places[start])
-        assert form is not None  # it was scored, so it is in the inventory
-        if language.ruled:
+        if form is None:  # a pronoun of other tables than these
+            found.append(words[places[start]].text.lower())
+        elif language.ruled:
             found.append(_ENGLISH.get(classes.class_of(form, language.slot(words, places[start])), WH))
         else:
             found.append(next(entry.type for entry in language.entries if entry.form == form))
