@@ -29,7 +29,7 @@ works offline.
 `pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
 SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
 EPILOG = f"""formats:
-  html         web page with everything: search, sorting, filters, a link to each segment
+  html         web page with everything: search, sorting, filters that the address keeps, a link to each segment
   md, latex    tables; default: systems, pairs, confusion
   tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
   png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"

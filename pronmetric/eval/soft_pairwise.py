@@ -40,7 +40,7 @@ class SoftPairwise:
         self._counted = ~np.isnan(scores).any(axis=0)
         self.segments = int(self._counted.sum())
         swaps = np.random.default_rng(seed).integers(2, size=(permutations, self.segments))
-        self._signs: _Array = swaps * 2.0 - 1.0
+        self._signs: _Array = np.where(swaps == 1, 1.0, -1.0)
         self._pairs = np.triu_indices(len(scores), 1)
         self._human = self._p(scores[:, self._counted])
 

@@ -22,7 +22,7 @@ from pronmetric.text.context import Text
 
 SHOWN = 20
 """Segments that are shown at most."""
-_RULE = re.compile(r"^(:root|\.p\b)([^{,]*)(\{[^}]*\})", re.MULTILINE)
+_RULE = re.compile(r"^(:root|\.p\b)([^{,[]*)(\{[^}]*\})", re.MULTILINE)
 
 
 def scores(
@@ -32,7 +32,7 @@ def scores(
     number = "no pronouns" if system.score is None else f"{system.score:.2f}"
     ends = "" if system.interval is None else " (95 % {:.2f} to {:.2f})".format(*system.interval)
     counted = f"{system.pronouns} pronouns in {system.with_pronoun} of {system.segments} segments"
-    head = f"<p>{_text(name)}: <b>{number}</b>{ends}; {counted}</p>"
+    head = f"<p>{_text(short([name])[0])}: <b>{number}</b>{ends}; {counted}</p>"
     rows = [
         (str(at), tables.number(segment.score), coloured(text.text, segment.pronouns))
         for at, (text, segment) in enumerate(zip(texts[:SHOWN], segments[:SHOWN], strict=True))

@@ -106,7 +106,7 @@ function draw(place) {
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
     el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
-    ...badge(segment), ...tools(segment)));
+    ...badge(segment), tools(segment)));
   const contexts = [];
   const context = (parent, string) => {
     if (!whole(string)) return null;
@@ -237,7 +237,8 @@ function tools(segment) {
     return made;
   };
   const address = () => `${location.href.split("#")[0]}#s${segment[NUMBER]}`;
-  return [button("copy link", "Copy the link", address), button("copy text", "Copy the text", () => plain(segment))];
+  return el("span", { className: "tools" }, button("copy link", "Copy the link", address), " ",
+    button("copy text", "Copy the text", () => plain(segment)));
 }
 
 async function copy(text) {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
@@ -21,7 +21,7 @@ class Row(NamedTuple):
     """
 
     texts: tuple[str, ...]
-    doc: Hashable | None
+    doc: str | None
     source: str | None
     references: tuple[str, ...]
     evidence: Source | None = None
@@ -138,8 +138,10 @@ def of_lines(
 
     Raises:
         InputError: a segment that is no text, or above the limit of characters.
-        PronmetricError: no segment, or not as many in all.
+        PronmetricError: no segment, not as many in all, or a text in place of a list.
     """
+    if isinstance(text, str) or isinstance(references, str) or any(isinstance(one, str) for one in references):
+        raise PronmetricError("expected a list of segments, and a list of such lists of references, got a text for one")
     names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
     columns = {"system": text, **dict(zip(names, references, strict=True))}
     lengths = {name: len(column) for name, column in columns.items()} | ({} if docs is None else {"docs": len(docs)})
@@ -153,9 +155,8 @@ def of_lines(
             check_segment(segment, file=name, line=number)
 
     def rows() -> Iterator[Row]:
-        for texts, doc in zip(
-            zip(*columns.values(), strict=True), repeat(None) if docs is None else docs, strict=False
-        ):
+        by_segment: Iterable[Any] = repeat(None) if docs is None else docs
+        for texts, doc in zip(zip(*columns.values(), strict=True), by_segment, strict=False):
             yield Row(texts[:1], doc, None, texts[1:])
 
     return Corpus(("system",), len(text), docs is not None, names, rows)

@@ -96,6 +96,9 @@ def test_wrong_arguments_are_one_error(metric: PronounMetric, place: Path) -> No
         metric.compare_files("ref.txt", "ref.txt", context="given")
     with pytest.raises(PronmetricError, match="system has 2, reference 1 has 1"):
         metric.corpus_score(["She left.", "It works."], [["She left."]])
+    for given in (("She left.", []), (["She left."], ["She left."]), (["She left."], "She left.")):
+        with pytest.raises(PronmetricError, match="got a text for one"):
+            metric.corpus_score(*given)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="reference 1:1: expected text, got None"):
         metric.corpus_score(["She left."], [[None]])  # type: ignore[list-item]
 
@@ -128,7 +131,7 @@ def test_latex_of_scores_and_comparisons(metric: PronounMetric, place: Path) -> 
     compared = metric.compare_files("system-b.txt", "system-c.txt")
     text = compared.to_latex()
     assert text.count("\\toprule") == 2 and "A - B (points)" in text.replace("$-$", "-")
-    assert text.startswith("% \\usepackage{booktabs}\n% signature: model:")
+    assert text.startswith("% \\usepackage{booktabs}\n\n% signature: model:")
 
 
 def test_a_notebook_shows_coloured_pronouns_and_no_mark_up_of_texts(metric: PronounMetric) -> None:
