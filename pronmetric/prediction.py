@@ -146,7 +146,8 @@ class Comparison:
 
     def _segments(self) -> Rows:
         for number, (decision, (a, b), doc) in enumerate(zip(self.decisions, self.texts, self.docs, strict=True)):
-            row = {"segment": number, "doc": doc, "better": decision.better, "difference": decision.difference}
+            row: dict[str, Any] = {"segment": number, "doc": doc, "better": decision.better}
+            row["difference"] = decision.difference
             sides = (("a", a, decision.a, decision.a_decided), ("b", b, decision.b, decision.b_decided))
             for side, text, segment, decided in sides:
                 row |= {f"{side}_{key}": value for key, value in {"text": text, **_numbers(segment)}.items()}

@@ -178,6 +178,6 @@ def _check(task: CheckFlags, texts: TextFlags, model: ModelFlags, out: OutputFla
             file.buffer.write(gate_text.junit(verdict, names, signature))
     print(gate_text.summary(verdict, names))
     if task.github:
-        print("\n".join(gate_text.annotations(verdict, names)))
+        print("\n".join(gate_text.github_commands(verdict, names)))
     run.finish()
     return 0 if verdict.passed else FAILED

@@ -106,7 +106,7 @@ def junit(verdict: Verdict, names: Names, signature: str) -> bytes:
     return ElementTree.tostring(top, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-def annotations(verdict: Verdict, names: Names) -> Sequence[str]:
+def github_commands(verdict: Verdict, names: Names) -> Sequence[str]:
     """Workflow commands of GitHub Actions: the conditions that are not met, then the worst segments in their lines.
 
     The segments are errors if the gate fails, else warnings.

@@ -132,7 +132,7 @@ def _text(text: str) -> str:
 
 def _system(name: str, score: SystemScore) -> System:
     found = zip(RATES, (score.errors, score.errors_in_words, score.preference), strict=True)
-    rates = {key: tuple(rate) for key, rate in found if rate is not None}
+    rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
     counts = score.pronouns, score.segments, score.with_pronoun
     return System(
         visible(name), score.score, score.interval, *counts, rates=rates, units=score.units, resampled=score.resampled

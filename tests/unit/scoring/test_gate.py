@@ -116,8 +116,8 @@ def test_junit_has_a_case_for_each_condition() -> None:
 def test_annotations_escape_what_github_reads() -> None:
     verdict = run(Limits(min_score=80), [0.9, 0.5, 0.9, 0.9])
     names = Names("out,1:50%.txt", None, "score")
-    (line,) = gate_text.annotations(verdict, names)
+    (line,) = gate_text.github_commands(verdict, names)
     assert line == "::warning file=out%2C1%3A50%25.txt,line=2,title=pronouns::doubtful: It 0.50: It works."
-    failed = gate_text.annotations(run(Limits(min_score=99), [0.9, 0.5, 0.9, 0.9]), names)
+    failed = gate_text.github_commands(run(Limits(min_score=99), [0.9, 0.5, 0.9, 0.9]), names)
     assert failed[0].startswith("::error title=pronmetric check::score at least 99: 80.00 (95 %25 ")
     assert failed[1].startswith("::error file=")
