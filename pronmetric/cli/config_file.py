@@ -117,10 +117,12 @@ def _value(option: argparse.Action, value: object, *, where: str, file: str) -> 
         if not isinstance(value, bool):
             raise fail("expected true or false")
         return value
-    several = option.nargs == "+"
+    several = option.nargs == "+" or isinstance(option.nargs, int)
     given = value if several and isinstance(value, list) else [value]
     if not given or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in given):
         raise fail("expected text or a number" + (", or a list of them" if several else ""))
+    if isinstance(option.nargs, int) and len(given) != option.nargs:
+        raise fail(f"expected a list of {option.nargs}")
     convert = option.type if callable(option.type) else str
     try:
         read = [convert(str(one)) for one in given]

@@ -126,12 +126,14 @@ def test_show_config_prints_toml_with_the_origin_of_each_flag(place: Path, capsy
         ('[tool.pronmetric]\nmin-score = "high"\n', '[tool.pronmetric] min-score = "high": expected a number'),
         ("[tool.pronmetric]\nstrict = 1\n", "strict = 1: expected true or false"),
         ("[tool.pronmetric]\nmin-score = [1, 2]\n", "min-score = [1, 2]: expected text or a number"),
+        ("[tool.pronmetric.score]\nmqm-thresholds = [0.7]\n", "mqm-thresholds = [0.7]: expected a list of 2"),
         ('[tool.pronmetric.check]\nby = "luck"\n', 'by = "luck": expected one of score, errors, preference, got luck'),
     ],
 )
 def test_a_wrong_file_is_an_error_that_names_the_key(place: Path, text: str, said: str, capsys) -> None:
     Path("c.toml").write_text(text)
-    assert main(["check", "--config", "c.toml", "-t", "system-a.txt", "--min-score", "1"]) == 1
+    verb = "score" if ".score]" in text else "check"
+    assert main([verb, "--config", "c.toml", "-t", "system-a.txt"]) == 1
     assert said in capsys.readouterr().err
 
 
