@@ -76,8 +76,8 @@ def _files(made: Mapping[str, tables.Table], content: Content) -> dict[str, dict
         name: {"tsv": tables.tsv(table), "tex": tables.latex([table], notes)}
         for name, table in made.items()
         if table.rows
-    }
-    return {**files, "chart": {"svg": figure.svg(content.result.systems)}}
+    } | {"chart": {"svg": figure.svg(content.result.systems)}}
+    return {name: {kind: embed.show_controls(text) for kind, text in each.items()} for name, each in files.items()}
 
 
 def _bucket(name: str, table: tables.Table, names: Mapping[str, str]) -> str:
