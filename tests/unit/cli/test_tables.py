@@ -67,4 +67,4 @@ def test_a_notebook_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_colour_that_is_forced_makes_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # as workflows and the kernels of notebooks set it
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert table(("name", "text"), [("A", "word " * 40)]).splitlines()[1] == f"A     {('word ' * 40).strip()}"
+    assert table(("name", "text"), [("A", ("word " * 40).strip())]).splitlines()[1] == f"A     {('word ' * 40).strip()}"
