@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pronmetric.cli.parser import Command, F, Flags, flag, switch
 from pronmetric.errors import InputError
 
 FILES = ("pronmetric.toml", "pyproject.toml")
@@ -20,46 +21,46 @@ _TABLE = "tool.pronmetric"
 _OWN = ("help", "config", "show_config")
 
 
-def add(made: argparse.ArgumentParser) -> None:
+class ConfigFlags(Flags):
     """The flags of the file."""
-    group = made.add_argument_group("defaults")
-    group.add_argument(
-        "--config",
+
+    config: str | None = flag(
+        group="defaults",
         metavar="FILE",
         help=f"TOML file with defaults of flags, in its tables [{_TABLE}] and [{_TABLE}.VERB] (default: "
         f"{' or '.join(FILES)} of the working folder)",
     )
-    group.add_argument(
-        "--show-config",
-        "--show_config",
-        action="store_true",
-        help="print the flags in force and their origin, and exit",
-    )
+    show_config: bool = switch(group="defaults", help="print the flags in force and their origin, and exit")
 
 
-def parse(made: argparse.ArgumentParser, verb: str, argv: Sequence[str]) -> argparse.Namespace:
-    """The flags of the command line; those that it does not give are those of the file, else their defaults.
+class ConfiguredCommand(Command[F]):
+    """A verb whose flags have the defaults of a file; its record has `ConfigFlags`."""
 
-    With --show-config they are printed as TOML, and the program ends.
+    def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
+        """The flags of the command line; those that it does not give are those of the file, else their defaults.
 
-    Raises:
-        InputError: the file is missing or no TOML, or a key is unknown or has a wrong value.
-    """
-    ahead = argparse.ArgumentParser(prog=made.prog, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
-    ahead.add_argument("--config")
-    path = ahead.parse_known_args(argv)[0].config
-    found = next((name for name in FILES if Path(name).is_file() and _read(name)), None) if path is None else path
-    table = {} if found is None else _read(found)
-    if path is not None and not table:
-        raise InputError(f"has no table [{_TABLE}]", file=path)
-    defaults = {name: action.default for name, action in _options(made).items()}
-    values = {} if found is None else _values(made, verb, table, found)
-    made.set_defaults(**values)
-    args = made.parse_args(argv)
-    if args.show_config:
-        print(_shown(verb, vars(args), defaults, values, found))
-        made.exit()
-    return args
+        With --show-config they are printed as TOML, and the program ends.
+
+        Raises:
+            InputError: the file is missing or no TOML, or a key is unknown or has a wrong value.
+        """
+        ahead = argparse.ArgumentParser(prog=parser.prog, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
+        ahead.add_argument("--config")
+        path = ahead.parse_known_args(argv)[0].config
+        found = next((name for name in FILES if Path(name).is_file() and _read(name)), None) if path is None else path
+        table = {} if found is None else _read(found)
+        if path is not None and not table:
+            raise InputError(f"has no table [{_TABLE}]", file=path)
+        options = _options(parser)
+        defaults = {name: option.default for name, option in options.items()}
+        values = {} if found is None else _values(parser, self.name, table, found)
+        parser.set_defaults(**{options[name].dest: value for name, value in values.items()})
+        given = super()._parse(parser, argv)
+        if given["show_config"]:
+            shown = {name: given[option.dest] for name, option in options.items()}
+            print(_shown(self.name, shown, defaults, values, found))
+            parser.exit()
+        return given
 
 
 def _read(path: str) -> Mapping[str, Any]:
@@ -74,18 +75,18 @@ def _read(path: str) -> Mapping[str, Any]:
     return table
 
 
-def _options(made: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """The flags that a file may set, by the names of their keys."""
+def _options(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """The flags that a file may set, by their keys: their first long spelling, with underscores."""
     return {
-        action.dest: action
-        for action in made._actions
-        if action.option_strings and action.dest not in _OWN and action.help != argparse.SUPPRESS
+        next(name for name in option.option_strings if name.startswith("--"))[2:].replace("-", "_"): option
+        for option in parser._actions
+        if option.option_strings and option.dest not in _OWN and option.help != argparse.SUPPRESS
     }
 
 
-def _values(made: argparse.ArgumentParser, verb: str, table: Mapping[str, Any], file: str) -> dict[str, Any]:
+def _values(parser: argparse.ArgumentParser, verb: str, table: Mapping[str, Any], file: str) -> dict[str, Any]:
     """The values of this verb's flags, those of its own table before those of the common one."""
-    options = _options(made)
+    options = _options(parser)
     common = {key: value for key, value in table.items() if key not in VERBS}
     own = table.get(verb, {})
     if not isinstance(own, dict):
@@ -134,18 +135,18 @@ def _value(option: argparse.Action, value: object, *, where: str, file: str) -> 
 
 
 def _shown(
-    verb: str, args: Mapping[str, Any], defaults: Mapping[str, Any], values: Mapping[str, Any], file: str | None
+    verb: str, given: Mapping[str, Any], defaults: Mapping[str, Any], values: Mapping[str, Any], file: str | None
 ) -> str:
     """The flags in force as TOML; a comment names the origin of each."""
 
     def origin(name: str) -> str:
-        if name in values and args[name] == values[name]:
+        if name in values and given[name] == values[name]:
             return str(file)
-        return "default" if args[name] == defaults[name] else "command line"
+        return "default" if given[name] == defaults[name] else "command line"
 
     lines = [
-        f"{name} = {json.dumps(args[name], ensure_ascii=False)}  # {origin(name)}"
+        f"{name} = {json.dumps(given[name], ensure_ascii=False)}  # {origin(name)}"
         for name in defaults
-        if args[name] is not None and args[name] is not False
+        if given[name] is not None and given[name] is not False
     ]
     return "\n".join([f"[{_TABLE}.{verb}]", *lines])

@@ -66,8 +66,8 @@ def _job(settings: Train) -> None:
     from pronmetric.checkpoint import locate
 
     given = {"init": settings.init, "teacher": settings.teacher}
-    found = {key: str(locate.locate(name, allow_network=False).folder) for key, name in given.items() if name}
-    settings = settings.model_copy(update=found)
+    folders = {key: str(locate.locate(name, allow_network=False).folder) for key, name in given.items() if name}
+    settings = settings.model_copy(update=folders)
     out = Path(settings.out)
     read = [settings.data.dir, settings.data.soft, settings.init, settings.teacher]
     read += [getattr(settings.encoder, name, None) for name in ("options", "weights", "vectors")]

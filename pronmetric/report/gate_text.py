@@ -10,7 +10,7 @@ from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report.text import table
 from pronmetric.results import FEW
-from pronmetric.results.comparisons import list_pronouns
+from pronmetric.results.write import list_pronouns
 from pronmetric.scoring.gate import MAX_ERRORS, MIN_SCORE, Condition, Finding, Verdict
 
 _ESCAPES = {"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"}  # of a property of an annotation

@@ -10,9 +10,9 @@ from importlib.resources import files
 
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
-from pronmetric.report import comparison_text, tables
+from pronmetric.report import score_text, tables
 from pronmetric.report.embed import show_controls
-from pronmetric.report.names import short
+from pronmetric.report.page import short
 from pronmetric.results import Result
 from pronmetric.results.records import RATES, Pair, System
 from pronmetric.scoring.alternatives import THRESHOLD
@@ -53,7 +53,7 @@ def comparison(
     """The outcome of a comparison, then the segments whose difference is largest."""
     labels = short(names)
     result = PairResult((labels[0], labels[1]), outcome, None, None, {})
-    head = f"<pre>{escape(comparison_text.summary(result, tie=tie, by=by))}</pre>"
+    head = f"<pre>{escape(score_text.summary(result, tie=tie, by=by))}</pre>"
     decided = [at for at, decision in enumerate(decisions) if decision.better in ("a", "b")]
     chosen = sorted(decided, key=lambda at: -abs(decisions[at].difference or 0.0))[:SHOWN]
     rows = [

@@ -42,7 +42,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
 
     terminal = Console(file=sys.stdout)
     folded = terminal.is_terminal and sys.stdout.isatty()  # not a notebook, nor what FORCE_COLOR alone calls a terminal
-    made = Table(
+    drawn = Table(
         box=box.SIMPLE_HEAD if folded else None,
         pad_edge=False,
         padding=(0, 1) if folded else (0, 2, 0, 0),
@@ -50,15 +50,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
         show_header=any(header),
     )
     for number, name in enumerate(header):
-        made.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
+        drawn.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(visible(str(cell))) for cell in row))
+        drawn.add_row(*(Text(visible(str(cell))) for cell in row))
     if folded:
         with terminal.capture() as shown:
-            terminal.print(made)
+            terminal.print(drawn)
         text = shown.get()
     else:
         file = io.StringIO()
-        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(made)
+        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(drawn)
         text = file.getvalue()
     return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))

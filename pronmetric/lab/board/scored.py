@@ -1,12 +1,17 @@
-"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts."""
+"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts.
+
+What the folder of scored test sets has with the same signature and texts is not scored again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +23,7 @@ from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SegmentScore
+from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, Text
 from pronmetric.text.corpus import Corpus
@@ -75,10 +81,10 @@ class Scored:
 
 def hash_texts(corpus: Corpus) -> str:
     """Sixteen hexadecimal digits: a hash of the systems' names, their texts, the references and the documents."""
-    found = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
+    digest = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
     for row in corpus.rows():
-        found.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
-    return found.hexdigest()[:16]
+        digest.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
+    return digest.hexdigest()[:16]
 
 
 def score(
@@ -118,9 +124,7 @@ def score(
         segments=corpus.segments,
         docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
         classes=tuple(known),
-        systems={
-            name: _columns(list(zip(*found, strict=True)) or [()] * len(_COLUMNS)) for name, found in rows.items()
-        },
+        systems={name: _columns(list(zip(*own, strict=True)) or [()] * len(_COLUMNS)) for name, own in rows.items()},
         signature=signature,
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
@@ -143,12 +147,12 @@ def write(scored: Scored, path: Path) -> None:
         "docs": scored.docs,
         "classes": scored.classes,
         "systems": {
-            name: {column: values.tolist() for column, values in found._asdict().items()}
-            for name, found in scored.systems.items()
+            name: {column: values.tolist() for column, values in values_of._asdict().items()}
+            for name, values_of in scored.systems.items()
         },
         "preferences": {
-            name: [None if np.isnan(value) else value for value in found.tolist()]
-            for name, found in scored.preferences.items()
+            name: [None if np.isnan(value) else value for value in values_of.tolist()]
+            for name, values_of in scored.preferences.items()
         },
     }
     with AtomicFile(path) as file:
@@ -173,10 +177,10 @@ def read(path: Path) -> Scored | None:
             segments=content["segments"],
             docs=None if content["docs"] is None else tuple(content["docs"]),
             classes=tuple(content["classes"]),
-            systems={name: _columns([found[c] for c in _COLUMNS]) for name, found in content["systems"].items()},
+            systems={name: _columns([own[c] for c in _COLUMNS]) for name, own in content["systems"].items()},
             signature=content["signature"],
             texts=content["texts"],
-            preferences={name: np.array(found, dtype=np.float64) for name, found in content["preferences"].items()},
+            preferences={name: np.array(own, dtype=np.float64) for name, own in content["preferences"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None
@@ -185,3 +189,62 @@ def read(path: Path) -> Scored | None:
 def _columns(values: list[Any]) -> Pronouns:
     segment, start, end, kind = (np.array(column, dtype=np.int64) for column in values[:-1])
     return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))
+
+
+class Bar(Protocol):
+    """Progress of one test set."""
+
+    def update(self, n: int) -> object:
+        """Count `n` more texts."""
+
+
+class Stored(NamedTuple):
+    """A test set's scores, and whether they were in the folder already."""
+
+    scored: Scored
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Scores test sets, or reads their scores from `folder`.
+
+    stream: scores texts, in order, with probabilities; `advance` is called with the number of texts finished. size:
+    number of previous sentences in a context. signature: of scores in a kind of context. bar: progress of a test set,
+    from its id and its number of texts.
+    """
+
+    folder: Path
+    stream: Callable[[Iterable[Text], Callable[[int], object]], Iterator[SegmentScore]]
+    size: int
+    language: Language
+    signature: Callable[[str], Signature]
+    bar: Callable[[str, int], AbstractContextManager[Bar]]
+
+    def get(self, testset: BoardSet, corpus: Corpus) -> Stored:
+        """The scores of a test set's systems, from the folder if version, signature and texts are the same.
+
+        Raises:
+            InputError: a broken file in the folder.
+        """
+        signature = self.signature(testset.context)
+        if testset.context == COMMON:
+            signature = signature.plus(references=testset.reference)
+        path = self.folder / f"{quote(testset.id, safe='')}.json"
+        if path.exists():
+            kept = read(path)
+            wanted = testset, str(signature), hash_texts(corpus)
+            if kept is not None and (kept.testset, kept.signature, kept.texts) == wanted:
+                return Stored(kept, reused=True)
+        with self.bar(testset.id, corpus.segments * len(corpus.systems)) as bar:
+            new = score(
+                testset,
+                corpus,
+                size=self.size,
+                stream=lambda texts: self.stream(texts, bar.update),
+                language=self.language,
+                signature=str(signature),
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write(new, path)
+        return Stored(new, reused=False)
