@@ -39,7 +39,8 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
 def rendered(notebook: NotebookNode, name: str) -> tuple[str, Mapping[str, bytes]]:
     """An executed notebook as Markdown, and the images that it shows, by file name.
 
-    What a cell writes to stderr is left out; of an HTML output there is a note in its place.
+    What a cell writes to stderr is left out. The package's own views are HTML in the page, of other pages there is a
+    note in their place, and tables of pandas are text.
     """
     images: dict[str, bytes] = {}
     parts = [
@@ -61,7 +62,7 @@ def rendered(notebook: NotebookNode, name: str) -> tuple[str, Mapping[str, bytes
 
 
 def _data(data: Mapping[str, str], name: str, images: dict[str, bytes]) -> str:
-    """One output: its Markdown, image, note or text, the first that there is."""
+    """One output: its Markdown, image, note, view or text, the first that there is."""
     if "text/markdown" in data:
         return data["text/markdown"].strip()
     for kind, suffix in _IMAGES.items():
@@ -69,8 +70,10 @@ def _data(data: Mapping[str, str], name: str, images: dict[str, bytes]) -> str:
             file = f"{name}-{len(images) + 1}.{suffix}"
             images[file] = base64.b64decode(data[kind]) if suffix == "png" else data[kind].encode()
             return f"![output]({file})"
-    if "text/html" in data:
+    if "<iframe" in data.get("text/html", ""):
         return "*(An interactive page; run the notebook to open it.)*"
+    if '<div class="pronmetric">' in data.get("text/html", ""):
+        return data["text/html"]
     return _fenced(data["text/plain"], "text")
 
 

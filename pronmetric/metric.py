@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -15,19 +16,32 @@ from tqdm import tqdm
 
 from pronmetric import __version__
 from pronmetric.checkpoint import files, locate
-from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold
+from pronmetric.checkpoint.config import PAIR_HEAD, decision_of, has_pair_head, tie_threshold, trained_in_context
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.resampling import SEED
+from pronmetric.prediction import Comparison, Prediction
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.alternatives import PronounAlternatives, score_alternatives
-from pronmetric.scoring.comparison import TIE_THRESHOLD, Comparison, PairwiseComparison, crossed_scores, crossed_texts
+from pronmetric.scoring.bulk import score_rows
+from pronmetric.scoring.comparison import (
+    TIE_THRESHOLD,
+    PairwiseComparison,
+    average,
+    crossed_scores,
+    crossed_texts,
+    score_pairs,
+    texts_per_row,
+)
 from pronmetric.scoring.inference import Inference, PronounAttention
-from pronmetric.scoring.score import Counts, Prediction, PronounScore, SegmentScore, tally_segments
+from pronmetric.scoring.missing import count_by_reference
+from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, tally_segments
 from pronmetric.signature import Signature
 from pronmetric.source import files as source_files
 from pronmetric.source.evidence import SourceTable
-from pronmetric.text.context import Text, text_of
+from pronmetric.text import corpus as corpora
+from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE, Text, text_of
+from pronmetric.text.corpus import Corpus
 
 Item = TypeVar("Item")
 
@@ -201,7 +215,97 @@ class PronounMetric:
         with tqdm(total=len(texts), unit=" texts", disable=not progress) as bar:
             segments = tuple(self.stream(texts, batch_size=batch_size, counts=counts, advance=bar.update))
         system = tally_segments(segments, docs).score()
-        return Prediction(segments, system, counts, self.signature())
+        units = (None,) * len(texts) if docs is None else tuple(docs)
+        return Prediction(segments, system, counts, self.signature(), tuple(texts), units)
+
+    def score_files(
+        self,
+        translation: str | Path,
+        *,
+        reference: str | Path | Sequence[str | Path] | None = None,
+        source: str | Path | None = None,
+        docids: str | Path | None = None,
+        context: str | None = None,
+        batch_size: int | None = None,
+        progress: bool = False,
+    ) -> Prediction:
+        """Score a translation in a file, one segment a line; the scores are those of `pronmetric score -t`.
+
+        Args:
+            translation: the file, plain or gzip.
+            reference: one or more references, used as context; with several, scores are the means over them.
+            source: the source, which affects scores if the metric has a source language.
+            docids: the document of each line; without it all lines are one document.
+            context: "common" (that of the reference; the default with one), "respective" (that of the translation
+                itself) or "none"; a checkpoint that was trained without context has none by default.
+            batch_size: as for `predict`.
+            progress: show a bar on stderr.
+
+        Raises:
+            InputError: a missing or empty file, or one that is not UTF-8.
+            PronmetricError: files of different length, or an argument that is not as described.
+        """
+        corpus = _read_files([translation], reference, source, docids)
+        return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[str],
+        references: Sequence[Sequence[str]] = (),
+        *,
+        docs: Sequence[Hashable] | None = None,
+        context: str | None = None,
+        batch_size: int | None = None,
+        progress: bool = False,
+    ) -> Prediction:
+        """Score a translation as sacreBLEU does: a list of segments, and a list of as many for each reference.
+
+        `docs`: the document of each segment; without it all are one document. Other arguments as for `score_files`.
+
+        Raises:
+            InputError: a segment that is no text.
+            PronmetricError: lists of different length, or an argument that is not as described.
+        """
+        found = _checked_docs(docs, len(hypotheses))
+        corpus = corpora.of_lines(hypotheses, references, found)
+        return self._score_corpus(corpus, context, batch_size=batch_size, progress=progress)
+
+    def _score_corpus(
+        self, corpus: Corpus, context: str | None, *, batch_size: int | None, progress: bool
+    ) -> Prediction:
+        """The scores of a corpus of one system."""
+        kind = self._kind(corpus, context, RESPECTIVE)
+        size, counts, batch_size = self.context_size, Counts(), _checked_batch_size(batch_size)
+        with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
+            stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
+            rows = score_rows(corpus, kind, size=size, stream=stream)
+            scored = list(rows if self.source is not None else count_by_reference(rows, self.language))
+        segments = tuple(average(*one.segments[0]) for one in scored)
+        docs = tuple(one.row.doc for one in scored)
+        texts = tuple(Text(one.contexts[0][0], one.row.texts[0], one.row.evidence) for one in scored)
+        system = tally_segments(segments, docs).score()
+        signature = self._corpus_signature(corpus, kind)
+        return Prediction(segments, system, counts, signature, texts, docs, corpus.systems[0])
+
+    def _kind(self, corpus: Corpus, context: str | None, otherwise: str) -> str:
+        """The kind of context of a corpus; `otherwise` is the default without a reference."""
+        if context not in (None, COMMON, NONE, RESPECTIVE, otherwise):
+            raise PronmetricError(f"expected context {COMMON!r}, {otherwise!r} or {NONE!r}, got {context!r}")
+        if context == COMMON and not corpus.references:
+            raise PronmetricError("the common context is that of a reference: give one, or another context")
+        if self.source is not None and next(iter(corpus.rows())).source is None:
+            raise PronmetricError("a metric with a source language needs the source: give the file of the source")
+        if context is not None:
+            return context
+        if not trained_in_context(self.config):
+            return NONE
+        return COMMON if corpus.references else otherwise
+
+    def _corpus_signature(self, corpus: Corpus, kind: str, *, seed: int | None = None) -> Signature:
+        """The signature of the scores of a corpus; several references are counted in it."""
+        signed = self.signature(context=kind, context_size=self.context_size, seed=seed)
+        several = len(corpus.averaged_references(kind))
+        return signed.plus(references=several) if several else signed
 
     def compare(
         self,
@@ -244,7 +348,7 @@ class PronounMetric:
         if len(left) != len(right):
             raise PronmetricError(f"expected as many records of b as of a, got {len(left)} and {len(right)}")
         batch_size, docs = _checked_batch_size(batch_size), _checked_docs(docs, len(left))
-        seed = _whole(seed, least=0, what="seed")
+        seed = _seed(seed)
         units: Sequence[Hashable] = [None] * len(left) if docs is None else docs
         by = decision_of(self.config, by, name=self.name)
         threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
@@ -262,7 +366,47 @@ class PronounMetric:
             sides = (s if size == 2 else tuple(crossed_scores(s).values()) for s in scored)
             decisions = tuple(compared.add(x, y, doc) for (x, y), doc in zip(sides, units, strict=True))
         signature = self.signature(context=context, seed=seed).plus(by=by, tie=f"{threshold:g}")
-        return Comparison(decisions, compared.outcome(seed=seed), counts, signature)
+        both = tuple((x.text, y.text) for x, y in pairs)
+        return Comparison(decisions, compared.outcome(seed=seed), counts, signature, both, tuple(units))
+
+    def compare_files(
+        self,
+        a: str | Path,
+        b: str | Path,
+        *,
+        reference: str | Path | Sequence[str | Path] | None = None,
+        source: str | Path | None = None,
+        docids: str | Path | None = None,
+        context: str | None = None,
+        by: str | None = None,
+        tie: float | Literal["auto"] = TIE_THRESHOLD,
+        batch_size: int | None = None,
+        seed: int = SEED,
+        progress: bool = False,
+    ) -> Comparison:
+        """Compare two translations in files, as `pronmetric compare -t` does.
+
+        Args as for `score_files` and `compare`; without a reference the default context is "crossed".
+
+        Raises:
+            InputError: a missing or empty file, or one that is not UTF-8.
+            PronmetricError: files of different length, or an argument that is not as described.
+        """
+        corpus = _read_files([a, b], reference, source, docids)
+        kind, batch_size, seed = self._kind(corpus, context, CROSSED), _checked_batch_size(batch_size), _seed(seed)
+        by = decision_of(self.config, by, name=self.name)
+        threshold = tie_threshold(self.config, name=self.name, by=by) if tie == "auto" else _checked_tie(tie)
+        compared, counts = PairwiseComparison(tie=threshold, by=by), Counts()
+        decisions, texts, docs = [], [], []
+        with tqdm(total=corpus.segments * texts_per_row(corpus, kind), unit=" texts", disable=not progress) as bar:
+            stream = partial(self.stream, batch_size=batch_size, counts=counts, advance=bar.update)
+            for row, scores in score_pairs(corpus, kind, size=self.context_size, stream=stream):
+                decisions.append(compared.add(average(*scores[0, 1]), average(*scores[1, 0]), row.doc))
+                texts.append((row.texts[0], row.texts[1]))
+                docs.append(row.doc)
+        signature = self._corpus_signature(corpus, kind, seed=seed).plus(by=by, tie=f"{threshold:g}")
+        outcome, names = compared.outcome(seed=seed), (corpus.systems[0], corpus.systems[1])
+        return Comparison(tuple(decisions), outcome, counts, signature, tuple(texts), tuple(docs), names)
 
     def _texts(self, records: Iterable[Mapping[str, Any]]) -> list[Text]:
         counts = self.source is not None
@@ -383,6 +527,27 @@ def _whole(value: object, *, least: int, what: str) -> int:
     if found is None or found < least:
         raise PronmetricError(f"expected a whole number from {least} as {what}, got {value!r}")
     return found
+
+
+def _seed(seed: object) -> int:
+    return _whole(seed, least=0, what="seed")
+
+
+def _read_files(
+    translations: Sequence[str | Path],
+    reference: str | Path | Sequence[str | Path] | None,
+    source: str | Path | None,
+    docids: str | Path | None,
+) -> Corpus:
+    """The corpus of these files; a note on them is a warning."""
+    references = [reference] if isinstance(reference, str | Path) else reference or ()
+    return corpora.read(
+        [str(path) for path in translations],
+        lambda note: warnings.warn(note, stacklevel=4),
+        references=[str(path) for path in references],
+        source=None if source is None else str(source),
+        docids=None if docids is None else str(docids),
+    )
 
 
 def _checked_batch_size(batch_size: object) -> int | None:

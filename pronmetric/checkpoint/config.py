@@ -14,6 +14,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.languages import Language
+from pronmetric.text.context import NONE
 
 TIE = "tie"
 TIES = "ties"  # thresholds by what decides, other than the score
@@ -104,6 +105,11 @@ def caveat(config: Mapping[str, Any]) -> str | None:
     if has_probabilities(config) and not record.get("calibration"):
         return "it is not calibrated: the scores order pronouns, but are no probabilities of being correct"
     return None
+
+
+def trained_in_context(config: Mapping[str, Any]) -> bool:
+    """Whether the checkpoint was trained with a context; without, it scores without one by default."""
+    return bool(config["context"] != NONE and config["context_size"])
 
 
 def has_probabilities(config: Mapping[str, Any]) -> bool:

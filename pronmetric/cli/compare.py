@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from pronmetric.cli import flags, output
+from pronmetric.cli.config_file import ConfiguredCommand
 from pronmetric.cli.flags import ScoringFlags
-from pronmetric.cli.parser import Command, flag, whole
+from pronmetric.cli.parser import flag, whole
 from pronmetric.cli.run import ScoringRun, announce_context, choose_context, load_config, read_corpus, signed_references
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
@@ -134,7 +135,7 @@ def run(task: CompareFlags) -> None:
     say.finish()
 
 
-VERB = Command(
+VERB = ConfiguredCommand(
     "compare",
     CompareFlags,
     run,

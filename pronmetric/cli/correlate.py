@@ -56,6 +56,10 @@ threshold, which is chosen to maximise acc-eq (Deutsch et al. 2023). --average: 
 segment, then the mean over segments; sys, the segments of each system, then the mean over systems; none, all scores in
 one list. Only outputs scored by humans and by all SCORES count.
 
+Systems by their segments: soft pairwise accuracy (Thompson et al. 2024, WMT's measure since 2024): the mean over pairs
+of systems of 1 - |p of people - p of the metric|, where p is that of a paired permutation test of "the first is better"
+on the segments that all systems have. --test spa compares metrics by it.
+
 With several SCORES, a table gives one-sided p values that the metric of the row correlates better than the metric of
 the column, for the statistic of --test. The test is PERM-BOTH (Deutsch et al. 2021): it swaps the two metrics' scores
 of an output (of a system at the system level); for acc-eq and tau-eq it swaps the decisions on a pair of outputs.
@@ -93,9 +97,9 @@ class CorrelateFlags(Flags):
     average: str | None = flag(choices=AVERAGES, help=f"how segment scores are grouped (default: {AVERAGE})")
     test: str | None = flag(
         metavar="FIGURE",
-        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.SEGMENT_LABELS))),
+        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.TEST_LABELS))),
         help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
-        f"segments: {', '.join(correlation_tables.SEGMENT_LABELS)} (default)",
+        f"segments: {', '.join(correlation_tables.TEST_LABELS)} (default: {ACC_EQ})",
     )
     resample: str = flag(
         choices=("systems", "segments"),
@@ -197,7 +201,7 @@ def _segments(task: CorrelateFlags, human: human_scores.HumanScores) -> None:
             f"has scores of {human.unit}, but --resample is of figures of systems: leave it out", file=task.human
         )
     _refuse_several(task, task.of_one_metric)
-    figure = _choose_statistic(task, tuple(correlation_tables.SEGMENT_LABELS), default=ACC_EQ)
+    figure = _choose_statistic(task, tuple(correlation_tables.TEST_LABELS), default=ACC_EQ)
     files = segment_level.read_metrics(task.scores, human, by=task.by)
     for file in files:
         for name, given in task.of_one_metric:

@@ -68,7 +68,8 @@ documents. A useful metric outperforms them.
 In a WMT test set or prepared folder, where text A is a reference, another reference of the segment is used.
 --language-model reads a Hugging Face folder (safetensors), or one with a single GGUF file (pip install
 "pronmetric[lm]"). Its score is the log-probability of a text after its context, with the end of sentence: the sum over
-its pieces, and their mean.
+its pieces, and their mean. --endpoint asks a chat model which text has the better pronouns, in both orders, with the
+prompt in pronmetric/lab/baselines/pair_prompt.txt; a key is read from PRONMETRIC_ENDPOINT_KEY.
 
 other metrics:
 --scores FILE evaluates given scores instead of a model's: one object per line, {"id", "score_a", "score_b"} for pairs,
@@ -115,6 +116,12 @@ class EvaluateFlags(Flags):
         metavar="FOLDER",
         help="also score the texts by a causal language model, as a baseline; see below",
     )
+    endpoint: str | None = flag(
+        group=EVALUATION,
+        metavar="URL",
+        help="also ask a chat model behind this OpenAI-compatible endpoint, as a baseline: the texts are sent there",
+    )
+    endpoint_model: str | None = flag(group=EVALUATION, metavar="NAME", help="the name of that model")
     threshold: float | None = flag(
         group=EVALUATION,
         type=number(),
@@ -136,6 +143,8 @@ class EvaluateFlags(Flags):
             raise UsageError("give PAIRS or -d" + (", not both" if self.pairs is not None else ""))
         if self.texts.dataset is not None and self.split is not None:
             raise UsageError("--split needs a prepared folder; leave it out with -d")
+        if (self.endpoint is None) != (self.endpoint_model is None):
+            raise UsageError("give --endpoint URL and --endpoint-model NAME together")
         if self.scores is None:
             return
         of_model = {
@@ -151,6 +160,8 @@ class EvaluateFlags(Flags):
         }
         if self.language_model is not None:  # which reads these too
             of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
+        if self.endpoint is not None:
+            of_model |= {"--context": None}
         if extra := [name for name, value in of_model.items() if value is not None]:
             raise UsageError(f"--scores loads no model; leave out {' and '.join(extra)}")
 
@@ -199,7 +210,7 @@ def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
         seen=seen,
         against=None if task.against is None else _read_scores(pairs, task.against),
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
-        language_model={} if task.language_model is None else _read_by_language_model(pairs, context, task),
+        language_model=_read_by_language_model(pairs, context, task) | _ask_endpoint(pairs, context, task, note),
     )
     if config is None:
         assert task.scores is not None
@@ -282,7 +293,6 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
     """The log-probability of both texts of each pair, summed and by piece."""
     from pronmetric.lab.seq2seq.model import LanguageModel
 
-    assert task.language_model is not None
     texts = list(pairs.texts(context, seed=task.seed))
     precision = "32" if task.model.precision == "int8" else task.model.precision or "32"
     model = LanguageModel(task.language_model, precision=precision, gpus=task.model.gpus)
@@ -293,6 +303,22 @@ def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -
         "sum": {identity: (a.total, b.total) for identity, a, b in both},
         "per piece": {identity: (a.per_piece, b.per_piece) for identity, a, b in both},
     }
+
+
+def _ask_endpoint(pairs: PairSet, context: str, task: EvaluateFlags, note: Notes) -> dict[str, PairScores]:
+    """The points of both texts of each pair, by the model of --endpoint; nothing without it."""
+    if task.endpoint is None or task.endpoint_model is None:
+        return {}
+    from pronmetric.lab.baselines.endpoint import Endpoint
+
+    asked = Endpoint(task.endpoint, task.endpoint_model)
+    note(f"the texts are sent to {asked.url} (--endpoint)")
+    texts = list(pairs.texts(context, seed=task.seed))
+    with output.bar(task.out.quiet, total=len(texts) // 2, label="endpoint", unit="pairs") as bar:
+        found = asked.ask(zip(texts[::2], texts[1::2], strict=True), advance=bar.update)
+    if found.unclear:
+        note(f"{found.unclear} of {len(texts)} answers of {asked.model} are unclear, and count as ties")
+    return {f"{asked.model}, asked": dict(zip((pair.id for pair in pairs), found.points, strict=True))}
 
 
 def _score_pairs(
@@ -364,6 +390,7 @@ def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:
         "--against": task.against,
         "--also": task.also,
         "--language_model": task.language_model,
+        "--endpoint": task.endpoint,
         "--split": task.split,
         "--context respective": task.context if task.context == RESPECTIVE else None,
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import locate
+from pronmetric.cli.config_file import ConfigFlags
 from pronmetric.cli.output import Notes
 from pronmetric.cli.parser import Exclusive, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.eval.decision import DECISIONS
@@ -188,6 +189,7 @@ class OutputFlags(Flags):
         metavar="FILE", help="write all results as JSON: signature, systems, segments, pronouns, intervals"
     )
     to_tsv: str | None = flag(metavar="FILE", help="write a table with one pronoun per line")
+    to_mqm: str | None = None
     only_system: bool = switch(help="print only system scores")
     quiet: bool = switch(exclusive=_AMOUNT, help="no progress and notes on stderr")
     verbose: bool = switch(
@@ -247,6 +249,7 @@ class ScoringFlags(Flags):
     seed: int = SEED
     out: OutputFlags = part(OutputFlags, OUTPUT)
     strict: bool = strict_flag(OUTPUT)
+    defaults: ConfigFlags = part(ConfigFlags)
     comet: CometFlags = part(CometFlags, COMET)
 
     def inputs(self) -> dict[str, object]:
@@ -272,7 +275,7 @@ def stray_output(stray: Sequence[str]) -> str:
 def check_targets(texts: TextFlags, model: ModelFlags, out: OutputFlags) -> None:
     """Refuse an output file that cannot be written or is also an input, before any work."""
     lines = [*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, texts.jsonl]
-    targets.check((out.to_json, out.to_tsv), read=[*lines, texts.wmt_dir, model.model])
+    targets.check((out.to_json, out.to_tsv, out.to_mqm), read=[*lines, texts.wmt_dir, model.model])
 
 
 def parse_tie(text: str) -> float | str:

@@ -20,6 +20,7 @@ from pronmetric.text import streams
 VERBS = {
     "score": "score the pronouns of one or more system outputs",
     "compare": "compare the pronouns of two or more system outputs, with significance tests",
+    "check": "pass or fail a translation by its pronouns, as a gate for a release",
     "suggest": "list doubtful pronouns with the forms that the model prefers",
     "serve": "show the pronouns of translations in a local web page, and answer JSON requests",
     "report": "show a result of score or compare as a web page, tables or a plot",
@@ -53,8 +54,9 @@ _STOPS = {int(signal.SIGTERM): "terminated", int(signal.SIGHUP): "hung up"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code: 0 for success, 1 for an error in the input, 2 for wrong flags.
+    """Run one verb and return the exit code.
 
+    0 for success, 1 for an error in the input, 2 for wrong flags, 3 for a gate that failed (`check`).
     SIGINT (Ctrl-C) gives 130, SIGTERM 143, SIGHUP 129 and a closed pipe (`| head`) 141, as for other programs.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -102,7 +104,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Does this machine translation get its pronouns right?",
         epilog="verbs:\n"
         + "\n".join(f"  {verb:<{width}}{line}" for verb, line in VERBS.items())
-        + "\n\n`pronmetric help VERB` describes a verb.",
+        + "\n\n`pronmetric help VERB` describes a verb."
+        + "\n\nexit codes: 0 success, 1 an error in the input, 2 wrong flags, 3 `check` failed",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

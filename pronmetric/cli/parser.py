@@ -176,14 +176,7 @@ class _Verb:
 
     def main(self, argv: Sequence[str]) -> int:
         """Run the verb, or the command that the arguments name; the exit code."""
-        parser = self.parser()
-        parsed, surplus = parser.parse_known_args(argv)
-        if surplus:
-            cure = self.stray
-            if cure is None or any(word.startswith("-") for word in surplus):
-                parser.error(f"unrecognized arguments: {' '.join(surplus)}")
-            parser.error(f"unexpected argument {surplus[0]!r}: {cure}" if isinstance(cure, str) else cure(surplus))
-        given = vars(parsed)
+        given = self._parse(self.parser(), argv)
         command, of_command = given["chosen"]
         try:
             task = read(command.flags, given)
@@ -191,8 +184,17 @@ class _Verb:
         except UsageError as error:
             of_command.error(str(error))
         output.open_stdout()
-        command.run(task)
-        return 0
+        return command.run(task) or 0
+
+    def _parse(self, parser: argparse.ArgumentParser, argv: Sequence[str]) -> Mapping[str, Any]:
+        """The parsed flags by their names; arguments that no flag takes are usage errors."""
+        parsed, surplus = parser.parse_known_args(argv)
+        if surplus:
+            cure = self.stray
+            if cure is None or any(word.startswith("-") for word in surplus):
+                parser.error(f"unrecognized arguments: {' '.join(surplus)}")
+            parser.error(f"unexpected argument {surplus[0]!r}: {cure}" if isinstance(cure, str) else cure(surplus))
+        return vars(parsed)
 
     def add_to(self, commands: argparse._SubParsersAction) -> None:
         """Add the command to a group."""
@@ -211,12 +213,13 @@ class _Verb:
 class Command(_Verb, Generic[F]):
     """A verb, or a command of a group: its flags, and the function that takes them.
 
-    help: its line in the group. refused: flags that are usage errors, with the reason.
+    run: gives the exit code, None for 0. help: its line in the group. refused: flags that are usage errors, with the
+    reason.
     """
 
     name: str
     flags: type[F]
-    run: Callable[[F], None]
+    run: Callable[[F], int | None]
     description: str
     epilog: str | None = None
     help: str | None = None

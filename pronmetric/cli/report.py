@@ -13,7 +13,7 @@ from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, fo
 from pronmetric.cli.run import ScoringRun, language_of_result, load_language
 from pronmetric.errors import InputError
 from pronmetric.output import targets
-from pronmetric.report import page, paper, plots, tables
+from pronmetric.report import buckets, page, paper, plots, tables
 from pronmetric.report.content import (
     Content,
     ModelView,
@@ -37,7 +37,7 @@ works offline.
 `pronmetric report tables DIR` makes the tables of the paper (see `pronmetric report tables --help`)."""
 SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".tsv": "tsv", ".tex": "latex", ".png": "png", ".svg": "svg"}
 EPILOG = f"""formats:
-  html         web page with everything: search, sorting, filters, a link to each segment
+  html         web page with everything: search, sorting, filters that the address keeps, a link to each segment
   md, latex    tables; default: systems, pairs, confusion
   tsv          one table; default: pronouns (one row for each pronoun of a segment that differs)
   png, svg     one plot; default: systems; needs pip install "pronmetric[plots]"
@@ -62,7 +62,7 @@ examples:
   pronmetric report result.json --no-model --format md --show systems confusion"""
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 _DEFAULT = {"md": ("systems", "pairs", "confusion"), "tsv": ("pronouns",), "png": ("systems",), "svg": ("systems",)}
-_NAMES = tuple(dict.fromkeys([*tables.TABLES, *plots.PLOTS]))
+_NAMES = tuple(dict.fromkeys([*tables.TABLES, *buckets.TABLES, *plots.PLOTS]))
 _DEFAULT["latex"] = _DEFAULT["md"]
 _TABLES = ("md", "latex", "tsv")
 PAPER_HELP = """Make tables in the form of Tables 1, 4 and 5 of Jwalapuram et al. 2019, with the published figures for
@@ -139,7 +139,7 @@ def run(task: ReportFlags) -> None:
 
 def _content(task: ReportFlags, result: Result, note: Notes) -> Content:
     """The content of the report; pronouns are paired and the model is loaded only if the format shows it."""
-    everything = task.kind == "html" or "pronouns" in task.shown
+    everything = task.kind == "html" or bool({"pronouns", "distances"} & set(task.shown))
     notes: list[str] = []
 
     def record(line: str) -> None:
@@ -208,7 +208,7 @@ def _render(task: ReportFlags, content: Content) -> str | bytes:
         return page.page(content, title=title)
     if task.kind in ("png", "svg"):
         return plots.plot(task.shown[0], content, kind=task.kind)
-    named = [tables.make(name, content) for name in task.shown]
+    named = [(buckets if name in buckets.TABLES else tables).make(name, content) for name in task.shown]
     if task.columns:
         named = [tables.choose(named[0], task.columns)]
     if task.kind == "tsv":

@@ -226,7 +226,7 @@ def choose_context(
     """
     if context is not None:
         return context
-    if (config["context"] != NONE and config["context_size"]) or needed:
+    if checkpoint_config.trained_in_context(config) or needed:
         return otherwise
     note("the checkpoint was trained without context and scores without it; --context overrides this")
     return NONE

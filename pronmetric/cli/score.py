@@ -9,8 +9,9 @@ from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.also import also_flag, check_language, note_system_table
+from pronmetric.cli.config_file import ConfiguredCommand
 from pronmetric.cli.flags import ScoringFlags
-from pronmetric.cli.parser import Command, UsageError, flag, whole
+from pronmetric.cli.parser import UsageError, flag, number, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
@@ -25,7 +26,8 @@ from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
-from pronmetric.results import write
+from pronmetric.results import mqm, write
+from pronmetric.results.mqm import Severities
 from pronmetric.results.write import FORMAT, Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
@@ -64,6 +66,10 @@ The interval of the whole is over documents where each record has a "doc".
   bleu, chrf  as sacreBLEU computes them (pip install "pronmetric[peers]")
 The word alignment is learned from the scored lines themselves.
 
+--to_mqm has a line for each pronoun below the thresholds of --mqm-thresholds, its span marked in the target, rater
+"{mqm.RATER}", category {mqm.CATEGORY}, and a line No-error for each segment without one. Missing and surplus
+pronouns are not in it.
+
 examples:
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --docids ids.txt
   pronmetric score -t sysA.txt sysB.txt -r ref.txt --only_system --also apt,autoprf,bleu,chrf,exact
@@ -85,16 +91,39 @@ class ScoreFlags(ScoringFlags):
         help="accepted and not used: nothing is drawn",
     )
     also: Sequence[str] | None = also_flag()
+    to_mqm: str | None = flag(
+        group=flags.OUTPUT,
+        metavar="FILE",
+        help="write doubtful pronouns as MQM errors: a table with their spans, category and severity",
+    )
+    mqm_thresholds: Sequence[float] = flag(
+        group=flags.OUTPUT,
+        nargs=2,
+        type=number(0, 1),
+        default=Severities(),
+        metavar=("MINOR", "MAJOR"),
+        help="with --to_mqm: the probabilities below which a pronoun is a minor and a major error (default: "
+        f"{Severities().minor:g} {Severities().major:g})",
+    )
+
+    @property
+    def severities(self) -> Severities:
+        """The thresholds of --to_mqm."""
+        return Severities(*self.mqm_thresholds)
 
     def inputs(self) -> dict[str, object]:
         """Also records."""
         return super().inputs() | {"--jsonl": self.jsonl}
 
     def check(self) -> None:
-        """Refuse also baselines without a reference."""
+        """Refuse also baselines without a reference, and thresholds and texts that --to_mqm does not have."""
         super().check()
         if self.also is not None and self.texts.dataset is None and self.texts.references is None:
             raise UsageError("--also needs a reference: give -r" + (" with -t" if self.jsonl else ""))
+        if self.severities.major > self.severities.minor:
+            raise UsageError("--mqm-thresholds: expected MINOR MAJOR, the second no greater than the first")
+        if self.to_mqm is not None and self.jsonl is not None:
+            raise UsageError("--to_mqm is of lines of text (-t, -d), not of --jsonl")
 
 
 def run(task: ScoreFlags) -> None:
@@ -126,9 +155,10 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
     signature = scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts))
     columns = write.score_columns(references, baselines)
     decision = write.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
-    say = output.Lines(out.to_json, out.to_tsv)
+    say = output.Lines(out.to_json, out.to_tsv, out.to_mqm)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
+        mqm.writer(out.to_mqm, task.severities) as add_errors,
         scoring.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
     ):
         rows = score_rows(corpus, kind, size=size, stream=scoring.stream)
@@ -141,6 +171,7 @@ def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
             ):
                 segment = tally.add(each, row.doc)
+                add_errors(tally.name, number, row, text, segment)
                 if not out.only_system:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
@@ -211,5 +242,5 @@ def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     say.finish()
 
 
-VERB = Command("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
+VERB = ConfiguredCommand("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
 parser, main = VERB.parser, VERB.main

@@ -8,16 +8,16 @@ left out. Nothing is said of fewer than `MINIMUM` units.
   1 - level exactly if the interval excludes 0.
 - `randomisation` (Riezler and Maxwell 2005) needs no distribution: if the systems are alike, their outputs can be
   swapped in each unit. With few units all swaps are counted and p is exact. It is the test to trust; with fewer than 6
-  units its p cannot be below 0.05.
+  units its p cannot be below 0.05. `no_worse` is the same test with a margin, one-sided.
 - `holm` (Holm 1979) adjusts the p values of several pairs of systems.
 
-p values are two-sided, and never 0.
+p values are two-sided but that of `no_worse`, and never 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -118,7 +118,27 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
     the observed one counts as one of them. None with fewer than `MINIMUM` units that have a pronoun, or if one side has
     no pronoun at all.
     """
+    return _randomise(*_pair(a, b), np.abs, resamples=resamples, seed=seed)
+
+
+def no_worse(a: Totals, b: Totals, *, margin: float, resamples: int = RESAMPLES, seed: int) -> float | None:
+    """One-sided p value of "A is worse than B by `margin` or more"; where it is below alpha, A is no worse than B.
+
+    The non-inferiority test by randomisation: if A were worse by exactly the margin, its outputs could be swapped with
+    those of B less the margin. With so few units that all swaps are counted, p cannot be below 1 / 2^units. None where
+    `randomisation` is None.
+
+    Raises:
+        PronmetricError: the systems have different units.
+    """
     a, b = _pair(a, b)
+    return _randomise(a, Totals(b.sums - margin * b.counts, b.counts), np.asarray, resamples=resamples, seed=seed)
+
+
+def _randomise(
+    a: Totals, b: Totals, size: Callable[[ArrayLike], NDArray[np.float64]], *, resamples: int, seed: int
+) -> float | None:
+    """The share of swaps whose difference is at least the observed one, by its `size`."""
     observed, units = a.mean() - b.mean(), len(a.sums)
     if units < MINIMUM or np.isnan(observed):
         return None
@@ -127,18 +147,18 @@ def randomisation(a: Totals, b: Totals, *, resamples: int = RESAMPLES, seed: int
         sums, counts = swap @ (b.sums - a.sums), swap @ (b.counts - a.counts)
         new_a = divide(a.sums.sum() + sums, a.counts.sum() + counts)
         new_b = divide(b.sums.sum() - sums, b.counts.sum() - counts)
-        return np.abs(new_a - new_b)
+        return size(new_a - new_b)
 
     if 2**units <= resamples:
         ways = (np.arange(2**units)[:, None] >> np.arange(units) & 1).astype(float)
-        return _share(swapped(ways), abs(observed), added=0)
+        return _share(swapped(ways), float(size(observed)), added=0)
     drawn = resample(
         lambda rng, draws: swapped(rng.integers(2, size=(draws, units)).astype(float))[None],
         resamples=resamples,
         width=units,
         seed=seed,
     )[0]
-    return _share(drawn, abs(observed), added=1)
+    return _share(drawn, float(size(observed)), added=1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

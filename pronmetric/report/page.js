@@ -10,6 +10,8 @@
 // difference between two systems, in the unit of what decides.
 // output: [context, text, score, pronouns, links, what decides (unless it is the score)]; pronoun: [word, score, attention, others, evidence]; attention and
 // others only if the model was run; others is null if no alternative was scored. evidence: [source word, log-odds], only if the source counts. attention: [largest weight, a letter for each word of context and text]; others: [form, score].
+// forms, classes: of the pronouns; filtered: for each segment and output the form and the class of each pronoun, by index.
+// files: what can be downloaded, by name and suffix.
 // link: [kind, word of the reference, its form, word of the text, its form], -1 and "" for none.
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -104,7 +106,7 @@ function draw(place) {
   article.append(el("header", {},
     el("h3", {}, el("a", { href: `#s${segment[NUMBER]}` }, `Segment ${segment[NUMBER]}`)),
     el("bdi", { className: "doc" }, segment[DOC] < 0 ? "" : data.docs[segment[DOC]]),
-    ...badge(segment)));
+    ...badge(segment), tools(segment)));
   const contexts = [];
   const context = (parent, string) => {
     if (!whole(string)) return null;
@@ -223,7 +225,102 @@ function looksAt(output, pronoun, weights, shift) {
   return `“${words[shift + pronoun[0]].trim()}” attends to: ${told}`;
 }
 
+// Buttons that copy the address of a segment, and its texts.
+function tools(segment) {
+  const button = (text, label, copied) => {
+    const made = el("button", { className: "tool", type: "button" }, text);
+    made.setAttribute("aria-label", `${label} of segment ${segment[NUMBER]}`);
+    made.onclick = async () => {
+      made.textContent = (await copy(copied())) ? "copied" : "not copied";
+      setTimeout(() => { made.textContent = text; }, 1500);
+    };
+    return made;
+  };
+  const address = () => `${location.href.split("#")[0]}#s${segment[NUMBER]}`;
+  return el("span", { className: "tools" }, button("copy link", "Copy the link", address), " ",
+    button("copy text", "Copy the text", () => plain(segment)));
+}
+
+async function copy(text) {
+  try { await navigator.clipboard.writeText(text); return true; } catch { /* no permission, or no such interface */ }
+  const field = el("textarea", { value: text });
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  return done;
+}
+
+// A segment as lines of text, a pronoun with its score after it.
+function plain(segment) {
+  const lines = [`segment ${segment[NUMBER]}${segment[DOC] < 0 ? "" : ` (${data.docs[segment[DOC]]})`}`];
+  if (segment[SOURCE] >= 0) lines.push(`source: ${whole(segment[SOURCE])}`);
+  if (segment[REFERENCE] >= 0) lines.push(`reference: ${whole(segment[REFERENCE])}`);
+  segment[OUTPUTS].forEach((output, system) => {
+    const scores = new Map(output[PRONOUNS].map((pronoun) => [pronoun[0], pronoun[1]]));
+    const pieces = data.strings[output[TEXT]].map((piece, at) => (scores.has(at) ? `${piece} [${shown(scores.get(at))}]` : piece));
+    if (whole(output[CONTEXT])) lines.push(`context: ${whole(output[CONTEXT])}`);
+    lines.push(`${data.systems[system][0]} (${shown(output[SCORE])}): ${pieces.join("")}`);
+  });
+  return lines.join("\n");
+}
+
+// ---- downloads
+
+const TYPES = { tsv: "text/tab-separated-values", tex: "application/x-tex", svg: "image/svg+xml" };
+const LABELS = { tsv: "TSV", tex: "LaTeX", svg: "SVG" };
+function downloads() {
+  for (const place of document.querySelectorAll("[data-files]")) {
+    const name = place.dataset.files;
+    for (const [suffix, text] of Object.entries(data.files[name] || {})) {
+      const button = el("button", { className: "tool", type: "button" }, `↓ ${LABELS[suffix]}`);
+      button.setAttribute("aria-label", `Download the ${name === "chart" ? "chart" : `table of ${name}`} as ${LABELS[suffix]}`);
+      button.onclick = () => {
+        const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: TYPES[suffix] })), download: `${name}.${suffix}` });
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      };
+      place.append(button);
+    }
+  }
+}
+
 // ---- filtering and sorting segments
+
+// Whether a segment has a pronoun in the chosen system, of the chosen form and class, with a score below the chosen one.
+function hasPronoun(place) {
+  const [system, form, kind, below] = ["system", "form", "class", "below"].map((id) => $(id).value);
+  if (!system && !form && !kind && !below) return true;
+  return data.segments[place][OUTPUTS].some((output, at) => (!system || Number(system) === at)
+    && output[PRONOUNS].some((pronoun, k) => (!form || Number(form) === data.filtered[place][at][2 * k])
+      && (!kind || Number(kind) === data.filtered[place][at][2 * k + 1]) && (!below || pronoun[1] < Number(below))));
+}
+
+// The filters that the address keeps, after the segment: #s12?form=he&below=0.7. Forms and classes are kept by name.
+const KEPT = ["search", "sort", "better", "system", "form", "class", "below"];
+const NAMED = { form: data.forms, class: data.classes };
+function keep() {
+  const kept = new URLSearchParams();
+  for (const id of KEPT) {
+    const value = $(id).value;
+    if (value && value !== initial[id]) kept.set(id, NAMED[id] ? NAMED[id][value] : value);
+  }
+  const at = /^#s\d+/.exec(location.hash);
+  const made = `${at ? at[0] : "#"}${kept.size ? `?${kept}` : ""}`;
+  if (made !== (location.hash || "#")) history.replaceState(null, "", made);
+}
+
+function restore() {
+  const given = new URLSearchParams(location.hash.split("?")[1] || "");
+  for (const id of KEPT) {
+    const value = given.get(id);
+    const known = NAMED[id] && value !== null ? String(NAMED[id].indexOf(value)) : value;
+    const fits = !$(id).options || [...$(id).options].some((option) => option.value === known);
+    if (known !== null) $(id).value = fits ? known : initial[id];
+    else $(id).value = initial[id];
+  }
+}
+const initial = {};
 
 // What the result's decision says about a segment, by what it decides, and the largest difference.
 function badge(segment) {
@@ -276,12 +373,13 @@ function choose() {
   const better = $("better").value;
   const order = ORDERS[$("sort").value];
   state.found = [...data.segments.keys()].filter((place) => holds(place, words)
-    && (better === "" || isBetter(data.segments[place], better)) && (!state.cell || inCell(place)));
+    && (better === "" || isBetter(data.segments[place], better)) && (!state.cell || inCell(place)) && hasPronoun(place));
   state.found.sort((a, b) => order(data.segments[a], data.segments[b]) || a - b);
   state.from = state.to = 0;
   $("list").replaceChildren();
   extend(PAGE);
   told();
+  keep();
 }
 
 function told() {
@@ -295,6 +393,10 @@ function told() {
   if (state.cell) filters.push(`“${formLabel(state.cell.column)}” for “${formLabel(state.cell.row)}” in \u2068${data.systems[state.cell.system][0]}\u2069`);
   if ($("search").value) filters.push(`search “${$("search").value}”`);
   if ($("better").value !== "") filters.push(`better system: ${$("better").selectedOptions[0].text}`);
+  for (const [id, label] of [["system", "pronoun in"], ["form", "form"], ["class", "class"]]) {
+    if ($(id).value !== "") filters.push(`${label} ${$(id).selectedOptions[0].text}`);
+  }
+  if ($("below").value !== "") filters.push(`score below ${$("below").value}`);
   $("clear").hidden = !filters.length;
   $("clear").textContent = `✕ ${filters.join(", ")}`;
 }
@@ -319,8 +421,7 @@ function buttons() {
 }
 
 function clear() {
-  $("search").value = "";
-  $("better").value = "";
+  for (const id of KEPT) if (id !== "sort") $(id).value = "";
   state.cell = null;
   matrix();
   choose();
@@ -328,7 +429,7 @@ function clear() {
 
 // Shows the segment named in the address; clears the filters if they hide it.
 function follow() {
-  const match = /^#s(\d+)$/.exec(location.hash);
+  const match = /^#s(\d+)(\?|$)/.exec(location.hash);
   if (!match) return;
   const number = Number(match[1]);
   const place = data.segments.findIndex((segment) => segment[NUMBER] === number);
@@ -517,12 +618,29 @@ function begin() {
     $("confusion-hint").textContent = "The result has no reference translation to compare with.";
     $("sort").querySelector("[value=wrong]").remove();
   }
+  options($("system"), [["", "any system"], ...names]);
+  if (data.systems.length < 2) $("system").parentElement.hidden = true;
+  for (const [id, texts] of Object.entries(NAMED)) {
+    const sorted = [...texts.keys()].sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+    options($(id), [["", "any"], ...sorted.map((at) => [String(at), formLabel(texts[at])])]);
+  }
+  for (const row of document.querySelectorAll("#forms tbody th")) {
+    const at = data.forms.indexOf(row.textContent.toLowerCase());
+    if (at < 0) continue;
+    const button = el("button", { className: "tool", type: "button" }, row.textContent);
+    button.onclick = () => { $("form").value = String(at); choose(); $("segments").scrollIntoView(); };
+    row.replaceChildren(button);
+  }
+  downloads();
+  for (const id of KEPT) initial[id] = $(id).value;
+  restore();
   document.body.classList.toggle("unbounded", data.doubtful === null);
   matrix();
   legend();
   let wait = 0;
   $("search").oninput = () => { clearTimeout(wait); wait = setTimeout(choose, 120); };
-  $("sort").onchange = $("better").onchange = choose;
+  for (const id of ["sort", "better", "system", "form", "class"]) $(id).onchange = choose;
+  $("below").oninput = choose;
   $("attention").onchange = () => {
     state.attention = $("attention").checked;
     $("list").replaceChildren(...state.found.slice(state.from, state.to).map(draw));
@@ -533,7 +651,10 @@ function begin() {
   new IntersectionObserver((seen) => { if (seen.some((entry) => entry.isIntersecting) && !$("more").hidden) extend(PAGE); },
     { rootMargin: "600px" }).observe($("more"));
   new ResizeObserver(hints).observe(document.body);
-  window.addEventListener("hashchange", follow);
+  window.addEventListener("hashchange", () => {
+    if (/^#(s\d+)?\?/.test(location.hash)) { restore(); choose(); }
+    follow();
+  });
   choose();
   follow();
 }

@@ -12,7 +12,9 @@ from typing import Any
 
 from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
-from pronmetric.report import embed, tables
+from pronmetric.pronouns import groups
+from pronmetric.pronouns.languages import Language
+from pronmetric.report import buckets, embed, tables
 from pronmetric.report.content import (
     ADDED,
     NOTHING,
@@ -46,6 +48,11 @@ _UNFOLDED = 15  # pairs of systems whose table is not folded: those of six syste
 Split = Callable[[str], Sequence[Word]]
 _STRIP, _AXIS = 18, 22  # pixels
 _LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
+_FILE_WIDTH, _ROW, _MARGIN = 640, 40, 16  # pixels
+_FILE_STYLE = (
+    "text{font:13px sans-serif;fill:#1a1d21}.tick{font-size:11px;fill:#565d66;text-anchor:middle}"
+    ".grid{stroke:#d5d9df}.interval{stroke:#0b57d0;stroke-width:2}.score{fill:#0b57d0}"
+)
 
 
 def page(content: Content, *, title: str) -> str:
@@ -56,20 +63,42 @@ def page(content: Content, *, title: str) -> str:
     """
     result = content.result
     css, js = _file("page.css"), _file("page.js")
-    pairs = tables.pairs(result)
+    made = {"systems": tables.systems(result), "pairs": tables.pairs(result)}
+    made |= {name: buckets.make(name, content) for name in buckets.TABLES}
     names = dict(zip(result.names, short(result.names), strict=True))
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
         "title": _escape(title),
         "chart": chart(result.systems),
         "decision": _decision(result),
-        "systems": _table(tables.systems(result), names),
-        "pairs": _pairs(pairs, names),
+        "systems": _table(made["systems"], names),
+        "pairs": _pairs(made["pairs"], names),
+        "buckets": "".join(_bucket(name, made[name], names) for name in buckets.TABLES),
         "notes": "".join(f"<li>{_escape(note)}</li>" for note in [*whole, *result.notes, *content.notes]),
         "signature": _escape(result.signature),
-        "data": embed.dump_json(_data(content)),
+        "data": embed.dump_json({**_data(content), "files": _files(made, content)}),
     }
     return embed.page(_file("page.html"), parts, css=css, js=js)[0]
+
+
+def _files(made: Mapping[str, tables.Table], content: Content) -> dict[str, dict[str, str]]:
+    """What can be downloaded: each table as TSV and LaTeX, and the chart as SVG."""
+    notes = [f"signature: {content.result.signature}"]
+    files = {
+        name: {"tsv": tables.tsv(table), "tex": tables.latex([table], notes)}
+        for name, table in made.items()
+        if table.rows
+    } | {"chart": {"svg": svg(content.result.systems)}}
+    return {name: {kind: embed.show_controls(text) for kind, text in each.items()} for name, each in files.items()}
+
+
+def _bucket(name: str, table: tables.Table, names: Mapping[str, str]) -> str:
+    """A table of buckets, folded but for the first; "" if it is empty."""
+    if not table.rows:
+        return ""
+    opened = " open" if name == "forms" else ""
+    body = f'{_table(table, names)}<p class="downloads" data-files="{name}"></p>'
+    return f'<details id="{name}"{opened}><summary>{escape(table.title)}</summary>{body}</details>'
 
 
 def _decision(result: Result) -> str:
@@ -129,7 +158,8 @@ class _Pool:
 def _data(content: Content) -> dict[str, Any]:
     """The data of the script; page.js documents the format."""
     result, strings, docs = content.result, _Pool(), _Pool()
-    segments = []
+    segments, filtered = [], []
+    forms, classes = _Pool(), _Pool()
     for place in content.listed:
         segment, said = result.segments[place], content.views.get(place)
         outputs = [
@@ -143,6 +173,7 @@ def _data(content: Content) -> dict[str, Any]:
             )
             for k, output in enumerate(segment.outputs)
         ]
+        filtered.append([_kinds(output, content.language, forms, classes) for output in segment.outputs])
         given = docs(segment.doc), strings(segment.source), strings(segment.reference)
         segments.append([segment.number, *given, outputs, best(segment), round(gap(segment), 4)])
     scores = [p.score for segment in result.segments for output in segment.outputs for p in output.pronouns]
@@ -167,8 +198,18 @@ def _data(content: Content) -> dict[str, Any]:
             [embed.show_controls(piece) for piece in pieces(text, content.language.words)] for text in strings.numbers
         ],
         "segments": segments,
+        "forms": list(forms.numbers),
+        "classes": list(classes.numbers),
+        "filtered": filtered,
         "confusion": None if content.links is None else [_matrix(content, k) for k in range(len(result.systems))],
     }
+
+
+def _kinds(output: Output, language: Language, forms: _Pool, classes: _Pool) -> list[int]:
+    """The form and the class of each pronoun of an output, one after the other."""
+    found = groups.classify(language, output.text, [p.start for p in output.pronouns])
+    pairs = zip(output.pronouns, found, strict=True)
+    return [number for p, kind in pairs for number in (forms(p.text.lower()), classes(kind))]
 
 
 def _output(
@@ -270,6 +311,34 @@ def chart(systems: Sequence[System]) -> str:
     labels = [f'<text class="tick" x="{x(t)}" y="16" text-anchor="middle">{t:g}</text>' for t in ticks]
     label = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
     return f'<div class="chart" role="img" aria-label="{escape(label)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
+
+
+def svg(systems: Sequence[System]) -> str:
+    """The chart as a single SVG file, for papers and slides; no library draws it. Rows and axis as in `chart`."""
+    ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
+    low, high, step = axis(ends)
+    bottom = _MARGIN + _ROW * len(systems)
+
+    def x(score: float) -> str:
+        return f"{_MARGIN + (_FILE_WIDTH - 2 * _MARGIN) * (score - low) / (high - low):.1f}"
+
+    parts = []
+    for k in range(round((high - low) / step) + 1):
+        tick = low + k * step
+        parts.append(f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{_MARGIN}" y2="{bottom}"/>')
+        parts.append(f'<text class="tick" x="{x(tick)}" y="{bottom + 14}">{tick:g}</text>')
+    for row, (name, system) in enumerate(zip(short([s.name for s in systems]), systems, strict=True)):
+        top = _MARGIN + _ROW * row
+        parts.append(f'<text x="{_MARGIN}" y="{top + 12}">{escape(visible(name))}: {escape(value(system))}</text>')
+        if system.interval is not None:
+            left, right = map(x, system.interval)
+            parts.append(
+                f'<path class="interval" d="M{left} {top + 27}H{right}M{left} {top + 22}v10M{right} {top + 22}v10"/>'
+            )
+        if system.score is not None:
+            parts.append(f'<circle class="score" cx="{x(system.score)}" cy="{top + 27}" r="5"/>')
+    size = f'width="{_FILE_WIDTH}" height="{bottom + 22}" viewBox="0 0 {_FILE_WIDTH} {bottom + 22}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_FILE_STYLE}</style>{"".join(parts)}</svg>\n'
 
 
 def value(system: System) -> str:

@@ -40,11 +40,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
     from rich.table import Table
     from rich.text import Text
 
-    terminal = Console(file=sys.stdout)  # a notebook is no terminal
+    terminal = Console(file=sys.stdout)
+    folded = terminal.is_terminal and sys.stdout.isatty()  # not a notebook, nor what FORCE_COLOR alone calls a terminal
     drawn = Table(
-        box=box.SIMPLE_HEAD if terminal.is_terminal else None,
+        box=box.SIMPLE_HEAD if folded else None,
         pad_edge=False,
-        padding=(0, 1) if terminal.is_terminal else (0, 2, 0, 0),
+        padding=(0, 1) if folded else (0, 2, 0, 0),
         show_edge=False,
         show_header=any(header),
     )
@@ -52,7 +53,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
         drawn.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(visible(str(cell))) for cell in row))
-    if terminal.is_terminal:
+    if folded:
         with terminal.capture() as shown:
             terminal.print(drawn)
         text = shown.get()

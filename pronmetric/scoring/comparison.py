@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations, islice, permutations
 from math import fsum, isqrt
 from typing import NamedTuple
 
 from pronmetric.eval.decision import ANSWERS, SCORE
-from pronmetric.eval.significance import RESAMPLES, difference, holm, randomisation
-from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, SystemScore, Tally
-from pronmetric.signature import Signature
+from pronmetric.eval.significance import RESAMPLES, difference, holm, no_worse, randomisation
+from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore, Tally
 from pronmetric.text.context import COMMON, CROSSED, Source, Text
 from pronmetric.text.corpus import Corpus, Row
 
@@ -68,16 +66,6 @@ class Outcome(NamedTuple):
         return None if self.a.score is None or self.b.score is None else self.a.score - self.b.score
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What `PronounMetric.compare` returns: one decision a segment, in order, and the outcome for the systems."""
-
-    decisions: tuple[Decision, ...]
-    outcome: Outcome
-    counts: Counts
-    signature: Signature
-
-
 class PairwiseComparison:
     """Compares two systems segment by segment, and gives the outcome; keeps no text."""
 
@@ -117,6 +105,11 @@ class PairwiseComparison:
             resampled=resampled,
             units=int(((a_totals.counts > 0) | (b_totals.counts > 0)).sum()),
         )
+
+    def no_worse(self, *, margin: float, seed: int, resamples: int = RESAMPLES) -> float | None:
+        """One-sided p of "A is worse than B by `margin` or more", in the unit of what decides; see `no_worse`."""
+        a, b = self.a.totals(self.by)[1], self.b.totals(self.by)[1]
+        return no_worse(a, b, margin=margin, resamples=resamples, seed=seed)
 
 
 class PairDecision(NamedTuple):

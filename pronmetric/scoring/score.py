@@ -1,4 +1,4 @@
-"""Scores: of a pronoun, a segment, a system; and what a call returns.
+"""Scores: of a pronoun, a segment, a system.
 
 Direction: higher is better everywhere. With the shipped head a pronoun's score is a probability in [0, 1] that it
 is right here in this context, a segment's is one number in [0, 1] from its pronouns (their mean), and a system's is
@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.significance import Totals, interval, totals
-from pronmetric.signature import Signature
 from pronmetric.source.evidence import Evidence
 from pronmetric.text.readable import readable
 from pronmetric.text.words import Word
@@ -148,31 +147,6 @@ class Counts:
         """Count a text, with its context, by what was changed to read it."""
         for kind in frozenset[str]().union(*(readable(text).changes for text in texts)):
             setattr(self, kind, getattr(self, kind) + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What `PronounMetric.predict` returns: one segment a record, in order, and the system they make up."""
-
-    segments: tuple[SegmentScore, ...]
-    system: SystemScore
-    counts: Counts
-    signature: Signature
-
-    @property
-    def scores(self) -> list[float | None]:
-        """The segments' scores; None where a text has no pronoun."""
-        return [segment.score for segment in self.segments]
-
-    @property
-    def system_score(self) -> float | None:
-        """The system's score, in [0, 100] with a logit head, higher is better."""
-        return self.system.score
-
-    @property
-    def pronouns(self) -> list[tuple[PronounScore, ...]]:
-        """The pronouns of each segment."""
-        return [segment.pronouns for segment in self.segments]
 
 
 class Tally:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.text import streams
@@ -129,6 +129,37 @@ def read(
             yield Row(texts[: len(systems)], doc, src, texts[len(systems) :])
 
     return Corpus(tuple(systems), lengths[systems[0]], docids is not None, tuple(references), rows)
+
+
+def of_lines(
+    text: Sequence[str], references: Sequence[Sequence[str]] = (), docs: Sequence[Hashable] | None = None
+) -> Corpus:
+    """The corpus of one system's segments in memory, called "system", with its references, "reference 1" and so on.
+
+    Raises:
+        InputError: a segment that is no text, or above the limit of characters.
+        PronmetricError: no segment, not as many in all, or a text in place of a list.
+    """
+    if isinstance(text, str) or isinstance(references, str) or any(isinstance(one, str) for one in references):
+        raise PronmetricError("expected a list of segments, and a list of such lists of references, got a text for one")
+    names = tuple(f"reference {number}" for number in range(1, len(references) + 1))
+    columns = {"system": text, **dict(zip(names, references, strict=True))}
+    lengths = {name: len(column) for name, column in columns.items()} | ({} if docs is None else {"docs": len(docs)})
+    if not text or len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise PronmetricError(f"expected a list of segments, and as many in each reference and in docs: {said}")
+    for name, column in columns.items():
+        for number, segment in enumerate(column, start=1):
+            if not isinstance(segment, str):
+                raise InputError(f"expected text, got {segment!r}", file=name, line=number)
+            check_segment(segment, file=name, line=number)
+
+    def rows() -> Iterator[Row]:
+        by_segment: Iterable[Any] = repeat(None) if docs is None else docs
+        for texts, doc in zip(zip(*columns.values(), strict=True), by_segment, strict=False):
+            yield Row(texts[:1], doc, None, texts[1:])
+
+    return Corpus(("system",), len(text), docs is not None, names, rows)
 
 
 def check_docids(file: TextFile, note: Callable[[str], None]) -> None:

@@ -310,3 +310,16 @@ def test_esa(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["human_rows_left_out"] and [one["human"] for one in found["systems"]] == [65, 65]
     assert main(["correlate", metric, "esa.csv"]) == 1
     assert "there are cs-en, de-en: give --pair" in capsys.readouterr().err
+
+
+def test_soft_pairwise_accuracy_of_the_systems(capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = seg_score("good.seg.score", METRIC), seg_score("bad.seg.score", {"A": [0.0, 0.0], "B": [1.0, 1.0]})
+    people = assessed("ad-seg-scores-de-en.csv", PEOPLE)
+    content = run(good, bad, people, "--test", "spa")
+    soft = content["soft_pairwise_accuracy"]
+    # People and the good metric have the same p, about 1/4; the bad one's is 1, since all swaps are as large.
+    assert soft[good] == 1.0 and soft[bad] == pytest.approx(0.25, abs=0.06)
+    assert content["soft_pairwise_accuracy_units"] == 2 and content["significance"]["figure"] == "spa"
+    out = capsys.readouterr().out
+    assert "of systems, on 1 pairs and the 2 segments that all systems have; 1000 permutations" in out
+    assert "in soft pairwise accuracy" in out

@@ -29,13 +29,16 @@ class Call(NamedTuple):
 TEXTS, EXPORTS = "-t a b -r c -s d --docids e --model model", ("--to_json", "--to_tsv")
 CALLS: Mapping[str, Sequence[Call]] = {
     "score": [
-        Call(TEXTS, "a b c d e model/config.yaml", EXPORTS),
+        Call(TEXTS, "a b c d e model/config.yaml", (*EXPORTS, "--to_mqm")),
         Call("--jsonl a", "a", EXPORTS),
-        Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", EXPORTS),
+        Call("-d wmt22:de-en --wmt-dir tests", "tests/de.txt", (*EXPORTS, "--to_mqm")),
     ],
     "compare": [
         Call(TEXTS, "a b c d e model/model.safetensors", EXPORTS),
         Call("-d wmt22:de-en --wmt_dir tests", "tests/de.txt", EXPORTS),
+    ],
+    "check": [
+        Call("-t a --baseline b -r c --docids d --model model", "a b c d model/config.yaml", ["--junit"]),
     ],
     "suggest": [Call("-t a", "a"), Call("--jsonl a", "a")],
     "serve": [Call("--port 0", "")],
@@ -161,7 +164,9 @@ def test_every_flag_that_writes_is_here(verb: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     options = capsys.readouterr().out.replace("-", "_")
-    found = set(re.findall(r"^  (?:_o [\w|]+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns)", options, re.MULTILINE))
+    found = set(
+        re.findall(r"^  (?:_o [\w|]+, )?(__(?:to_|save_|output)\w*|__pairs|__pronouns|__junit)", options, re.MULTILINE)
+    )
     known = {flag.replace("-", "_") for call in CALLS[verb] for flag in (*call.writes, *call.folders)}
     assert found == {"__output" if flag == "_o" else flag for flag in known}
 

@@ -1,9 +1,9 @@
 """The shell and Python blocks of README.md and docs/ run, and print what the page says.
 
 The info string of a block may say why it is not run here: `setup` (.ci/run runs it), `needs-wmt`, `needs-gpu`,
-`needs-cluster`; `needs-onnx` blocks run if ONNX Runtime is installed. The ```text block that follows is its output:
-each line in order, the last digit of a number may differ by one. The blocks of a page run one after the other in one
-folder.
+`needs-cluster`, `needs-evaluate`; `needs-onnx` blocks run if ONNX Runtime is installed. The ```text block that follows
+is its output: each line in order, the last digit of a number may differ by one. The blocks of a page run one after the
+other in one folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.tools.ray_start import late, try_twice
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<marks>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
-MARKS = {"setup", "needs-wmt", "needs-gpu", "needs-cluster"}
+MARKS = {"setup", "needs-wmt", "needs-gpu", "needs-cluster", "needs-evaluate"}
 ONNX = "needs-onnx"
 
 

@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import v4
 
+import pronmetric
 from notebooks.render import PAGES, digest, rendered
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
@@ -26,6 +27,16 @@ def test_a_notebook_is_stripped_and_defines_nothing(path: Path) -> None:
     assert not any(cell.outputs or cell.execution_count for cell in cells)
     nodes = [node for cell in cells for node in ast.walk(ast.parse(cell.source))]
     assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.While) for node in nodes)
+
+
+@pytest.mark.parametrize("name", ["01_first_scores", "02_compare_two_systems", "06_daily_use"])
+def test_a_notebook_on_scores_uses_the_public_names_alone(name: str) -> None:
+    cells = nbformat.read(PAGES.parents[1] / "notebooks" / f"{name}.ipynb", as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    ours = [node for node in imports if "pronmetric" in ast.unparse(node)]
+    assert ours and all(isinstance(node, ast.ImportFrom) and node.module == "pronmetric" for node in ours)
+    assert {alias.name for node in ours for alias in node.names} <= set(pronmetric.__all__)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -63,6 +74,8 @@ def test_each_kind_of_output_is_rendered() -> None:
         v4.new_output("display_data", data={"text/plain": "<S>", "image/svg+xml": "<svg/>"}),
         v4.new_output("display_data", data={"text/plain": "<P>", "image/png": "aGk="}),
         v4.new_output("execute_result", data={"text/plain": "<H>", "text/html": "<iframe>"}),
+        v4.new_output("execute_result", data={"text/plain": "P()", "text/html": '<div class="pronmetric">x</div>'}),
+        v4.new_output("execute_result", data={"text/plain": "a 1", "text/html": "<table>"}),
         v4.new_output("execute_result", data={"text/plain": "42"}),
     ]
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell("# Title"), v4.new_code_cell("x = 1", outputs=outputs)])
@@ -77,6 +90,8 @@ def test_each_kind_of_output_is_rendered() -> None:
         "![output](09_any-1.svg)",
         "![output](09_any-2.png)",
         "*(An interactive page; run the notebook to open it.)*",
+        '<div class="pronmetric">x</div>',
+        "```text\na 1\n```",
         "```text\n42\n```",
     ]
     assert images == {"09_any-1.svg": b"<svg/>", "09_any-2.png": b"hi"}

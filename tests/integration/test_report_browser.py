@@ -308,3 +308,63 @@ def test_markup_in_the_data_shows_as_text(browser: Browser, tmp_path: Path) -> N
     assert browser.run("document.querySelector('article .doc').textContent") == visible(evil)
     assert browser.run("document.querySelector('.text').textContent").replace(".90", "") == evil
     assert "no reference" not in browser.run("document.querySelector('article').textContent")
+
+
+def test_pronouns_are_filtered_and_the_address_keeps_it(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    total = browser.run("data.segments.length")
+    browser.run("document.querySelector('#forms tbody button').click()")
+    form = browser.run("document.querySelector('#forms tbody button').textContent")
+    browser.run(
+        "document.getElementById('system').value = '2'; document.getElementById('below').value = '0.6'; choose()"
+    )
+    kept = browser.run("location.hash")
+    assert kept == f"#?system=2&form={form.lower()}&below=0.6"
+    found = browser.run("state.found.length")
+    assert 0 < found < total
+    scores = browser.run(
+        "state.found.map((place) => data.segments[place][4][2][3].filter((p, k) => "
+        "data.forms[data.filtered[place][2][2 * k]] === data.forms[Number($('form').value)]).map((p) => p[1]))"
+    )
+    assert len(scores) == found and all(min(own) < 0.6 for own in scores)
+    assert "score below 0.6" in browser.run("document.getElementById('clear').textContent")
+    browser.open(sample_page, fragment=kept)
+    assert browser.run("state.found.length") == found and browser.run("$('below').value") == "0.6"
+    browser.run("document.getElementById('clear').click()")
+    assert browser.run("state.found.length") == total and browser.run("location.hash") == ""
+
+
+def test_an_unknown_filter_in_the_address_is_left_out(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page, fragment="#?form=nix&class=nix&better=9&below=much")
+    assert browser.run("state.found.length") == browser.run("data.segments.length")
+
+
+def test_a_segment_is_copied_as_text_and_as_a_link(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    browser.run("window.copied = []; copy = async (text) => { window.copied.push(text); return true; }")
+    browser.run("document.querySelectorAll('article .tool').forEach((button) => button.click())")
+    link, text, *_ = browser.run("window.copied")
+    number = browser.run(SHOWN)[0]
+    assert link.endswith(f"sample.html#s{number}")
+    lines = text.splitlines()
+    assert lines[0].startswith(f"segment {number} (") and any(line.startswith("reference: ") for line in lines)
+    assert re.search(r"^system-c.txt \(\d\.\d\d\): .* \[\d\.\d\d\]", text, re.MULTILINE)
+
+
+def test_tables_and_the_chart_are_downloaded(browser: Browser, sample_page: Path) -> None:
+    browser.open(sample_page)
+    browser.run(
+        "window.saved = []; HTMLAnchorElement.prototype.click = function () { window.saved.push(this.download); };"
+        "document.querySelectorAll('.downloads button').forEach((button) => button.click())"
+    )
+    saved = set(browser.run("window.saved"))
+    assert {
+        "chart.svg",
+        "systems.tsv",
+        "systems.tex",
+        "forms.tsv",
+        "forms.tex",
+        "documents.tsv",
+        "lengths.tex",
+    } <= saved
+    assert browser.run("data.files.forms.tsv").startswith("form\tsystem\tpronouns\tmean\t")

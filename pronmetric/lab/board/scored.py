@@ -6,7 +6,7 @@ What the folder of scored test sets has with the same signature and texts is not
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pronmetric.errors import InputError
 from pronmetric.output.targets import AtomicFile
 from pronmetric.output.tsv import DIGITS
-from pronmetric.pronouns import classes
+from pronmetric.pronouns import groups
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SegmentScore
@@ -31,9 +31,6 @@ from pronmetric.text.corpus import Corpus
 FORMAT = "pronmetric board scores 2"
 _EARLIER = ("pronmetric board scores 1",)  # without preferences
 _COLUMNS = ("segment", "start", "end", "kind", "probability")
-DEMONSTRATIVE, WH = "demonstrative", "relative or interrogative"
-_PERSONAL = classes.CLASSES[: classes.PERSONAL]
-_ENGLISH = {name: name for name in _PERSONAL} | dict.fromkeys(("this", "that", "these", "those"), DEMONSTRATIVE)
 
 
 class BoardSet(NamedTuple):
@@ -109,14 +106,14 @@ def score(
         language: of the texts.
         signature: of the scores.
     """
-    known = {name: number for number, name in enumerate(class_names(language))}
+    known = {name: number for number, name in enumerate(groups.names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     docs = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
         docs.append(scored.row.doc)
         for name, text, (segment, *_) in zip(corpus.systems, scored.row.texts, scored.segments, strict=True):
-            kinds = classify(language, text, [p.start for p in segment.pronouns])
+            kinds = groups.classify(language, text, [p.start for p in segment.pronouns])
             rows[name] += [
                 (number, p.start, p.end, known[kind], round(p.score, DIGITS))
                 for p, kind in zip(segment.pronouns, kinds, strict=True)
@@ -192,39 +189,6 @@ def read(path: Path) -> Scored | None:
 def _columns(values: list[Any]) -> Pronouns:
     segment, start, end, kind = (np.array(column, dtype=np.int64) for column in values[:-1])
     return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))
-
-
-def class_names(language: Language) -> tuple[str, ...]:
-    """The classes of a language.
-
-    With rules: the personal classes (he, his, him and himself are "he"), demonstratives, and relatives with
-    interrogatives; else the types in its table of pronouns.
-    """
-    if language.ruled:
-        return (*_PERSONAL, DEMONSTRATIVE, WH)
-    return tuple(dict.fromkeys(entry.type for entry in language.entries))
-
-
-def classify(language: Language, text: str, starts: Sequence[int]) -> list[str]:
-    """The class of the pronoun at each of these offsets of a text.
-
-    >>> from pronmetric.pronouns.languages import ENGLISH
-    >>> classify(ENGLISH, "He knows that these belong to those who left.", [0, 14, 30, 36])
-    ['he', 'demonstrative', 'demonstrative', 'relative or interrogative']
-    """
-    if not starts:
-        return []
-    words = language.words(text)
-    places = {word.start: place for place, word in enumerate(words)}
-    kinds = []
-    for start in starts:
-        form = language.form_of(words, places[start])
-        assert form is not None  # it was scored, so it is in the inventory
-        if language.ruled:
-            kinds.append(_ENGLISH.get(classes.class_of(form, language.slot(words, places[start])), WH))
-        else:
-            kinds.append(next(entry.type for entry in language.entries if entry.form == form))
-    return kinds
 
 
 class Bar(Protocol):

@@ -9,6 +9,8 @@ from pronmetric.eval.correlation import MINIMUM, RESAMPLES, Correlation, Correla
 from pronmetric.eval.permutation import PAIRWISE, Matrix
 from pronmetric.eval.permutation import RESAMPLES as PERMUTATIONS
 from pronmetric.eval.segment_correlation import ACC_EQ, ITEM, NONE, SYS, Mean, SegmentFigures
+from pronmetric.eval.soft_pairwise import PERMUTATIONS as PERMUTED
+from pronmetric.eval.soft_pairwise import SPA
 from pronmetric.lab.human.segment_level import SegmentLevel
 from pronmetric.lab.human.system_level import OneMetric, SeveralMetrics, join_names
 from pronmetric.report.text import table
@@ -28,6 +30,7 @@ SEGMENT_LABELS = {
     "tau_eq": "tau-eq",
     ACC_EQ: "acc-eq",
 }
+TEST_LABELS = {**SEGMENT_LABELS, SPA: "soft pairwise accuracy"}
 _AVERAGED = {
     NONE: "none: all scores as one list",
     SYS: "sys: the {units} of each system, then the mean over {number} systems",
@@ -108,10 +111,19 @@ def format_segments(level: SegmentLevel) -> str:
         f"{level.segments} {level.unit}; {level.scores} outputs count, of {level.human_scores} with a human score"
     )
     lines += ["", *_segment_table(level.found, level.average, level.unit)]
+    if any(value is not None for value in level.soft.values()):
+        lines += ["", *_soft_table(level)]
     if level.p is not None:
         what = "the verdicts on a pair" if level.figure in PAIRWISE else "the scores of an output"
-        lines += ["", *_matrix_lines(level.p, SEGMENT_LABELS[level.figure], what=what)]
+        lines += ["", *_matrix_lines(level.p, TEST_LABELS[level.figure], what=what)]
     return "\n".join(lines)
+
+
+def _soft_table(level: SegmentLevel) -> list[str]:
+    rows = [(label, "-" if value is None else f"{value:.4f}") for label, value in level.soft.items()]
+    pairs = len(level.systems) * (len(level.systems) - 1) // 2
+    counted = f"the {level.soft_units} {level.unit} that all systems have"
+    return [table(("", TEST_LABELS[SPA]), rows), f"of systems, on {pairs} pairs and {counted}; {PERMUTED} permutations"]
 
 
 def _segment_table(found: Mapping[str, SegmentFigures], average: str, units: str) -> list[str]:

@@ -23,7 +23,9 @@ from pronmetric.text import strict_json
 from pronmetric.text.strict_json import plain
 
 UNITS = {DOC: "documents", PAIR: "pairs"}
-LANGUAGE_MODEL = "a language model, zero-shot: the log-probability of the text after its context"
+LANGUAGE_MODEL = (
+    "language models, zero-shot: the log-probability of the text after its context, or the answer when asked"
+)
 _PRONOUN_PAIRS, _ERRORS = 20, 15
 PronounPairs = frozenset[tuple[str, str]]
 """(correct form, wrong form)."""
@@ -37,7 +39,7 @@ class Settings:
 
     seed: of tests. tie_threshold: scores that differ by no more are a tie; None leaves ties out. seen: the pronoun
     pairs of the training data; None where they are not known. against: another metric's scores. baselines:
-    reference-based ones. language_model: the scores of a language model, by how its log-probabilities are taken.
+    reference-based ones. language_model: the scores of language models, by how they are taken.
     """
 
     seed: int

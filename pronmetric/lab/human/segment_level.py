@@ -13,6 +13,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.permutation import Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
+from pronmetric.eval.soft_pairwise import SPA, SoftPairwise
 from pronmetric.lab.human import human_scores, metric_scores
 from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, HumanScores
 from pronmetric.lab.human.metric_scores import Metric
@@ -30,7 +31,7 @@ class SegmentLevel:
     p: of the tests between two or more metrics, in `figure`. systems: those that all have. unit: what has a score,
     "segments", "documents" or "domains". segments: how many of these each system has. scores: outputs that
     count, of `human_scores` that humans scored. left_out: systems that some metric lacks. references: human
-    translations, left out.
+    translations, left out. soft: soft pairwise accuracies of the systems, over `soft_units`; None if undefined.
     """
 
     paths: Sequence[str]
@@ -45,6 +46,8 @@ class SegmentLevel:
     human_scores: int
     left_out: Sequence[str]
     references: Sequence[str]
+    soft: Mapping[str, float | None]
+    soft_units: int
 
     def content(self, human: str, *, seed: int) -> dict[str, Any]:
         """All figures for JSON; `human` is the file of the human scores."""
@@ -58,6 +61,8 @@ class SegmentLevel:
             "scores": self.scores,
             "human_scores": self.human_scores,
             "seed": seed,
+            "soft_pairwise_accuracy": dict(zip(self.paths, self.soft.values(), strict=True)),
+            "soft_pairwise_accuracy_units": self.soft_units,
             "significance": None if self.p is None else significance(self.p, self.figure),
             "left_out": {"not_scored_by_all": self.left_out, "references": self.references},
         }
@@ -145,12 +150,14 @@ def correlate(
     if not (~np.isnan(first)).any():
         raise InputError(f"no output has a score here and in {', '.join(paths)}", file=human.path)
     matrices = dict(zip(metrics, others, strict=True))
-    found, p = {}, None
+    found, p, soft = {}, None, SoftPairwise(first, seed=seed)
     with steps(len(matrices)) as bar:
         for label, matrix in matrices.items():
             found[label] = segment_figures(matrix, first, average=average, seed=seed)
             bar.update()
-        if len(matrices) > 1:
+        if len(matrices) > 1 and figure == SPA:
+            p = soft.test(matrices, seed=seed, advance=bar.update)
+        elif len(matrices) > 1:
             p = segment_matrix(matrices, first, figure=figure, average=average, seed=seed, advance=bar.update)
     return SegmentLevel(
         paths=paths,
@@ -165,6 +172,8 @@ def correlate(
         human_scores=int((~np.isnan(by_human)).sum()),
         left_out=[s for s in systems if s not in references and s not in counted],
         references=references,
+        soft={label: soft.accuracy(matrix) for label, matrix in matrices.items()},
+        soft_units=soft.segments,
     )
 
 

@@ -62,3 +62,9 @@ def test_a_notebook_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Terminal())
     wide = "word " * 40
     assert table(("name", "text"), [("A", wide.strip())]) == f"name{' ' * 197}text\nA     {wide.strip()}"
+
+
+def test_a_colour_that_is_forced_makes_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as workflows and the kernels of notebooks set it
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert table(("name", "text"), [("A", ("word " * 40).strip())]).splitlines()[1] == f"A     {('word ' * 40).strip()}"

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pronmetric.errors import PronmetricError
-from pronmetric.eval.significance import Totals, difference, holm, interval, randomisation, totals
+from pronmetric.eval.significance import Totals, difference, holm, interval, no_worse, randomisation, totals
 
 
 def pair(units: int, seed: int, shift: float = 0.0) -> tuple[Totals, Totals]:
@@ -165,10 +165,36 @@ def test_the_interval_excludes_zero_exactly_where_p_is_below_the_rest(level: flo
     assert {True, False} == set(told)
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.05, 0.2])
+def test_no_worse_counts_the_swaps_against_the_other_less_the_margin(margin: float) -> None:
+    a, b = pair(6, seed=3)
+    less = Totals(b.sums - margin * b.counts, b.counts)
+    above = []
+    for swap in product([False, True], repeat=6):
+        one, two = (
+            np.where(np.array(swap)[:, None], np.stack(y, axis=1), np.stack(x, axis=1)).sum(axis=0)
+            for x, y in ((a, less), (less, a))
+        )
+        above.append(one[0] / one[1] - two[0] / two[1] >= a.mean() - less.mean() - 1e-12)
+    assert no_worse(a, b, margin=margin, seed=0) == pytest.approx(sum(above) / 64)
+
+
+def test_no_worse_is_surer_with_a_larger_margin_and_never_surer_than_all_swaps() -> None:
+    a, b = pair(6, seed=3)
+    found = [no_worse(a, b, margin=margin, seed=0) for margin in (-1.0, 0.0, 0.1, 1.0)]
+    assert found == sorted(found, reverse=True)
+    assert (found[0], found[-1]) == (1.0, 1 / 64)
+
+
+def test_a_text_that_is_worse_by_the_margin_is_rarely_called_no_worse() -> None:
+    drawn = [no_worse(*pair(20, seed=seed, shift=-0.1), margin=0.1, resamples=199, seed=seed) for seed in range(300)]
+    assert stats.kstest(np.array(drawn, dtype=float), "uniform").pvalue > 0.01
+
+
 def test_three_units_give_neither_interval_nor_p() -> None:
     a, b = pair(3, seed=1)
     assert difference(a, b)[1:] == (None, None, None)
-    assert randomisation(a, b, seed=1) is None
+    assert randomisation(a, b, seed=1) is None and no_worse(a, b, margin=1.0, seed=1) is None
 
 
 def test_one_side_without_pronouns_gives_no_test() -> None:

@@ -173,7 +173,7 @@ def test_paths_are_shown_by_their_distinct_part() -> None:
     systems = tuple(s._replace(name=n) for s, n in zip(content.result.systems, paths, strict=True))
     text = page(replace(content, result=replace(content.result, systems=systems)), title="x")
     assert data_of(text)["systems"] == [["first", paths[0]], ["second", paths[1]]]
-    assert text.count(f'<bdi title="{paths[0]}">first</bdi>') == 3  # chart, systems, pairs
+    assert text.count(f'<bdi title="{paths[0]}">first</bdi>') == 7  # chart, systems, pairs, four tables of buckets
     assert f"<li>first is {paths[0]}" in text
     assert re.findall(r">[^<]*/home/me[^<]*<", text.split('<script type="application/json"')[0]) == [
         f">{label} is {path}<" for label, path in zip(("first", "second"), paths, strict=True)

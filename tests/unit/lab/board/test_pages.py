@@ -15,7 +15,7 @@ from pronmetric.eval.resampling import SEED
 from pronmetric.lab.board import figures, human, pages, scored, site
 from pronmetric.lab.board.pages import Names
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
-from pronmetric.pronouns import languages
+from pronmetric.pronouns import groups, languages
 from pronmetric.report import embed
 from pronmetric.text.corpus import Corpus, Row
 
@@ -205,8 +205,8 @@ def test_scores_are_kept_exactly(tmp_path: Path) -> None:
 def test_classes_of_english_and_of_a_table() -> None:
     text = "He knows himself that these belong to those who left; what is hers?"
     starts = [text.index(word) for word in ("He", "himself", "these", "those", "who", "what", "hers")]
-    found = scored.classify(languages.ENGLISH, text, starts)
-    assert found == ["he", "he", scored.DEMONSTRATIVE, scored.DEMONSTRATIVE, scored.WH, scored.WH, "she"]
-    assert set(found) <= set(scored.class_names(languages.ENGLISH))
+    found = groups.classify(languages.ENGLISH, text, starts)
+    assert found == ["he", "he", groups.DEMONSTRATIVE, groups.DEMONSTRATIVE, groups.WH, groups.WH, "she"]
+    assert set(found) <= set(groups.names(languages.ENGLISH))
     german = languages.language("de")
-    assert scored.classify(german, "Sie kam.", [0])[0] in scored.class_names(german)
+    assert groups.classify(german, "Sie kam.", [0])[0] in groups.names(german)

@@ -1,0 +1,162 @@
+"""`pronmetric check`: a gate for a release: it passes or fails with a reason, and lists the worst segments."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from pronmetric.cli import flags
+from pronmetric.cli.config_file import ConfigFlags, ConfiguredCommand
+from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.parser import Flags, UsageError, flag, number, part, switch, whole
+from pronmetric.cli.run import (
+    ScoringRun,
+    announce_context,
+    choose_context,
+    load_config,
+    read_corpus,
+    signed_references,
+)
+from pronmetric.eval.decision import DECISIONS, SCORE
+from pronmetric.output import targets
+from pronmetric.report import gate_text
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.scoring.comparison import TIE_THRESHOLD, texts_per_row
+from pronmetric.scoring.gate import ALPHA, MARGIN, Gate, Limits, score_sides
+from pronmetric.text.context import COMMON, CROSSED, NONE, RESPECTIVE
+
+FAILED = 3
+CONDITIONS = "conditions"
+TEXTS = ("translations", "references", "sources", "source_lang", "docids")
+DESCRIPTION = """Check the pronouns of a translation before a release: it passes or fails, with a reason.
+
+--min-score X     its score is at least X
+--max-errors N    at most N wrong pronouns are expected in the whole text
+--baseline FILE   it is not worse than this translation of the same text by --margin or more
+
+Give one or more of them; all must be met. "Not worse" is a test: the outputs of each document (each segment, if
+documents are not known) are swapped at random with those of the baseline less the margin, and the one-sided p must be
+below --alpha. A text that is as good passes if there is enough of it to tell; too little text is an error.
+
+The worst segments are listed: those that are worse than in the baseline or, without one, those with a pronoun whose
+probability is below {threshold:g}."""
+EPILOG = f"""exit codes: 0 passed, 1 an error in the input, 2 wrong flags, {FAILED} failed
+
+context: as for `compare` with --baseline, else as for `score`.
+
+examples:
+  pronmetric check -t new.txt -r ref.txt --docids ids.txt --min-score 90
+  pronmetric check -t new.txt --baseline old.txt --docids ids.txt --junit pronouns.xml
+  pronmetric check --show-config"""
+
+
+def _level(text: str) -> float:
+    """The value of --alpha."""
+    value = number(0)(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+    return value
+
+
+class CheckFlags(Flags):
+    """What is asked of the text, and where the verdict goes."""
+
+    min_score: float | None = flag(group=CONDITIONS, type=number(), metavar="X", help="least score of the text")
+    max_errors: float | None = flag(
+        group=CONDITIONS, type=number(0), metavar="N", help="most wrong pronouns expected in the whole text"
+    )
+    baseline: str | None = flag(
+        group=CONDITIONS, metavar="FILE", help="translation of the same text that must not be better"
+    )
+    margin: float | None = flag(
+        group=CONDITIONS,
+        type=number(0),
+        metavar="X",
+        help=f"with --baseline: a difference of X is too much (default: {MARGIN:g}, in points of the score)",
+    )
+    alpha: float = flag(
+        group=CONDITIONS,
+        type=_level,
+        default=ALPHA,
+        metavar="P",
+        help="level of the test, between 0 and 1 (default: %(default)s)",
+    )
+    by: str = flag(
+        group=CONDITIONS,
+        choices=DECISIONS,
+        default=SCORE,
+        help="what is compared with the baseline; with errors and preference give --margin too (default: %(default)s)",
+    )
+    texts: TextFlags = part(TextFlags, flags.TEXTS, only=TEXTS)
+    context: str | None = flag(group=flags.TEXTS, choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    seed: int = flags.seed_flag()
+    worst: int = flag(
+        group=flags.OUTPUT,
+        type=whole(0),
+        default=10,
+        metavar="N",
+        help="list at most N segments (default: %(default)s)",
+    )
+    junit: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write the verdict as JUnit XML")
+    github: bool = switch(group=flags.OUTPUT, help="also print annotations of GitHub Actions, in the lines of -t")
+    out: OutputFlags = part(OutputFlags, flags.OUTPUT, only=flags.NOTES)
+    strict: bool = flags.strict_flag(flags.OUTPUT)
+    defaults: ConfigFlags = part(ConfigFlags)
+
+    def check(self) -> None:
+        """Refuse no condition, conditions that do not go together, and other than one text."""
+        if self.min_score is None and self.max_errors is None and self.baseline is None:
+            raise UsageError("give one or more of --min-score, --max-errors and --baseline")
+        if self.margin is not None and self.baseline is None:
+            raise UsageError("--margin is below a baseline: give --baseline")
+        if self.baseline is not None and self.margin is None and self.by != SCORE:
+            raise UsageError(f"--by {self.by} needs --margin, in the unit of its differences (see `compare`)")
+        if self.texts.translations is None or len(self.texts.translations) != 1:
+            raise UsageError("give one translation to check: -t FILE")
+
+    @property
+    def limits(self) -> Limits:
+        """The conditions."""
+        margin = MARGIN if self.margin is None else self.margin
+        return Limits(min_score=self.min_score, max_errors=self.max_errors, margin=margin, alpha=self.alpha, by=self.by)
+
+
+def run(task: CheckFlags) -> int:
+    """Check the text, print and write the verdict; the exit code."""
+    texts, model, note = task.texts, task.model, task.out.notes()
+    lines = (*(texts.translations or ()), *(texts.references or ()), texts.sources, texts.docids, task.baseline)
+    targets.check([task.junit], read=[*lines, model.model])
+    if task.baseline is not None:
+        texts = replace(texts, translations=[*(texts.translations or ()), task.baseline])
+    corpus = read_corpus(texts, model, note)
+    config = load_config(model)
+    flags.choose_decision(task.by, model, config)
+    otherwise = COMMON if corpus.references else RESPECTIVE if task.baseline is None else CROSSED
+    kind = choose_context(texts.context, config, otherwise, note)
+    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    scoring = ScoringRun(model, task.out, note)
+    size = scoring.metric.context_size
+    compared = {} if task.baseline is None else {"by": task.by, "margin": f"{task.limits.margin:g}"}
+    seed = None if task.baseline is None else task.seed
+    signature = scoring.sign(kind, size=size, seed=seed, references=signed_references(kind, corpus, texts), **compared)
+    gate = Gate(task.limits, tie=TIE_THRESHOLD, worst=task.worst, baseline=task.baseline is not None)
+    with scoring.progress(corpus.segments * texts_per_row(corpus, kind)):
+        for number, scored in enumerate(score_sides(corpus, kind, size=size, stream=scoring.stream)):
+            gate.add(number, *scored)
+    verdict = gate.verdict(seed=task.seed)
+    names = gate_text.Names(corpus.systems[0], task.baseline, task.by)
+    if task.junit is not None:
+        with targets.AtomicFile(task.junit) as file:
+            file.buffer.write(gate_text.junit(verdict, names, signature))
+    print(gate_text.summary(verdict, names))
+    if task.github:
+        print("\n".join(gate_text.github_commands(verdict, names)))
+    scoring.finish()
+    return 0 if verdict.passed else FAILED
+
+
+VERB = ConfiguredCommand(
+    "check", CheckFlags, run, DESCRIPTION.format(threshold=THRESHOLD), EPILOG, stray="give one translation: -t FILE"
+)
+parser, main = VERB.parser, VERB.main

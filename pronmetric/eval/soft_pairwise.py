@@ -1,0 +1,85 @@
+"""Soft pairwise accuracy (Thompson et al. 2024, WMT's measure of metrics at the system level since 2024); numpy only.
+
+Of each two systems, people and a metric each say how sure it is that the first is better: the one-sided p value of a
+paired permutation test on the scores of the segments. Soft pairwise accuracy is the mean over pairs of systems of
+1 - |p of people - p of the metric|, in [0, 1], higher is better. Unlike pairwise accuracy it does not count a pair that
+people cannot tell apart as right or wrong by chance.
+
+As in mt-metrics-eval, a segment counts where all systems have a score, the same permutations serve all pairs and both
+sides, and p is the share of permutations whose difference is at least the observed one.
+
+Thompson, Mathur, Deutsch and Khayrallah 2024, "Improving Statistical Significance in Human Evaluation of Automatic
+Metrics via Soft Pairwise Accuracy".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pronmetric.eval import permutation
+from pronmetric.eval.permutation import Matrix
+
+SPA = "spa"
+PERMUTATIONS = 1000
+_ROUNDING = 1e-9  # relative; differences that agree so far are equal
+
+_Array = NDArray[np.float64]
+
+
+class SoftPairwise:
+    """Human scores, (systems, segments) with NaN for a missing one, by which metrics are measured.
+
+    segments: how many count.
+    """
+
+    def __init__(self, human: ArrayLike, *, seed: int, permutations: int = PERMUTATIONS) -> None:
+        scores = np.asarray(human, dtype=float)
+        self._counted = ~np.isnan(scores).any(axis=0)
+        self.segments = int(self._counted.sum())
+        swaps = np.random.default_rng(seed).integers(2, size=(permutations, self.segments))
+        self._signs: _Array = np.where(swaps == 1, 1.0, -1.0)
+        self._pairs = np.triu_indices(len(scores), 1)
+        self._human = self._p(scores[:, self._counted])
+
+    def accuracy(self, metric: ArrayLike) -> float | None:
+        """The metric's soft pairwise accuracy, from scores with NaN where the human ones have it.
+
+        None with fewer than two systems, or without a segment that counts.
+        """
+        value = self._accuracy(np.asarray(metric, dtype=float)[:, self._counted])
+        return None if np.isnan(value) else value
+
+    def test(
+        self,
+        metrics: Mapping[str, ArrayLike],
+        *,
+        resamples: int = permutation.RESAMPLES,
+        seed: int,
+        advance: Callable[[], object] | None = None,
+    ) -> Matrix:
+        """One-sided p values of "metric a is more accurate than metric b", by PERM-BOTH (`permutation.swap_scores`)."""
+        sides = {name: np.asarray(scores, dtype=float)[:, self._counted] for name, scores in metrics.items()}
+        present = np.zeros((len(next(iter(sides.values()))), self.segments))
+        return permutation.matrix(
+            list(sides),
+            lambda a, b: permutation.swap_scores(
+                sides[a], sides[b], present, lambda x, _: self._accuracy(x), resamples=resamples, seed=seed
+            ),
+            advance,
+        )
+
+    def _accuracy(self, scores: _Array) -> float:
+        if not len(self._human) or not self.segments:
+            return float("nan")
+        return 1.0 - float(np.abs(self._p(scores) - self._human).mean())
+
+    def _p(self, scores: _Array) -> _Array:
+        """The p value of "the first is better" of each two systems, (pairs,)."""
+        first, second = self._pairs
+        null, total = self._signs @ scores.T, scores.sum(axis=1)
+        observed = total[first] - total[second]
+        slack = _ROUNDING * np.abs(scores).sum(axis=1).max(initial=0.0)
+        return np.asarray((null[:, first] - null[:, second] >= observed - slack).mean(axis=0))

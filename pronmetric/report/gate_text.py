@@ -1,0 +1,128 @@
+"""How `check` says its verdict: as text, as JUnit XML, and as annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from pronmetric.eval.decision import SYSTEM_UNITS
+from pronmetric.output.display import visible
+from pronmetric.report.text import table
+from pronmetric.results import FEW
+from pronmetric.results.write import list_pronouns
+from pronmetric.scoring.gate import MAX_ERRORS, MIN_SCORE, Condition, Finding, Verdict
+
+_ESCAPES = {"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"}  # of a property of an annotation
+
+
+class Names(NamedTuple):
+    """What is checked: the file of the new text, that of the baseline if there is one, and what decides."""
+
+    new: str
+    baseline: str | None
+    by: str
+
+
+def summary(verdict: Verdict, names: Names) -> str:
+    """The verdict in several lines: the conditions, then the worst segments."""
+    said = "passed" if verdict.passed else "failed"
+    rows = [
+        ("met" if one.met else "NOT MET", asked(one, names), found(one, verdict, names)) for one in verdict.conditions
+    ]
+    lines = [f"{visible(names.new)}: {said}", table(("", "", ""), rows, left=(0, 1, 2))]
+    return "\n".join([*lines, *_listed(verdict, names)])
+
+
+def asked(condition: Condition, names: Names) -> str:
+    """What a condition asks.
+
+    >>> asked(Condition(MIN_SCORE, 94.0, 93.24, False), Names("new.txt", None, "score"))
+    'score at least 94'
+    """
+    if condition.kind == MIN_SCORE:
+        return f"score at least {condition.limit:g}"
+    if condition.kind == MAX_ERRORS:
+        return f"at most {condition.limit:g} wrong pronouns expected"
+    return f"less than {condition.limit:g} {SYSTEM_UNITS[names.by]} worse than {visible(names.baseline or '')}"
+
+
+def found(condition: Condition, verdict: Verdict, names: Names) -> str:
+    """What was found for a condition."""
+    if condition.kind == MIN_SCORE:
+        ends = verdict.system.interval
+        return f"{condition.found:.2f}" + ("" if ends is None else f" (95 % {ends[0]:.2f} to {ends[1]:.2f})")
+    if condition.kind == MAX_ERRORS:
+        return f"{condition.found:.2f} of {verdict.system.pronouns} pronouns"
+    few = "; few: p is rough" if verdict.units <= FEW else ""
+    units = f"{verdict.units} {verdict.resampled}{few}"
+    return f"{condition.found:+.2f} {SYSTEM_UNITS[names.by]}, p = {condition.p:.4f} ({units})"
+
+
+def _listed(verdict: Verdict, names: Names) -> Iterator[str]:
+    """The worst segments, each with its context and its pronouns."""
+    if not verdict.found:
+        return
+    what = "with a doubtful pronoun" if names.baseline is None else f"worse than in {visible(names.baseline)}"
+    shown = len(verdict.findings)
+    yield f"{verdict.found} segments {what}" + (f", the worst {shown}:" if shown < verdict.found else ":")
+    for one in verdict.findings:
+        doc = "" if one.doc is None else f" ({visible(one.doc)})"
+        yield f"{visible(names.new)}:{one.number + 1}{doc}: {reason(one, names)}"
+        if one.context:
+            yield f"  context: {visible(one.context)}"
+        if one.other is not None:
+            yield f"  before:  {visible(one.other)}"
+        yield f"  now:     {visible(one.text)}"
+
+
+def reason(finding: Finding, names: Names) -> str:
+    """Why a segment is listed: its pronouns with their scores, and the baseline's."""
+    now = visible(list_pronouns(finding.pronouns))
+    if finding.other is None:
+        return f"doubtful: {now}"
+    before = visible(list_pronouns(finding.other_pronouns))
+    return f"{finding.value:+.2f} {names.by}; now {now or 'no pronoun'}, before {before or 'no pronoun'}"
+
+
+def junit(verdict: Verdict, names: Names, signature: str) -> bytes:
+    """The verdict as JUnit XML: a test case for each condition; a failure holds the worst segments."""
+    failed = sum(not one.met for one in verdict.conditions)
+    counts = {"tests": str(len(verdict.conditions)), "failures": str(failed), "errors": "0", "skipped": "0"}
+    top = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(top, "testsuite", {"name": f"pronmetric check {visible(names.new)}", **counts})
+    properties = ElementTree.SubElement(suite, "properties")
+    ElementTree.SubElement(properties, "property", {"name": "signature", "value": visible(signature)})
+    for one in verdict.conditions:
+        named = {"classname": "pronmetric.check", "name": asked(one, names), "file": visible(names.new)}
+        case = ElementTree.SubElement(suite, "testcase", named)
+        said = found(one, verdict, names)
+        if one.met:
+            ElementTree.SubElement(case, "system-out").text = said
+        else:
+            failure = ElementTree.SubElement(case, "failure", {"message": said, "type": one.kind})
+            failure.text = "\n".join(_listed(verdict, names))
+    ElementTree.indent(top)
+    return ElementTree.tostring(top, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def github_commands(verdict: Verdict, names: Names) -> Sequence[str]:
+    """Workflow commands of GitHub Actions: the conditions that are not met, then the worst segments in their lines.
+
+    The segments are errors if the gate fails, else warnings.
+    """
+    level = "warning" if verdict.passed else "error"
+    lines = [
+        f"::error title=pronmetric check::{_escaped(f'{asked(one, names)}: {found(one, verdict, names)}')}"
+        for one in verdict.conditions
+        if not one.met
+    ]
+    for one in verdict.findings:
+        file = "".join(_ESCAPES.get(character, character) for character in names.new)
+        said = f"{reason(one, names)}: {visible(one.text)}"
+        lines.append(f"::{level} file={file},line={one.number + 1},title=pronouns::{_escaped(said)}")
+    return lines
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

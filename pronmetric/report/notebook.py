@@ -1,0 +1,156 @@
+"""Scores and comparisons as a notebook shows them: HTML in the style of the report, and tables in LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from pronmetric.eval.decision import SCORE, SEGMENT_UNITS
+from pronmetric.output.display import visible
+from pronmetric.report import score_text, tables
+from pronmetric.report.embed import show_controls
+from pronmetric.report.page import short
+from pronmetric.results import Result
+from pronmetric.results.records import RATES, Pair, System
+from pronmetric.scoring.alternatives import THRESHOLD
+from pronmetric.scoring.comparison import Decision, Outcome, PairResult
+from pronmetric.scoring.score import PronounScore, SegmentScore, SystemScore
+from pronmetric.text.context import Text
+
+SHOWN = 20
+"""Segments that are shown at most."""
+_RULE = re.compile(r"^(:root|\.p\b)([^{,[]*)(\{[^}]*\})", re.MULTILINE)
+
+
+def scores(
+    name: str, system: SystemScore, texts: Sequence[Text], segments: Sequence[SegmentScore], *, signature: str
+) -> str:
+    """A system's score, then its first segments."""
+    number = "no pronouns" if system.score is None else f"{system.score:.2f}"
+    ends = "" if system.interval is None else " (95 % {:.2f} to {:.2f})".format(*system.interval)
+    counted = f"{system.pronouns} pronouns in {system.with_pronoun} of {system.segments} segments"
+    head = f"<p>{_text(short([name])[0])}: <b>{number}</b>{ends}; {counted}</p>"
+    rows = [
+        (str(at), tables.number(segment.score), coloured(text.text, segment.pronouns))
+        for at, (text, segment) in enumerate(zip(texts[:SHOWN], segments[:SHOWN], strict=True))
+    ]
+    return _page(head, ("segment", "score", "text"), rows, left=len(segments) - len(rows), signature=signature)
+
+
+def comparison(
+    names: tuple[str, str],
+    outcome: Outcome,
+    texts: Sequence[tuple[str, str]],
+    decisions: Sequence[Decision],
+    *,
+    by: str,
+    tie: float,
+    signature: str,
+) -> str:
+    """The outcome of a comparison, then the segments whose difference is largest."""
+    labels = short(names)
+    result = PairResult((labels[0], labels[1]), outcome, None, None, {})
+    head = f"<pre>{escape(score_text.summary(result, tie=tie, by=by))}</pre>"
+    decided = [at for at, decision in enumerate(decisions) if decision.better in ("a", "b")]
+    chosen = sorted(decided, key=lambda at: -abs(decisions[at].difference or 0.0))[:SHOWN]
+    rows = [
+        (
+            str(at),
+            f"{decisions[at].difference:+.2f}",
+            *(
+                coloured(text, segment.pronouns)
+                for text, segment in zip(texts[at], (decisions[at].a, decisions[at].b), strict=True)
+            ),
+        )
+        for at in chosen
+    ]
+    header = ("segment", f"A - B ({SEGMENT_UNITS[by]})", *map(_text, labels))
+    return _page(head, header, rows, left=len(decisions) - len(rows), signature=signature)
+
+
+def latex(
+    systems: Sequence[tuple[str, SystemScore]], outcome: Outcome | None = None, *, by: str = SCORE, signature: str
+) -> str:
+    """The systems' table and, of two systems, that of their difference; see `tables.latex`."""
+    labels = short([name for name, _ in systems])
+    result = Result(
+        systems=tuple(map(_system, labels, (score for _, score in systems))),
+        pairs=() if outcome is None else (_pair(outcome),),
+        segments=(),
+        signature=signature,
+        tie=0.0,
+        probability=True,
+        by=by,
+    )
+    made = [tables.systems(result)] + ([] if outcome is None else [tables.pairs(result)])
+    return tables.latex(made, [f"signature: {signature}"])
+
+
+def coloured(text: str, pronouns: Sequence[PronounScore]) -> str:
+    """A text as HTML, each pronoun coloured by its score, with a frame where its probability is doubtful."""
+    parts, at = [], 0
+    for p in pronouns:
+        doubtful = p.probability is not None and p.score < THRESHOLD
+        share = p.score / THRESHOLD if doubtful else (p.score - THRESHOLD) / (1 - THRESHOLD)
+        style = f' style="--s:{max(0.0, min(1.0, share)):.3f}"' if p.probability is not None else ""
+        kind = "p doubtful" if doubtful else "p"
+        parts.append(f"{_text(text[at : p.start])}<span class='{kind}'{style}>{_text(p.text)}")
+        parts.append(f"<small>{p.score:.2f}</small></span>")
+        at = p.end
+    return "".join([*parts, _text(text[at:])])
+
+
+def _page(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, signature: str) -> str:
+    """HTML with its own style; the cells are HTML."""
+    titles = "".join(f"<th>{title}</th>" for title in header)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    more = f"<p>{left} other segments are not shown</p>" if left else ""
+    return (
+        f'<div class="pronmetric"><style>{_style()}</style>{head}'
+        f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+        f"<p><code>{_text(signature)}</code></p></div>"
+    )
+
+
+@cache
+def _style() -> str:
+    """The rules of the report's page for colours and pronouns, for what is inside `.pronmetric` alone."""
+    page = files("pronmetric.report").joinpath("page.css").read_text(encoding="utf-8")
+    rules = [
+        f".pronmetric {body}" if start == ":root" else f".pronmetric {start}{rest}{body}"
+        for start, rest, body in _RULE.findall(page)
+    ]
+    return "\n".join([*rules, ".pronmetric td, .pronmetric th { text-align: left; vertical-align: top; }"])
+
+
+def _text(text: str) -> str:
+    return escape(show_controls(text))
+
+
+def _system(name: str, score: SystemScore) -> System:
+    found = zip(RATES, (score.errors, score.errors_in_words, score.preference), strict=True)
+    rates = {key: (rate.value, rate.interval) for key, rate in found if rate is not None}
+    counts = score.pronouns, score.segments, score.with_pronoun
+    return System(
+        visible(name), score.score, score.interval, *counts, rates=rates, units=score.units, resampled=score.resampled
+    )
+
+
+def _pair(outcome: Outcome) -> Pair:
+    return Pair(
+        0,
+        1,
+        outcome.difference,
+        outcome.interval,
+        outcome.p_randomisation,
+        outcome.p_t,
+        outcome.wins,
+        outcome.ties,
+        outcome.losses,
+        outcome.units,
+        outcome.score_difference,
+        outcome.resampled,
+    )

@@ -1,0 +1,142 @@
+"""`pronmetric check` from flags to exit code, and the defaults of flags from a TOML file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pronmetric.cli.main import main
+
+Check = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def place(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the sample."""
+    for path in sample.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def check(place: Path, tiny_checkpoint: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> Check:
+    """Runs `check` with the tiny checkpoint in fp32; gives the exit code, stdout and stderr."""
+
+    def call(*argv: str, verb: str = "check") -> tuple[int, str, str]:
+        code = main([verb, *argv, "--model", str(tiny_checkpoint()), "--precision", "32", "--gpus", "0"])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_it_passes_or_fails_and_agrees_with_compare(check: Check, place: Path) -> None:
+    both = ("-r", "ref.txt", "--docids", "docids.txt")
+    assert (
+        check("-t", "system-b.txt", "system-a.txt", *both, "--to_json", "o.json", "--tie", "0.01", verb="compare")[0]
+        == 0
+    )
+    (pair,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["pairs"]
+    code, out, err = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--margin", "100", "--github")
+    assert code == 0 and out.startswith("system-b.txt: passed\nmet  less than 100 points worse than system-a.txt")
+    assert f"{pair['difference']:+.2f} points, p = 0.0312 (5 documents; few: p is rough)" in out  # of 32 swaps, one
+    assert f"{pair['losses']} segments worse than in system-a.txt" in out
+    assert out.count("::warning file=system-b.txt,line=") == min(10, pair["losses"])
+    assert "|by:score|margin:100" in err
+    code, out, _ = check("-t", "system-b.txt", "--baseline", "system-a.txt", *both, "--min-score", "101")
+    assert code == 3 and out.startswith("system-b.txt: failed\nNOT MET  score at least 101")
+
+
+def test_without_a_baseline_it_agrees_with_score(check: Check, place: Path) -> None:
+    assert check("-t", "system-c.txt", "--to_json", "o.json", verb="score")[0] == 0
+    (system,) = json.loads(Path("o.json").read_text(encoding="utf-8"))["systems"]
+    code, out, _ = check("-t", "system-c.txt", "--max-errors", "0", "--junit", "j.xml", "--worst", "1")
+    errors = system["errors_per_100_pronouns"]["value"] * system["pronouns"] / 100
+    assert code == 3 and f"{errors:.2f} of {system['pronouns']} pronouns" in out
+    assert out.count("  now:     ") == 1
+    assert ElementTree.parse("j.xml").getroot().get("failures") == "1"
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["-t", "system-a.txt"], "give one or more of --min-score, --max-errors and --baseline"),
+        (["--min-score", "1"], "give one translation to check: -t FILE"),
+        (["-t", "system-a.txt", "system-b.txt", "--min-score", "1"], "give one translation to check"),
+        (["-t", "system-a.txt", "--min-score", "1", "--margin", "1"], "--margin is below a baseline"),
+        (["-t", "system-a.txt", "--baseline", "ref.txt", "--by", "errors"], "--by errors needs --margin"),
+        (["-t", "system-a.txt", "--baseline", "ref.txt", "--alpha", "1"], "expected a number between 0 and 1"),
+    ],
+)
+def test_wrong_flags_are_a_usage_error(place: Path, argv: list[str], said: str, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", *argv])
+    assert said in capsys.readouterr().err
+
+
+def test_too_few_documents_are_an_error_of_the_input(check: Check, place: Path) -> None:
+    Path("docids.txt").write_text("a\n" * 20 + "b\n" * 17)
+    code, _, err = check("-t", "system-a.txt", "--baseline", "system-b.txt", "--docids", "docids.txt")
+    assert code == 1 and "2 documents with a pronoun are too few for a test at --alpha 0.05" in err
+
+
+def test_a_file_gives_defaults_and_the_command_line_comes_first(check: Check, place: Path) -> None:
+    Path("pronmetric.toml").write_text(
+        '[tool.pronmetric]\nreferences = "ref.txt"\ndocids = "docids.txt"\nmin-score = 101\n\n'
+        '[tool.pronmetric.check]\ntranslations = ["system-a.txt"]\nworst = 0\nquiet = true\n'
+    )
+    code, out, err = check()
+    assert (code, err) == (3, "") and "score at least 101" in out and "now:" not in out
+    assert check("--min-score", "0")[0] == 0
+    code, out, _ = check("-t", "system-c.txt", "--only_system", verb="score")  # `min-score` is of `check`
+    assert code == 0 and out.startswith("system-c.txt\tscore: ")
+
+
+def test_show_config_prints_toml_with_the_origin_of_each_flag(place: Path, capsys) -> None:
+    Path("pyproject.toml").write_text('[tool.pronmetric.compare]\ntie = "auto"\nonly-system = true\n')
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", "--show-config", "-t", "a.txt", "b.txt"])
+    out = capsys.readouterr().out
+    assert 'translations = ["a.txt", "b.txt"]  # command line\n' in out
+    assert 'tie = "auto"  # pyproject.toml\n' in out and "only_system = true  # pyproject.toml\n" in out
+    assert "seed = 12345  # default\n" in out
+    shown = tomllib.loads(out)["tool"]["pronmetric"]["compare"]
+    Path("again.toml").write_text(out)
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", "--show-config", "--config", "again.toml"])
+    assert tomllib.loads(capsys.readouterr().out)["tool"]["pronmetric"]["compare"] == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tool.pronmetric\n", "c.toml: is no TOML: "),
+        ("[tool.other]\n", "c.toml: has no table [tool.pronmetric]"),
+        ("tool.pronmetric = 3\n", "c.toml: expected a table [tool.pronmetric]"),
+        ("[tool.pronmetric]\ncheck = 3\n", "c.toml: expected a table [tool.pronmetric.check]"),
+        ("[tool.pronmetric.check]\nmin_scores = 3\n", "unknown key 'min_scores'; did you mean 'min_score'?"),
+        ("[tool.pronmetric]\nfail-under = 3\n", "[tool.pronmetric] has the unknown key 'fail-under'"),
+        ("[tool.pronmetric.check]\ntie = 3\n", "[tool.pronmetric.check] has the unknown key 'tie'"),
+        ('[tool.pronmetric]\nmin-score = "high"\n', '[tool.pronmetric] min-score = "high": expected a number'),
+        ("[tool.pronmetric]\nstrict = 1\n", "strict = 1: expected true or false"),
+        ("[tool.pronmetric]\nmin-score = [1, 2]\n", "min-score = [1, 2]: expected text or a number"),
+        ("[tool.pronmetric.score]\nmqm-thresholds = [0.7]\n", "mqm-thresholds = [0.7]: expected a list of 2"),
+        ('[tool.pronmetric.check]\nby = "luck"\n', 'by = "luck": expected one of score, errors, preference, got luck'),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_the_key(place: Path, text: str, said: str, capsys) -> None:
+    Path("c.toml").write_text(text)
+    verb = "score" if ".score]" in text else "check"
+    assert main([verb, "--config", "c.toml", "-t", "system-a.txt"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_file_is_an_error(place: Path, capsys) -> None:
+    assert main(["score", "--config", "nix.toml", "-t", "system-a.txt"]) == 1
+    assert capsys.readouterr().err == "pronmetric: error: nix.toml: No such file or directory\n"

@@ -1,0 +1,133 @@
+"""A chat model as a baseline, against a server of this machine that answers as the test says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from pronmetric.cli.main import main
+from pronmetric.errors import PronmetricError
+from pronmetric.lab.baselines.endpoint import KEY, TRIES, Endpoint
+from pronmetric.text.context import Text
+
+SHE, HE = Text("Anna came.", "She left."), Text("Anna came.", "He left.")
+Reply = Callable[[str], tuple[int, Any]]
+
+
+@contextmanager
+def serving(reply: Reply, seen: list[dict[str, Any]]) -> Iterator[str]:
+    """A server whose answer to a prompt is a status and what the body holds; gives its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append({"path": self.path, "key": self.headers["Authorization"], **body})
+            status, content = reply(body["messages"][0]["content"])
+            said = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def says(text: str) -> tuple[int, Any]:
+    return 200, {"choices": [{"message": {"content": text}}]}
+
+
+def for_she(prompt: str) -> tuple[int, Any]:
+    return says("A" if "\nA: She" in prompt else "B.")
+
+
+def test_both_orders_are_asked_and_a_text_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret")
+    seen: list[dict[str, Any]] = []
+    with serving(for_she, seen) as url:
+        found = Endpoint(url, "small-chat").ask([(SHE, HE), (HE, SHE)])
+    assert found.points == [(1.0, 0.0), (0.0, 1.0)] and found.unclear == 0
+    first, second, *_ = seen
+    assert (first["path"], first["model"], first["key"]) == ("/v1/chat/completions", "small-chat", "Bearer secret")
+    assert (first["temperature"], len(seen)) == (0, 4)
+    assert "Text before: Anna came." in first["messages"][0]["content"]
+    assert "A: She left.\nB: He left." in first["messages"][0]["content"]
+    assert "A: He left.\nB: She left." in second["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "points", "unclear"),
+    [("A", (0.5, 0.5), 0), ("tie", (0.5, 0.5), 0), ("**Tie**", (0.5, 0.5), 0), ("I can not say", (0.5, 0.5), 2)],
+)
+def test_a_preference_for_a_place_and_unclear_answers_are_ties(
+    reply: str, points: tuple[float, float], unclear: int
+) -> None:
+    with serving(lambda _: says(reply), []) as url:
+        assert Endpoint(url, "m").ask([(SHE, HE)]) == ([points], unclear)
+
+
+def test_a_busy_endpoint_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY, raising=False)
+    waits: list[float] = []
+    replies = iter([(503, {}), (429, {}), says("A"), says("B")])
+    seen: list[dict[str, Any]] = []
+    with serving(lambda _: next(replies), seen) as url:
+        assert Endpoint(url, "m", wait=waits.append).ask([(SHE, HE)]).points == [(1.0, 0.0)]
+    assert waits == [1.0, 2.0] and seen[0]["key"] is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "asked"),
+    [
+        ((401, {}), "HTTP 401 Unauthorized; check the address, the model and PRONMETRIC_ENDPOINT_KEY", 1),
+        ((503, {}), "HTTP 503", TRIES),
+        ((200, {"choices": []}), "expected a chat completion", 1),
+        ((200, [1]), "expected a chat completion", 1),
+    ],
+)
+def test_an_endpoint_that_fails_is_one_error(reply: tuple[int, Any], said: str, asked: int) -> None:
+    seen: list[dict[str, Any]] = []
+    with serving(lambda _: reply, seen) as url, pytest.raises(PronmetricError, match=said):
+        Endpoint(url, "m", wait=lambda _: None).ask([(SHE, HE)])
+    assert len(seen) == asked
+
+
+def test_wrong_addresses_and_contexts_are_refused() -> None:
+    for url in ("127.0.0.1:80", "file:///etc/passwd", "https://"):
+        with pytest.raises(PronmetricError, match="expected an address such as"):
+            Endpoint(url, "m")
+    with pytest.raises(PronmetricError, match="leave out `context=respective`"):
+        Endpoint("http://127.0.0.1:9/v1", "m").ask([(SHE, HE._replace(context="Tom came."))])
+
+
+def test_evaluate_has_it_beside_the_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs, scores, out = (tmp_path / name for name in ("pairs.jsonl", "scores.jsonl", "out.json"))
+    pair = {"context": ["Anna came."], "text_a": "She left.", "text_b": "He left.", "better": "A"}
+    pairs.write_text("".join(json.dumps({"id": n, **pair}) + "\n" for n in range(4)))
+    scores.write_text("".join(json.dumps({"id": n, "score_a": 0.2, "score_b": 0.8}) + "\n" for n in range(4)))
+    with serving(for_she, []) as url:
+        flags = ["--scores", str(scores), "--to_json", str(out), "--endpoint", url, "--endpoint-model", "small-chat"]
+        assert main(["evaluate", str(pairs), *flags]) == 0
+    told = capsys.readouterr()
+    assert f"the texts are sent to {url.rstrip('/')} (--endpoint)" in told.err
+    assert "small-chat, asked" in told.out
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", str(pairs), "--endpoint", "http://127.0.0.1:9"])
+    assert "give --endpoint URL and --endpoint-model NAME together" in capsys.readouterr().err
