@@ -40,12 +40,12 @@ def join(sentences: Iterable[str]) -> str:
 
 
 def text_of(
-    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool = False
+    record: object, *, file: str | Path | None = None, line: int | None = None, with_source: bool | None = False
 ) -> Text:
     """The text of a record `{"text": str, "context": [str, ...]}`; other fields never change its score.
 
     `context` may be missing, null or empty: the text then has no context. `with_source`: the record must have "source"
-    too; "source_context", a list like "context", is optional.
+    too; "source_context", a list like "context", is optional. None: it may have one, which may be null.
 
     Raises:
         InputError: with `file` and `line`, where the record is no mapping, a key is missing, a value has
@@ -54,7 +54,7 @@ def text_of(
     entry = Entry(record, file=file, line=line, expected='an object {"text": ..., "context": [...]}')
     text = entry.text("text")
     context = join(entry.sentences("context"))
-    if not with_source:
+    if with_source is False or (with_source is None and entry.get("source") is None):
         return Text(context, text)
     if "source" not in entry.record:
         entry.fail('the key "source" is missing; it is required with a source language')

@@ -46,13 +46,13 @@ class LabelledExample(NamedTuple):
 
 def of_forms(item: LabelledExample, forms: Collection[str], language: Language = ENGLISH) -> LabelledExample:
     """`item` without the labels of pronouns whose form is not in `forms`; the text is unchanged."""
-    context, text, spans = item.example
+    _, text, spans, _ = item.example
     known = language.forms
     keep = [i for i, (a, b) in enumerate(spans) if (form := text[a:b].lower()) in forms or form not in known]
     if len(keep) == len(spans):
         return item
     return item._replace(
-        example=Example(context, text, tuple(spans[i] for i in keep)),
+        example=item.example._replace(spans=tuple(spans[i] for i in keep)),
         right=tuple(item.right[i] for i in keep),
         antecedents=tuple(item.antecedents[i] for i in keep) if item.antecedents else (),
         slots=tuple(item.slots[i] for i in keep) if item.slots else (),

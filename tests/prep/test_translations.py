@@ -89,7 +89,7 @@ def test_a_set_without_one_of_its_files_is_named(parallel: Path, tmp_path: Path)
     (parallel / "wmt31.de-en" / "src.de").unlink()
     with pytest.raises(InputError, match=r"src\.de: no such file: a set of data\.parallel has"):
         translations.reversed_sets([str(parallel)], target="en")
-    with pytest.raises(InputError, match="holds no folder NAME.LANG-en"):
+    with pytest.raises(InputError, match="holds no folder NAME"):
         translations.reversed_sets([str(tmp_path)], target="en")
     with pytest.raises(InputError, match="no such folder"):
         translations.reversed_sets([str(tmp_path / "none")], target="en")
