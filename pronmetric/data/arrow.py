@@ -214,6 +214,8 @@ def _features(split: str) -> datasets.Features:
         return coreference_features()
     if split == SOFT_SPLIT:
         return soft_features()
+    if split in TRANSLATION_SPLITS:
+        return translation_features()
     return passage_features() if split in PASSAGE_SPLITS else pair_features()
 
 

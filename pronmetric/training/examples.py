@@ -87,19 +87,7 @@ def passage(
         before, text = _halves(text, rng, language)
     split = language.words(text)
     found = language.find(text, split)
-    clean = rng.random() < settings.clean
-    # the rate varies between passages, so that other replaced pronouns give no evidence about a single one
-    varied = float(rng.uniform(0.5, 1.5))
-    rates = CorruptionRates(
-        rate=0.0 if clean else settings.rate * varied,
-        power=settings.power,
-        smoothing=settings.smoothing,
-        same_slot_share=settings.same_slot_share,
-        fitting=settings.fitting,
-        joint=0.0 if clean else settings.joint,
-        must_agree=settings.must_agree,
-        emphasis=settings.emphasis or {},
-    )
+    rates = draw_rates(rng, settings)
     result = corrupt(
         text,
         found,
@@ -117,6 +105,25 @@ def passage(
     right = tuple(0.0 if replaced else 1.0 for replaced in result.replaced)
     slots = _likeliest_slots(text, found, result.forms, language) if settings.adjusted else ()
     return LabelledExample(example, right, True, _antecedents(row, natural, example), slots)
+
+
+def draw_rates(rng: np.random.Generator, settings: Corruption) -> CorruptionRates:
+    """The rates for one text.
+
+    The rate varies between texts, so that other replaced pronouns give no evidence about a single one.
+    """
+    clean = rng.random() < settings.clean
+    varied = float(rng.uniform(0.5, 1.5))
+    return CorruptionRates(
+        rate=0.0 if clean else settings.rate * varied,
+        power=settings.power,
+        smoothing=settings.smoothing,
+        same_slot_share=settings.same_slot_share,
+        fitting=settings.fitting,
+        joint=0.0 if clean else settings.joint,
+        must_agree=settings.must_agree,
+        emphasis=settings.emphasis or {},
+    )
 
 
 def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | None, settings: Corruption) -> str:
