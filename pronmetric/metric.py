@@ -78,6 +78,10 @@ class PronounMetric:
         self.inference = Inference(loaded, precision=precision, gpus=gpus, source=source, reader=read)
         self.config: Mapping[str, Any] = loaded.config
         self.language: Language = loaded.language
+        if self.config.get("source") is not None:
+            raise PronmetricError(
+                f"a reader of sources scores nothing by itself: give the checkpoint that {self.folder} stands in"
+            )
         if source is not None and not self.probability:
             raise PronmetricError(
                 f"the head {self.config['head']['kind']!r} of {self.name} gives no probabilities, so sources cannot "

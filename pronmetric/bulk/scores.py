@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 FOLDER = "scores"
 
 
-def scores_schema(*, with_source: bool) -> pyarrow.Schema:
-    """The columns of the scores; `with_source`: also what the source says."""
+def scores_schema(*, with_source: bool | None) -> pyarrow.Schema:
+    """The columns of the scores; `with_source` as for `text_of`: unless False, also what the source says.
+
+    Only a source table, for which it is True, finds missing and surplus pronouns.
+    """
     import pyarrow as pa
 
     span = [("text", pa.string()), ("start", pa.int32()), ("end", pa.int32())]
     numbers = [("score", pa.float64()), ("probability", pa.float64())]
     source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
-    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source else [])])
+    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source is not False else [])])
     words = pa.list_(pa.struct(span))
     return pa.schema(
         [

@@ -39,6 +39,7 @@ class Model:
     allow_network: bool
     storage: str | None
     source_lang: str | None
+    read_sources: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,14 @@ class Scoring:
     """What a bulk run of `score` does.
 
     context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
-    signature: that of the plan, which each worker's metric must have.
+    with_source: as for `text_of`. signature: that of the plan, which each worker's metric must have.
     """
 
     model: Model
     context: str
     batch_size: int | None
     buckets: int
+    with_source: bool | None
     signature: str
 
     def worker(self, job: Job) -> ShardScorer:
@@ -69,8 +71,7 @@ class ShardScorer:
     def __init__(self, job: Job, task: Scoring) -> None:
         self._job, self._task = job, task
         self._folder = storage.place(job.output)
-        self._with_source = task.model.source_lang is not None
-        self._reader = Reader(job.sources, rows.to_score(with_source=self._with_source))
+        self._reader = Reader(job.sources, rows.to_score(with_source=task.with_source))
 
     @cached_property
     def _metric(self) -> PronounMetric:
@@ -117,7 +118,7 @@ class ShardScorer:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
-        schema = scores.scores_schema(with_source=self._with_source)
+        schema = scores.scores_schema(with_source=self._task.with_source)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
         with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
@@ -149,6 +150,6 @@ def _load(task: Scoring) -> PronounMetric:
     # where none is asked for it depends on the machine, so it is that of the plan
     precision = Signature.parse(task.signature)["precision"]
     metric = PronounMetric.from_pretrained(**{**asdict(task.model), "precision": precision})
-    if (found := str(metric.signature(context=task.context))) != task.signature:
+    if (found := str(metric.signature(context=task.context, counts=Counts(with_source=1)))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric

@@ -50,6 +50,7 @@ from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
+from pronmetric.scoring.score import Counts
 from pronmetric.signature import Signature
 from pronmetric.text.context import GIVEN, NONE
 
@@ -125,12 +126,13 @@ def run_score(args: argparse.Namespace) -> int:
     model = ModelFlags.of(args)
     context = choose_context(args.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
-    signed = metric.signature(context=context)
+    with_source = metric.with_source
+    signed = metric.signature(context=context, counts=Counts(with_source=1))
     del metric
-    surveyed = _survey(args, sources, rows.to_score(with_source=args.source_lang is not None))
+    surveyed = _survey(args, sources, rows.to_score(with_source=with_source))
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
-    task = Scoring(_worker_model(args), context, args.batch_size, buckets, str(signed))
+    task = Scoring(_worker_model(args), context, args.batch_size, buckets, with_source, str(signed))
     job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
     connect, track = _connect(args, planned, note)
     _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)
@@ -145,7 +147,7 @@ def _worker_model(args: argparse.Namespace) -> Model:
     source = args.source_lang
     source = str(Path(source).resolve()) if source is not None and Path(source).is_file() else source
     gpus = math.ceil(args.gpus_per_worker or 0)
-    return Model(model, args.precision, gpus, args.allow_network, args.model_storage_path, source)
+    return Model(model, args.precision, gpus, args.allow_network, args.model_storage_path, source, not args.no_source)
 
 
 def _gpus(text: str) -> float:

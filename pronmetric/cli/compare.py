@@ -116,19 +116,10 @@ def _compare(texts: TextFlags, model: ModelFlags, out: OutputFlags, test: Compar
     by = flags.choose_decision(test.by, model, config)
     otherwise = COMMON if corpus.references else CROSSED
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
     run = ScoringRun(model, out, note)
 
     size = run.metric.context_size
-    signature = run.sign(
-        kind,
-        size=size,
-        seed=test.seed,
-        references=signed_references(kind, corpus, texts),
-        by=by,
-        tie=f"{threshold:g}",
-        resamples=test.num_splits,
-    )
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
@@ -144,6 +135,15 @@ def _compare(texts: TextFlags, model: ModelFlags, out: OutputFlags, test: Compar
                 for pair in decided:
                     say(comparison_text.segment_line(number, pair, by=by))
         results = pairs.results(seed=test.seed, resamples=test.num_splits or RESAMPLES)
+        signature = run.sign(
+            kind,
+            size=size,
+            seed=test.seed,
+            references=signed_references(kind, corpus, texts),
+            by=by,
+            tie=f"{threshold:g}",
+            resamples=test.num_splits,
+        )
         writer.finish(
             format=FORMAT,
             pairs=[comparisons.pair_entry(result, by=by) for result in results],

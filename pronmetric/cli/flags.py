@@ -52,6 +52,7 @@ class TextFlags:
     references: Sequence[str] | None = None
     sources: str | None = None
     source_lang: str | None = None
+    no_source: bool = False
     docids: str | None = None
     dataset: str | None = None
     wmt_dir: str | None = None
@@ -80,7 +81,10 @@ class TextFlags:
             help="reference, used as context; with several, scores are the means over them",
         )
         texts.add_argument(
-            "-s", "--sources", metavar="FILE", help="source: shown in reports; affects scores with --source-lang"
+            "-s",
+            "--sources",
+            metavar="FILE",
+            help="source: shown in reports; counts in scores if the model has a reader of sources or with --source-lang",
         )
         add_source_lang(texts)
         texts.add_argument("--docids", metavar="FILE", help="one document id per line; context never crosses documents")
@@ -123,6 +127,7 @@ class ModelFlags:
     precision: str | None = None
     model_storage_path: str | None = None
     source_lang: str | None = None
+    no_source: bool = False
     disable_cache: bool = False
     disable_length_batching: bool = False
 
@@ -276,14 +281,16 @@ def add_notes(output: argparse._ActionsContainer) -> None:
 
 
 def add_source_lang(texts: argparse._ActionsContainer) -> None:
-    """The flag that makes sources count."""
+    """The flags that say how sources count."""
+    how = texts.add_mutually_exclusive_group()
     both(
-        texts,
+        how,
         "source-lang",
         metavar="LANG|FILE",
-        help="language of the source, which then counts in the score: that of -s, -d, or of the records; or a table "
-        "that `pronmetric train-source` wrote",
+        help="language of the source (of -s, -d, or of the records), which then counts by the table of this language, "
+        "or by one that `pronmetric train-source` wrote; the model's reader of sources is not used",
     )
+    both(how, "no-source", action="store_true", help="ignore the source")
 
 
 def add_dataset(texts: argparse._ActionsContainer) -> None:

@@ -122,7 +122,12 @@ def parser() -> argparse.ArgumentParser:
         help="candidates of each line in --nbest",
     )
     texts.add_argument("-r", "--references", metavar="FILE", help="reference translation, used as context")
-    texts.add_argument("-s", "--sources", metavar="FILE", help="source; counts with --source-lang")
+    texts.add_argument(
+        "-s",
+        "--sources",
+        metavar="FILE",
+        help="source; counts if the model has a reader of sources, or with --source-lang",
+    )
     flags.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="one document id on each line; context never crosses documents")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")

@@ -17,6 +17,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     load_language,
+    needs_source,
     read_corpus,
     signed_references,
 )
@@ -101,14 +102,13 @@ def _score_corpus(
     also_flag.check_language(baselines, load_language(model))
     otherwise = COMMON if corpus.references else RESPECTIVE
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
-    announce_context(kind, corpus, texts, note, size=config["context_size"])
+    announce_context(kind, corpus, texts, model, note, size=config["context_size"])
     also = also_flag.scorer(baselines, corpus, dataset=texts.dataset) if baselines else None
     run = ScoringRun(model, out, note)
 
     references, by_reference = corpus.averaged_references(kind), run.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
     size = run.metric.context_size
-    signature = run.sign(kind, size=size, references=signed_references(kind, corpus, texts))
     columns = scores.columns(references, baselines)
     decision = comparisons.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv)
@@ -138,7 +138,7 @@ def _score_corpus(
             systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
             counts=counts_entry(run.counts),
-            signature=signature,
+            signature=run.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
             source_language=corpus.source_language,
             **more,
         )
@@ -158,14 +158,13 @@ def _score_corpus(
 
 def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFlags, note: output.Notes) -> None:
     """Score the records of the file `name`, and print one JSON object for each."""
-    records, total = record_files.read(name, with_source=texts.source_lang is not None)
+    records, total = record_files.read(name, with_source=needs_source(model))
     records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
     run = ScoringRun(model, out, note)
 
     tally, waiting = Tally(), deque[record_files.Record]()
-    signature = run.sign(kind)
     say = output.Lines(out.to_json, out.to_tsv)
 
     def read_texts() -> Iterator[Text]:
@@ -186,7 +185,7 @@ def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFl
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()
-        writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=signature)
+        writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=run.sign(kind))
     if out.only_system:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, note.detail)

@@ -18,6 +18,7 @@ from pronmetric.cli.run import (
     choose_context,
     load_config,
     load_language,
+    needs_source,
     note_boundaries,
     read_corpus,
 )
@@ -91,7 +92,12 @@ def parser() -> argparse.ArgumentParser:
     texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
     texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
     texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
-    texts.add_argument("-s", "--sources", metavar="FILE", help="with -t: source; counts with --source-lang")
+    texts.add_argument(
+        "-s",
+        "--sources",
+        metavar="FILE",
+        help="with -t: source; counts if the model has a reader of sources, or with --source-lang",
+    )
     flags.add_source_lang(texts)
     texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
     texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
@@ -136,7 +142,7 @@ def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: Sugg
     note = out.notes()
     output.open_stdout()
     if texts.jsonl is not None:
-        records, total = records_file.read(texts.jsonl, with_source=texts.source_lang is not None)
+        records, total = records_file.read(texts.jsonl, with_source=needs_source(model))
         records = check_records(records, total, texts.jsonl, load_language(model), note, strict=texts.strict)
         kind = choose_context(texts.context, load_config(model), GIVEN, note)
         size = None

@@ -33,7 +33,7 @@ from pronmetric.lab.suites.contrapro import PRONOUNS
 from pronmetric.lab.suites.contrastive import About, Item, Judged, Judging, Reading, Suite
 from pronmetric.output import targets
 from pronmetric.report.text import table
-from pronmetric.text.context import Text, join
+from pronmetric.text.context import Source, Text, join
 from pronmetric.text.strict_json import plain
 
 DESCRIPTION = """Run published test suites of pronouns and discourse in translation on scores, on translations, on a
@@ -332,7 +332,11 @@ def _by_pronmetric(
     args: argparse.Namespace, items: Sequence[Item], about: About, note: output.Notes
 ) -> tuple[list[float], str]:
     """The mean probability of each candidate's pronouns; a candidate without one loses."""
-    texts = [Text(join(one.target_context), one.target) for item in items for one in item.candidates]
+    texts = [
+        Text(join(one.target_context), one.target, Source(one.source, one.source_context))
+        for item in items
+        for one in item.candidates
+    ]
     run = ScoringRun(ModelFlags.of(args), OutputFlags.of(args), note)
     metric = run.metric
     if metric.language.code not in about.targets:
