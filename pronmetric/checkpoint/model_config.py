@@ -99,7 +99,8 @@ class SourceReader(Record):
 
     context, before: most pieces of the text's context and of the source's previous sentences (`data.source_rows`).
     model: hash of the weights that it is for. in_context, alone: how its logits join theirs, for texts with a context
-    and without one. languages: of the sources that it was trained on.
+    and without one. preference: share of the change of a pronoun's logit that a pair head's preference takes.
+    languages: of the sources that it was trained on.
     """
 
     context: SizeOrNone
@@ -107,6 +108,7 @@ class SourceReader(Record):
     model: str
     in_context: Mixing
     alone: Mixing
+    preference: Weight
     languages: list[str]
 
 

@@ -84,7 +84,7 @@ class TextFlags:
             "-s",
             "--sources",
             metavar="FILE",
-            help="source: shown in reports; counts in scores if the model has a reader of sources or with --source-lang",
+            help="source: shown in reports; counts if the model has a reader of sources, or with --source-lang",
         )
         add_source_lang(texts)
         texts.add_argument("--docids", metavar="FILE", help="one document id per line; context never crosses documents")

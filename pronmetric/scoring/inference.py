@@ -352,7 +352,7 @@ class Inference:
         """A segment's score with what its source says.
 
         The evidence of a pronoun is the change of its logit. The preference changes by the mean of these, times the
-        pair head's factor of a logit.
+        pair head's factor of a logit and the reader's share of it.
         """
         own = [p.score for p in segment.pronouns]
         values = self._reader.mixing(example).probabilities(own, reading.logits.tolist())
@@ -362,7 +362,11 @@ class Inference:
             for p, value, change, word in zip(segment.pronouns, values, changes, reading.words, strict=True)
         )
         head: Any = self.replicas[0].pair_head
-        preference = None if segment.preference is None else segment.preference + float(head.a * changes.mean())
+        preference = (
+            None
+            if segment.preference is None
+            else segment.preference + self._reader.preference * float(head.a * changes.mean())
+        )
         return segment._replace(score=fsum(values) / len(values), pronouns=scores, preference=preference)
 
     def forward(self, batches: Sequence[Sequence[Encoded]]) -> Iterator[np.ndarray]:
@@ -402,6 +406,7 @@ class _Reader:
             Combination(logit=each.model, evidence=each.reader, bias=each.bias)
             for each in (described.in_context, described.alone)
         )
+        self.preference = described.preference
 
     def mixing(self, example: Example) -> Combination:
         """How its logits join those of the model."""

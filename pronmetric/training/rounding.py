@@ -50,11 +50,19 @@ def round_checkpoint(folder: Path, out: Path, *, bits: int, data: Path | None) -
         config = _calibrated(loaded, config, data)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
+    if (reader := locate.reader_of(folder)) is not None:
+        _round_reader(files.load_reader(reader, model=loaded.hash), out / locate.READER, model=digest, bits=bits)
     if data is not None:
         card.write(out, data=data)
     elif (folder / locate.CARD).is_file():
         _keep_card(folder / locate.CARD, out / locate.CARD, bits=bits, before=loaded.hash, after=digest)
     return digest
+
+
+def _round_reader(loaded: Checkpoint, out: Path, *, model: str, bits: int) -> None:
+    """Write a reader of sources in `bits` bits, for the weights `model`; how both are joined is that of before."""
+    source = {**loaded.config["source"], "model": model}
+    files.save(out, loaded.model, loaded.pieces, {**loaded.config, "source": source}, half=True, bits=bits)
 
 
 def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[str, Any]:

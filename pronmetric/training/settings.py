@@ -345,6 +345,7 @@ class SourceTraining(Record):
     without: list[Text] | None
     context: SizeOrNone
     before: SizeOrNone
+    preference: Weight
     pieces: Count | None
     bits: Literal[6, 7, 8] | None
 
@@ -397,6 +398,7 @@ class Train(Settings):
                 (self.encoder.kind == "huggingface", "encoder=e5, or another multilingual encoder of Hugging Face"),
                 (self.head.kind == "logit" and self.pair_head is None, "head=logit, which has no pair head"),
                 (self.objective.kind == "detection", "objective=detection"),
+                (not self.objective.pair_share, "objective.pair_share=0"),
                 (self.teacher is None, "source.model=CHECKPOINT, which is the teacher, and no teacher="),
             ):
                 if not fits:

@@ -178,7 +178,7 @@ class SourceData(PronounData):
         self._passages, self._known = self._read_passages()
         self._refuse_nothing_to_train_on()
         self._check_sources(set(self._known.sources))
-        self._weights = self._known.mixed(self._source_share())
+        self._weights, self._pair_weights = self._known.mixed(self._source_share()), None
         self._sets = self._training_steps()
 
     def _read_translations(self, split: str) -> Any:

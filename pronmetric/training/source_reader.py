@@ -185,6 +185,7 @@ def train(
         model=english.hash,
         in_context=mixed.in_context,
         alone=mixed.alone,
+        preference=options.preference,
         languages=list(data.languages),
     )
     record = {

@@ -91,6 +91,7 @@ def with_reader(
         model=base.hash,
         in_context=Mixing(model=1.0, reader=0.5, bias=-0.25),
         alone=Mixing(model=0.5, reader=2.0, bias=0.0),
+        preference=0.5,
         languages=["de"],
     )
     config = {
@@ -164,7 +165,7 @@ def test_the_logit_is_the_weighted_sum_of_both(with_reader: Path, context: str) 
     assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))
     assert scored.preference is not None and alone.preference is not None
     factor = float(files.load(with_reader).model.pair_head.a)  # type: ignore[union-attr,arg-type]
-    assert scored.preference - alone.preference == pytest.approx(factor * sum(changes) / len(changes), abs=1e-3)
+    assert scored.preference - alone.preference == pytest.approx(factor * 0.5 * sum(changes) / len(changes), abs=1e-3)
     assert alone.errors is not None and scored.errors == pytest.approx(sum(1 - p.score for p in scored.pronouns))
 
 
