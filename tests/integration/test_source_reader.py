@@ -134,7 +134,7 @@ def test_without_a_source_the_score_is_that_of_the_checkpoint_to_the_bit(
     ignored = PronounMetric.from_pretrained(with_reader, gpus=0, read_sources=False)
     assert ignored.predict(records(True)).segments == plain.predict(records(False)).segments
     for found in (metric.predict(records(False)), ignored.predict(records(True))):
-        assert "source" not in dict(found.signature)
+        assert "source" not in dict(found.signature.fields)
     empty = [Text("", text, Source(" ")) for text in OUTPUT]
     assert list(metric.stream(empty)) == list(plain.stream([text._replace(source=None) for text in empty]))
 
