@@ -47,7 +47,7 @@ class PronounMetric:
         gpus: number of GPUs, 0 for the CPU; None uses one of CUDA if available. Apple's is used only where 1 is given.
         source_lang: language of the sources, or a file of `pronmetric train-source`. Sources of texts then affect
             their scores by its table. None: by the checkpoint's reader of sources, if it has one.
-        read_sources: False ignores the sources of texts; without `source_lang`.
+        no_source: sources of texts are ignored.
 
     A copy (`copy.deepcopy`, `pickle`, and so a process pool) loads the checkpoint's files again, with these arguments.
     Scores do not depend on PyTorch's autocast and default type.
@@ -61,17 +61,17 @@ class PronounMetric:
         precision: str | None = None,
         gpus: int | None = None,
         source_lang: str | None = None,
-        read_sources: bool = True,
+        no_source: bool = False,
     ) -> None:
-        if source_lang is not None and not read_sources:
-            raise PronmetricError("`read_sources=False` ignores the sources, of which a source language was given")
+        if source_lang is not None and no_source:
+            raise PronmetricError("expected a source language or `no_source=True`, which ignores sources, got both")
         if source_lang is not None and not loaded.language.ruled:
             raise PronmetricError(
                 f"source tables are for English targets, and {place.name} scores {loaded.language.code}: leave out the "
                 "source language"
             )
         source = None if source_lang is None else source_files.of_language(source_lang)
-        self._gpus, self._source_lang, self._read_sources = gpus, source_lang, read_sources
+        self._gpus, self._source_lang, self._no_source = gpus, source_lang, no_source
         self.name, self.folder = place
         self.hash, self.settings = loaded.hash, loaded.settings
         read = self._load_reader if self.reader is not None else None
@@ -98,7 +98,7 @@ class PronounMetric:
         allow_network: bool = False,
         storage: str | Path | None = None,
         source_lang: str | None = None,
-        read_sources: bool = True,
+        no_source: bool = False,
     ) -> PronounMetric:
         """Load the default checkpoint, or one from a folder or the Hugging Face hub; no pickle files are read.
 
@@ -116,7 +116,7 @@ class PronounMetric:
             precision=precision,
             gpus=gpus,
             source_lang=source_lang,
-            read_sources=read_sources,
+            no_source=no_source,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -124,7 +124,7 @@ class PronounMetric:
         path = None if self._source_lang is None else Path(self._source_lang)
         source = str(path.resolve()) if path is not None and path.is_file() else self._source_lang
         arguments = {"precision": self.precision, "gpus": self._gpus, "source_lang": source}
-        arguments |= {"read_sources": self._read_sources}
+        arguments |= {"no_source": self._no_source}
         return _load_again, (type(self), self.name, str(self.folder.resolve()), self._identity, arguments)
 
     @property
@@ -154,7 +154,7 @@ class PronounMetric:
     @property
     def reader(self) -> Path | None:
         """The folder of the reader by which sources affect scores; None: it has none, or they affect them otherwise."""
-        return locate.reader_of(self.folder) if self._read_sources and self._source_lang is None else None
+        return None if self._no_source or self._source_lang is not None else locate.reader_of(self.folder)
 
     @property
     def with_source(self) -> bool | None:

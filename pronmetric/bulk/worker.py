@@ -39,7 +39,7 @@ class Model:
     allow_network: bool
     storage: str | None
     source_lang: str | None
-    read_sources: bool
+    no_source: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def _worker_model(args: argparse.Namespace) -> Model:
     source = args.source_lang
     source = str(Path(source).resolve()) if source is not None and Path(source).is_file() else source
     gpus = math.ceil(args.gpus_per_worker or 0)
-    return Model(model, args.precision, gpus, args.allow_network, args.model_storage_path, source, not args.no_source)
+    return Model(model, args.precision, gpus, args.allow_network, args.model_storage_path, source, args.no_source)
 
 
 def _gpus(text: str) -> float:

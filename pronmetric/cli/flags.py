@@ -52,7 +52,6 @@ class TextFlags:
     references: Sequence[str] | None = None
     sources: str | None = None
     source_lang: str | None = None
-    no_source: bool = False
     docids: str | None = None
     dataset: str | None = None
     wmt_dir: str | None = None
@@ -161,6 +160,7 @@ class ModelFlags:
             "hardware; int8: on the CPU, faster still once the model is quantised, which takes some seconds, needs "
             "the extra int8)",
         )
+        both(model, "no-source", action="store_true", help="do not use the model's reader of sources, if it has one")
         if seed:
             model.add_argument(
                 "--seed",
@@ -281,16 +281,14 @@ def add_notes(output: argparse._ActionsContainer) -> None:
 
 
 def add_source_lang(texts: argparse._ActionsContainer) -> None:
-    """The flags that say how sources count."""
-    how = texts.add_mutually_exclusive_group()
+    """The flag that makes sources count by a table."""
     both(
-        how,
+        texts,
         "source-lang",
         metavar="LANG|FILE",
         help="language of the source (of -s, -d, or of the records), which then counts by the table of this language, "
         "or by one that `pronmetric train-source` wrote; the model's reader of sources is not used",
     )
-    both(how, "no-source", action="store_true", help="ignore the source")
 
 
 def add_dataset(texts: argparse._ActionsContainer) -> None:

@@ -98,7 +98,7 @@ def load_metric(model: ModelFlags, note: Notes) -> PronounMetric:
         allow_network=model.allow_network,
         storage=model.model_storage_path,
         source_lang=model.source_lang,
-        read_sources=not model.no_source,
+        no_source=model.no_source,
     )
     note.begin()
     if (caveat := checkpoint_config.caveat(loaded.config)) is not None:

@@ -131,7 +131,7 @@ def test_without_a_source_the_score_is_that_of_the_checkpoint_to_the_bit(
     plain = PronounMetric.from_pretrained(tiny_checkpoint(pair_head=True), gpus=0)
     metric = PronounMetric.from_pretrained(with_reader, gpus=0)
     assert metric.predict(records(False)).segments == plain.predict(records(False)).segments
-    ignored = PronounMetric.from_pretrained(with_reader, gpus=0, read_sources=False)
+    ignored = PronounMetric.from_pretrained(with_reader, gpus=0, no_source=True)
     assert ignored.predict(records(True)).segments == plain.predict(records(False)).segments
     for found in (metric.predict(records(False)), ignored.predict(records(True))):
         assert "source" not in dict(found.signature.fields)
