@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -37,7 +37,8 @@ def prune(encoder: HuggingFaceEncoder, pieces: Subwords, texts: Iterable[str], *
     model = content["model"]
     if model["type"] != "Unigram":
         raise InputError(f"source.pieces: expected a Unigram tokenizer, got {model['type']}; set source.pieces=null")
-    kept = _choose(pieces, texts, size=len(model["vocab"]), special=content["added_tokens"], most=most)
+    special = [model["unk_id"], *(each["id"] for each in content["added_tokens"])]
+    kept = _choose(pieces, texts, size=len(model["vocab"]), special=special, most=most)
     numbers = {old: new for new, old in enumerate(kept)}
     model["vocab"] = [model["vocab"][old] for old in kept]
     model["unk_id"] = numbers[model["unk_id"]]
@@ -51,16 +52,14 @@ def prune(encoder: HuggingFaceEncoder, pieces: Subwords, texts: Iterable[str], *
     return Subwords(PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named))
 
 
-def _choose(
-    pieces: Subwords, texts: Iterable[str], *, size: int, special: Iterable[dict[str, Any]], most: int
-) -> list[int]:
+def _choose(pieces: Subwords, texts: Iterable[str], *, size: int, special: Sequence[int], most: int) -> list[int]:
     """The ids of the pieces that are left, in their order."""
     counts = torch.zeros(size, dtype=torch.long)
     rest = iter(texts)
     while part := list(islice(rest, _AT_ONCE)):
         for found in pieces(part):
             counts.index_add_(0, torch.from_numpy(found.ids), torch.ones(len(found.ids), dtype=torch.long))
-    counts[[each["id"] for each in special]] = torch.iinfo(torch.long).max
+    counts[list(special)] = torch.iinfo(torch.long).max
     order = torch.sort(counts, descending=True, stable=True).indices  # unseen ones in the order of the vocabulary
     return sorted(order[:most].tolist())
 
