@@ -25,7 +25,7 @@ from torch import nn
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Model
 from pronmetric.data import calibration
-from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
+from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import logit
 from pronmetric.nn import packed, quantized
@@ -433,20 +433,22 @@ def _first_rows(rows: Sequence[Encoded]) -> list[Encoded]:
 
 
 def _attended(weights: np.ndarray, row: Encoded, example: Example) -> Word:
-    """The source word with the highest weight of a row's words (words,), `NOWHERE` without one.
+    """The source word whose pieces have the highest weight of a row's words (words,); `NOWHERE` without one.
 
-    In a script without blanks it is the piece.
+    In a script without blanks it is one of its pieces.
     """
     assert row.source is not None and example.source is not None
     own = np.flatnonzero(row.source[:, 0] >= 0)
-    if not len(own):
+    spans, weights, source = row.source[own], weights[own], readable(example.source.text)
+    split = split_words(source.text)
+    word = word_of_pieces(split, spans)
+    if not (word >= 0).any():
         return NOWHERE
-    start, end = row.source[own[np.argmax(weights[own])]].tolist()
-    source = readable(example.source.text)
-    if not is_unspaced(source.text[start:end]):
-        word = next((word for word in split_words(source.text) if word.start < end and start < word.end), NOWHERE)
-        start, end = word.start, word.end
-    return NOWHERE if start < 0 else Word(source.text[start:end], *source.original(start, end))
+    most = int(np.bincount(word[word >= 0], weights[word >= 0]).argmax())
+    start, end = split[most].start, split[most].end
+    if is_unspaced(split[most].text):
+        start, end = spans[np.where(word == most, weights, -1.0).argmax()].tolist()
+    return Word(source.text[start:end], *source.original(start, end))
 
 
 @contextmanager

@@ -164,7 +164,9 @@ def test_the_logit_is_the_weighted_sum_of_both(with_reader: Path, context: str) 
         changes.append(both - before)
     assert scored.score == pytest.approx(sum(p.score for p in scored.pronouns) / len(scored.pronouns))
     assert scored.preference is not None and alone.preference is not None
-    factor = float(files.load(with_reader).model.pair_head.a)  # type: ignore[union-attr,arg-type]
+    head = files.load(with_reader).model.pair_head
+    assert head is not None
+    factor = float(head.a.detach())
     assert scored.preference - alone.preference == pytest.approx(factor * 0.5 * sum(changes) / len(changes), abs=1e-3)
     assert alone.errors is not None and scored.errors == pytest.approx(sum(1 - p.score for p in scored.pronouns))
 
