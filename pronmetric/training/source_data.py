@@ -241,7 +241,9 @@ class SourceData(PronounData):
         chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: self.settings.data.development or None])
         language = self.labeller.language
         table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
-        rates = replace(CorruptionRates.raw(RATE), power=self.settings.objective.corruption.power)
+        corruption = self.settings.objective.corruption
+        assert isinstance(corruption, Corruption)  # the settings have seen to it
+        rates = replace(CorruptionRates.raw(RATE), power=corruption.power)
         found = Development([], [], [])
         for number in chosen.tolist():
             row, rng = rows[number], np.random.default_rng([7, number])
@@ -263,14 +265,13 @@ class SourceData(PronounData):
 
     def val_dataloader(self) -> list[DataLoader[Any]]:
         """The development references of each source language, with their sources and without."""
-        made = []
+        made: list[DataLoader[Any]] = []
         for language in sorted(set(self.development.languages)):
             items, third = self.development.of(language)
             for name, given in ((WITH_SOURCE, items), (WITHOUT, [without_source(item) for item in items])):
-                batches = judged(
-                    given, third, self.collator, name=f"{name}_{language}", pieces=2 * self.settings.pieces
-                )
-                made.append(DataLoader(list(batches), batch_size=None, pin_memory=self._pin))
+                pieces, side = 2 * self.settings.pieces, f"{name}_{language}"
+                batches: Any = list(judged(given, third, self.collator, name=side, pieces=pieces))
+                made.append(DataLoader(batches, batch_size=None, pin_memory=self._pin))
         return made
 
 

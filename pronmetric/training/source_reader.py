@@ -104,7 +104,7 @@ class ReaderModule(ScorerModule):
 
 def areas(name: str, logits: np.ndarray, right: np.ndarray, third: np.ndarray) -> dict[str, float]:
     """The areas under the ROC curve, 1 at best, of all pronouns and of the third person, where there is one."""
-    figures = {}
+    figures: dict[str, float] = {}
     for part, chosen in (("", np.ones(len(right), dtype=bool)), ("_third", third)):
         if chosen.any():
             area = detect((right[chosen] == 0).tolist(), logits[chosen].tolist()).roc_auc
@@ -263,7 +263,8 @@ def _mix(english: Checkpoint, scorer: PronounScorer, data: SourceData, *, rate: 
             here = of == language
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
         found.append(mixing)
-    return _Mixed(*found, figures)
+    in_context, alone = found
+    return _Mixed(in_context, alone, figures)
 
 
 def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: float) -> Mixing:
