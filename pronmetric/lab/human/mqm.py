@@ -265,8 +265,8 @@ def _row(line: str, at: _Columns, path: str | Path, number: int) -> _Row:
     except ValueError as error:
         raise unusable(MARKS, str(error)) from None
     place = fields[at.system], fields[at.doc], int(fields[at.segment])
-    error = None if level == NO_ERROR else Error(category, severity, spans)
-    return _Row(number, place, rater, text, error, _MARK.sub("", _unquoted(fields[at.source])))
+    found = None if level == NO_ERROR else Error(category, severity, spans)
+    return _Row(number, place, rater, text, found, _MARK.sub("", _unquoted(fields[at.source])))
 
 
 def _annotation(line: str, at: _Columns) -> tuple[tuple[str, str, int], str] | None:
