@@ -28,10 +28,9 @@ from pronmetric.pronouns.finder import THIRD_PERSON, find
 from pronmetric.source.files import shipped
 from pronmetric.text.context import COMMON, Text
 from pronmetric.training.examples import Corrupter
-from pronmetric.training.source_data import RATE, translation
+from pronmetric.training.source_data import POWER, RATE, translation
 
 DEVELOPMENT = ("wmt23:de-en", "wmt23:ja-en", "wmt23:ru-en", "wmt23:uk-en")
-POWER = 0.65  # of the confusion counts
 WAYS = ("without source", "reader", "table")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from pronmetric.data.collate import Batch, Collator, Example, cut_batches
 from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.finder import THIRD_PERSON
+from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import Source, join
 from pronmetric.training import examples
 from pronmetric.training.batches import Labelled
@@ -28,7 +30,7 @@ from pronmetric.training.examples import Corrupter, LabelledExample
 from pronmetric.training.fit import batches_of_step
 from pronmetric.training.settings import Corruption, SourceTraining
 
-RATE = 0.2  # of replaced pronouns in development
+RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 WITH_SOURCE, WITHOUT = "source", "no_source"
 _BYTES_PER_PIECE = 4.0  # of a source in UTF-8, roughly, in any script
 
@@ -153,6 +155,52 @@ class Development(NamedTuple):
         return [self.items[k] for k in places], [self.third[k] for k in places]
 
 
+def development(folder: Path, *, forms: Collection[str], language: Language, most: int) -> Development:
+    """The development references of a prepared folder, at most `most`, drawn by seed 0; 0 for all.
+
+    Raises:
+        InputError: there are none, or no pronoun of theirs can be replaced.
+    """
+    rows = read_translations(folder, arrow.TRANSLATION_SPLITS[1])
+    chosen = np.flatnonzero(np.array([kind == "reference" for kind in rows["kind"]], dtype=bool))
+    chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: most or None])
+    table = ConfusionTable.load(folder / "confusion.json", forms=language.forms)
+    rates = replace(CorruptionRates.raw(RATE), power=POWER)
+    found = Development([], [], [])
+    for number in chosen.tolist():
+        row, rng = rows[number], np.random.default_rng([7, number])
+        item = translation(row, rng, Corrupter(table, language=language), rates)
+        persons = [each.form in THIRD_PERSON for each in language.find(row["text"])]
+        third = dict(zip(item.example.spans, persons, strict=True))
+        item = examples.of_forms(item, forms, language)
+        found.items.append(item)
+        found.third.append(tuple(third[span] for span in item.example.spans))
+        found.languages.append(row["language"])
+    if not any(0.0 in item.right for item in found.items):
+        raise InputError(
+            "no development reference with a source and a pronoun that can be replaced: prepare with another "
+            "splits.development",
+            file=folder,
+        )
+    return found
+
+
+def has_translations(folder: Path) -> bool:
+    """Whether a prepared folder has texts with their sources."""
+    return set(arrow.TRANSLATION_SPLITS) <= arrow.read_manifest(folder)["splits"].keys()
+
+
+def read_translations(folder: Path, split: str) -> Any:
+    """One split of the texts with a source.
+
+    Raises:
+        InputError: the folder has none.
+    """
+    if not has_translations(folder):
+        raise InputError("no texts with a source: prepare with data.parallel=FOLDER", file=folder)
+    return arrow.read_translations(folder, split)
+
+
 class SourceData(PronounData):
     """English passages, then texts with their sources, from a folder that `pronmetric prepare` wrote."""
 
@@ -168,7 +216,7 @@ class SourceData(PronounData):
         """Open the prepared folder."""
         if self._sets is not None:
             return
-        self._pairs = self._read_translations(arrow.TRANSLATION_SPLITS[0])
+        self._pairs = read_translations(self.folder, arrow.TRANSLATION_SPLITS[0])
         if without := self.options.without:
             kept = [k for k, code in enumerate(self._pairs["language"]) if code not in without]
             self._pairs = self._pairs.select(kept)
@@ -180,11 +228,6 @@ class SourceData(PronounData):
         self._check_sources(set(self._known.sources))
         self._weights, self._pair_weights = self._known.mixed(self._source_share()), None
         self._sets = self._training_steps()
-
-    def _read_translations(self, split: str) -> Any:
-        if split not in arrow.read_manifest(self.folder)["splits"]:
-            raise InputError("no texts with a source: prepare with data.parallel=FOLDER", file=self.folder)
-        return arrow.read_translations(self.folder, split)
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -235,33 +278,13 @@ class SourceData(PronounData):
 
     @cached_property
     def development(self) -> Development:
-        """The development references, at most `data.development`, drawn by seed 0."""
-        rows = self._read_translations(arrow.TRANSLATION_SPLITS[1])
-        chosen = np.flatnonzero(np.array([kind == "reference" for kind in rows["kind"]], dtype=bool))
-        chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: self.settings.data.development or None])
-        language = self.labeller.language
-        table = ConfusionTable.load(self.folder / "confusion.json", forms=language.forms)
-        corruption = self.settings.objective.corruption
-        assert isinstance(corruption, Corruption)  # the settings have seen to it
-        rates = replace(CorruptionRates.raw(RATE), power=corruption.power)
-        found = Development([], [], [])
-        for number in chosen.tolist():
-            row, rng = rows[number], np.random.default_rng([7, number])
-            item = translation(row, rng, Corrupter(table, language=language), rates)
-            third = dict(
-                zip(item.example.spans, (o.form in THIRD_PERSON for o in language.find(row["text"])), strict=True)
-            )
-            item = examples.of_forms(item, self.labeller.forms, language)
-            found.items.append(item)
-            found.third.append(tuple(third[span] for span in item.example.spans))
-            found.languages.append(row["language"])
-        if not any(0.0 in item.right for item in found.items):
-            raise InputError(
-                "no development reference with a source and a pronoun that can be replaced: prepare with another "
-                "splits.development",
-                file=self.folder,
-            )
-        return found
+        """The development references, at most `data.development`."""
+        return development(
+            self.folder,
+            forms=self.labeller.forms,
+            language=self.labeller.language,
+            most=self.settings.data.development,
+        )
 
     def val_dataloader(self) -> list[DataLoader[Any]]:
         """The development references of each source language, with their sources and without."""

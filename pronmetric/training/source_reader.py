@@ -23,7 +23,8 @@ from pronmetric.checkpoint import files, locate, weights
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Mixing, SourceReader
 from pronmetric.data import arrow
-from pronmetric.data.pieces import Subwords
+from pronmetric.data.collate import Collator
+from pronmetric.data.pieces import Pieces, Subwords
 from pronmetric.data.source_rows import SourceCollator
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_sum
@@ -42,7 +43,7 @@ from pronmetric.training.prepared import Prepared
 from pronmetric.training.pruning import prune
 from pronmetric.training.run import DTYPE, Result
 from pronmetric.training.settings import Train
-from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Judged, SourceData
+from pronmetric.training.source_data import WITH_SOURCE, WITHOUT, Development, Judged, SourceData
 from pronmetric.training.teacher import Answer
 
 GOAL = Goal(f"development/{WITH_SOURCE}", "max")
@@ -178,7 +179,15 @@ def train(
             weights.round_in_place(scorer.state_dict(), bits=options.bits)
         english = files.load(model)
         english.model.to(best.device)
-        mixed = _mix(english, scorer, data, rate=natural_rate(manifest))
+        mixed = mix(
+            english,
+            scorer,
+            data.collator,
+            data.development,
+            rate=natural_rate(manifest),
+            dtype=DTYPE[settings.trainer.precision],
+            progress=settings.trainer.progress,
+        )
     figures = {**best.figures, **mixed.figures}
     described = run.describe(settings, initial.start._replace(pieces=pieces), data.collator, prepared)
     source = SourceReader(
@@ -200,15 +209,25 @@ def train(
     }
     config = {**described.model_copy(update={"source": source}).to_config(), "training": record}
     files.copy(model, out / EXPORT)
-    folder = out / EXPORT / locate.READER
-    digest = files.save(folder, scorer.cpu(), pieces, config, half=settings.half, bits=options.bits)
-    with AtomicFile(folder / locate.CARD) as file:
-        file.write(_card(source, figures, overrides or ()))
+    digest = save(out / EXPORT, scorer.cpu(), pieces, config, half=settings.half, bits=options.bits)
     return Result(out / EXPORT, digest, figures, None)
 
 
-def _card(source: SourceReader, figures: Mapping[str, float], overrides: Sequence[str]) -> str:
+def save(
+    checkpoint: Path, scorer: PronounScorer, pieces: Pieces, config: Mapping[str, Any], *, half: bool, bits: int | None
+) -> str:
+    """Write a reader and its card into the folder of its checkpoint, and return its hash."""
+    folder = checkpoint / locate.READER
+    digest = files.save(folder, scorer, pieces, config, half=half, bits=bits)
+    with AtomicFile(folder / locate.CARD) as file:
+        file.write(_card(config))
+    return digest
+
+
+def _card(config: Mapping[str, Any]) -> str:
     """The card of a reader: its languages, its figures, how it was made."""
+    source, training = SourceReader.model_validate(config["source"]), config["training"]
+    figures = training["figures"]
     names = {"model": "the checkpoint alone", "mixed": "with the source", WITH_SOURCE: "the reader alone"}
     names |= {f"mixed_{code}": f"with the source, {code}" for code in source.languages}
     names |= {"model_alone": "the checkpoint alone, no context", "mixed_alone": "with the source, no context"}
@@ -217,7 +236,14 @@ def _card(source: SourceReader, figures: Mapping[str, float], overrides: Sequenc
         for name, said in names.items()
         if (areas := [figures.get(f"development/{name}{part}") for part in ("", "_third")])[0] is not None
     ]
-    command = shlex.join(["pronmetric", "train", *recipe.recorded(overrides), "data.dir=PREPARED", "out=OUT"])
+    parts = training.get("average", [training])
+    lines = [
+        shlex.join(["pronmetric", "train", *part.get("overrides", ()), "data.dir=PREPARED", f"out=OUT{number}"])
+        for number, part in enumerate(parts, start=1)
+    ]
+    if len(parts) > 1:
+        runs = (f"OUT{number}/checkpoint" for number in range(1, len(parts) + 1))
+        lines.append(shlex.join(["pronmetric", "average", *runs, "--data", "PREPARED", "-o", "AVERAGE"]))
     return (
         f"""# Reader of sources
 
@@ -230,11 +256,11 @@ Development references with a fifth of their pronouns replaced, area under the R
 |---|---|---|
 """
         + "".join(f"| {' | '.join(row)} |\n" for row in rows)
-        + f"\n```\n{command}\n```\n"
+        + "\n```\n{}\n```\n".format("\n".join(lines))
     )
 
 
-class _Mixed(NamedTuple):
+class Mixed(NamedTuple):
     """How a reader's logits join those of its checkpoint, for texts with a context and without, and what that gives."""
 
     in_context: Mixing
@@ -242,19 +268,37 @@ class _Mixed(NamedTuple):
     figures: dict[str, float]
 
 
-def _mix(english: Checkpoint, scorer: PronounScorer, data: SourceData, *, rate: float) -> _Mixed:
-    """Fit the weights on the development references as if a share `rate` of their pronouns were replaced."""
-    development, trainer = data.development, data.settings.trainer
+def mix(
+    english: Checkpoint,
+    scorer: PronounScorer,
+    collator: Collator,
+    development: Development,
+    *,
+    rate: float,
+    dtype: torch.dtype,
+    progress: bool,
+) -> Mixed:
+    """Fit the weights on development references as if a share `rate` of their pronouns were replaced.
+
+    Args:
+        english: the checkpoint.
+        scorer: the reader.
+        collator: of its rows.
+        development: the references.
+        rate: the share.
+        dtype: of the products of both encoders.
+        progress: show it on stderr.
+    """
     right = np.concatenate([item.right for item in development.items])
     third = np.concatenate([np.array(each, dtype=bool) for each in development.third])
     of = np.repeat(development.languages, [len(item.right) for item in development.items])
-    dtype, label = DTYPE[trainer.precision], "weights of the sources" if trainer.progress else None
+    label = "weights of the source" if progress else None
+    readers = (english.model, english.collator), (scorer, collator)
     found, figures = [], dict[str, float]()
     for name, is_alone in (("", False), ("_alone", True)):
         examples = [item.example._replace(context="") if is_alone else item.example for item in development.items]
         own, read = (
-            np.concatenate(logits_of(model, collator, examples, dtype=dtype, label=label))
-            for model, collator in ((english.model, english.collator), (scorer, data.collator))
+            np.concatenate(logits_of(model, rows, examples, dtype=dtype, label=label)) for model, rows in readers
         )
         mixing = _fit_mixing(own, read, right, rate=rate)
         both = mixing.model * own + mixing.reader * read + mixing.bias
@@ -264,7 +308,7 @@ def _mix(english: Checkpoint, scorer: PronounScorer, data: SourceData, *, rate: 
             figures |= areas(f"mixed{name}_{language}", both[here], right[here], third[here])
         found.append(mixing)
     in_context, alone = found
-    return _Mixed(in_context, alone, figures)
+    return Mixed(in_context, alone, figures)
 
 
 def _fit_mixing(own: np.ndarray, read: np.ndarray, right: np.ndarray, *, rate: float) -> Mixing:
