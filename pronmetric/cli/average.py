@@ -15,7 +15,8 @@ from pronmetric.output import targets
 DESCRIPTION = """Average the weights of checkpoints trained from the same encoder, with other settings or seeds.
 
 The average is as fast as a single checkpoint and often more accurate. It is calibrated on the development split of
---data, and its development figures are printed. Compare them with those of its parts."""
+--data, and its development figures are printed. Compare them with those of its parts. Of checkpoints with the same
+weights and a reader of sources each, the readers are averaged."""
 EPILOG = """example:
   pronmetric average runs/a/checkpoint runs/b/checkpoint --data runs/wmt21-23 -o runs/average"""
 
@@ -33,9 +34,16 @@ def main(argv: Sequence[str]) -> int:
     locate.refuse_taken(args.output)
     arrow.read_manifest(args.data)
 
-    from pronmetric.training.average import average
+    from pronmetric.training.average import average, average_readers
 
-    result = average(folders, args.output, data=args.data, shares=args.shares, half=not args.full, seed=args.seed)
+    given = {"data": args.data, "shares": args.shares, "half": not args.full}
+    readers = [locate.reader_of(folder) is not None for folder in folders]
+    if all(readers):
+        result = average_readers(folders, args.output, **given)
+    else:
+        result = average(folders, args.output, **given, seed=args.seed)
+        if any(readers):
+            print("left out: the readers of sources, which not all checkpoints have", file=sys.stderr)
     for name, value in sorted(result.figures.items()):
         print(f"{name}\t{value:.4f}")
     print(f"checkpoint {result.folder} ({result.hash})", file=sys.stderr)

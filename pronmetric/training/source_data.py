@@ -22,6 +22,7 @@ from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.finder import THIRD_PERSON
 from pronmetric.pronouns.languages import Language
 from pronmetric.text.context import Source, join
+from pronmetric.text.writing import is_unspaced
 from pronmetric.training import examples
 from pronmetric.training.batches import Labelled
 from pronmetric.training.batching import Plan, Step, plan_epoch
@@ -32,7 +33,7 @@ from pronmetric.training.settings import Corruption, SourceTraining
 
 RATE, POWER = 0.2, 0.65  # of replaced pronouns in development, and of the counts by which forms are drawn
 WITH_SOURCE, WITHOUT = "source", "no_source"
-_BYTES_PER_PIECE = 4.0  # of a source in UTF-8, roughly, in any script
+_LETTERS_PER_PIECE = {False: 3.5, True: 1.5}  # roughly, in scripts with blanks and without
 
 
 class Judged(NamedTuple):
@@ -308,7 +309,7 @@ def _lengths(rows: Any, options: SourceTraining) -> np.ndarray:
     lengths: list[int] = []
 
     def pieces(text: str) -> float:
-        return len(text.encode()) / _BYTES_PER_PIECE
+        return len(text) / _LETTERS_PER_PIECE[is_unspaced(text)]
 
     names = ("text", "context", "source", "source_context")
     for part in arrow.read_columns(rows, *names):

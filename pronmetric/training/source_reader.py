@@ -213,6 +213,12 @@ def train(
     return Result(out / EXPORT, digest, figures, None)
 
 
+def with_mixing(config: Mapping[str, Any], mixed: Mixed, *, model: str) -> dict[str, Any]:
+    """The config of a reader with other weights of both logits, for the checkpoint with the weights `model`."""
+    fitted = {"in_context": mixed.in_context.model_dump(), "alone": mixed.alone.model_dump()}
+    return {**config, "source": {**config["source"], **fitted, "model": model}}
+
+
 def save(
     checkpoint: Path, scorer: PronounScorer, pieces: Pieces, config: Mapping[str, Any], *, half: bool, bits: int | None
 ) -> str:

@@ -291,7 +291,20 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert described is not None and "de" in described.languages
     assert described.model == files.load(model).hash and config["encoder"]["vocab_size"] == config["encoder"]["pieces"]
     assert config["encoder"]["pieces"] == 300 and (made / locate.READER / "model.safetensors.index.json").is_file()
+    assert "| with the source |" in (made / locate.READER / locate.CARD).read_text(encoding="utf-8")
     assert main(["score", "-t", "a", "-s", "s", "--model", str(made), "--gpus", "0"]) == 0
+    assert "|source:reader-" in capsys.readouterr().err
+    assert main([*command, f"out={tmp_path / 'second'}", "seed=2"]) == 0
+    both = [str(made), str(tmp_path / "second" / "checkpoint")]
+    assert main(["average", *both, "--data", str(prepared), "-o", str(tmp_path / "mean")]) == 0
+    means = [files.load(Path(each) / locate.READER).model.state_dict() for each in (*both, str(tmp_path / "mean"))]
+    name = "head.hidden.bias"  # vectors are not rounded to integers
+    assert torch.allclose((means[0][name] + means[1][name]) / 2, means[2][name], atol=1e-3)
+    rounded = tmp_path / "rounded"
+    assert main(["export", str(tmp_path / "mean"), "--bits", "8", "--data", str(prepared), "-o", str(rounded)]) == 0
+    again = yaml.safe_load((rounded / locate.READER / locate.CONFIG).read_text(encoding="utf-8"))["source"]
+    assert again["model"] == files.load(rounded).hash != described.model
+    assert main(["score", "-t", "a", "-s", "s", "--model", str(rounded), "--gpus", "0"]) == 0
     assert "|source:reader-" in capsys.readouterr().err
     assert main([*command, "source.without=[de]"]) == 1  # another run is there
     assert "give another out=" in capsys.readouterr().err
