@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pronmetric.checkpoint import locate
 from pronmetric.cli.parser import number_above_zero, verb_parser, whole_from_zero
@@ -36,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
 
     from pronmetric.training.average import average, average_readers
 
-    given = {"data": args.data, "shares": args.shares, "half": not args.full}
+    given: dict[str, Any] = {"data": args.data, "shares": args.shares, "half": not args.full}
     readers = [locate.reader_of(folder) is not None for folder in folders]
     if all(readers):
         result = average_readers(folders, args.output, **given)

@@ -79,7 +79,7 @@ def _round_reader(loaded: Checkpoint, out: Path, *, bits: int, data: Path | None
             dtype=torch.bfloat16,
             progress=True,
         )
-        training = {**config["training"], "figures": {**config["training"]["figures"], **mixed.figures}}
+        training = {**config["training"], "figures": {**config["training"].get("figures", {}), **mixed.figures}}
         config = source_reader.with_mixing({**config, "training": training}, mixed, model=english.hash)
     source_reader.save(out, loaded.model, loaded.pieces, config, half=True, bits=bits)
 

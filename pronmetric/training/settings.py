@@ -460,6 +460,8 @@ class Train(Settings):
         if self.source is not None:
             for key in ("context", "separator", "data.soft", "data.kinds", "data.testsets", "data.choose", "table"):
                 yield key, "with experiment=source, which trains on texts with their sources: leave it out"
+            if self.init is not None:
+                yield "source.pieces", "with init=, a reader with a vocabulary of its own: leave it out"
         if not self.objective.pair_share:
             fidelity = ("fidelity.share", "fidelity.ties")
             pairs = (

@@ -233,7 +233,7 @@ def save(
 def _card(config: Mapping[str, Any]) -> str:
     """The card of a reader: its languages, its figures, how it was made."""
     source, training = SourceReader.model_validate(config["source"]), config["training"]
-    figures = training["figures"]
+    figures = training.get("figures", {})
     names = {"model": "the checkpoint alone", "mixed": "with the source", WITH_SOURCE: "the reader alone"}
     names |= {f"mixed_{code}": f"with the source, {code}" for code in source.languages}
     names |= {"model_alone": "the checkpoint alone, no context", "mixed_alone": "with the source, no context"}
