@@ -39,7 +39,7 @@ class Model:
     allow_network: bool
     storage: str | None
     source_lang: str | None
-    no_source: bool
+    no_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ class Scoring:
     """What a bulk run of `score` does.
 
     context: the kind of context, "given" or "none". buckets: of the steps of `pronmetric.bulk.dedupe`; 0 without them.
-    with_source: as for `text_of`. signature: that of the plan, which each worker's metric must have.
+    signature: that of the plan, which each worker's metric must have. with_source: as for `text_of`.
     """
 
     model: Model
     context: str
     batch_size: int | None
     buckets: int
-    with_source: bool | None
     signature: str
+    with_source: bool | None = False
 
     def worker(self, job: Job) -> ShardScorer:
         """The worker of a process."""

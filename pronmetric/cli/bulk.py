@@ -132,7 +132,7 @@ def run_score(args: argparse.Namespace) -> int:
     surveyed = _survey(args, sources, rows.to_score(with_source=with_source))
     planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)
     buckets = parts.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
-    task = Scoring(_worker_model(args), context, args.batch_size, buckets, with_source, str(signed))
+    task = Scoring(_worker_model(args), context, args.batch_size, buckets, str(signed), with_source)
     job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
     connect, track = _connect(args, planned, note)
     _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)
