@@ -308,3 +308,23 @@ def test_a_reader_is_trained_for_a_checkpoint_and_scores(
     assert "|source:reader-" in capsys.readouterr().err
     assert main([*command, "source.without=[de]"]) == 1  # another run is there
     assert "give another out=" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+def test_records_with_a_source_are_scored_with_it_and_others_without(
+    with_reader: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [{"id": 1, "text": OUTPUT[0], "source": SOURCES[0]}, {"id": 2, "text": OUTPUT[1], "source": None}]
+    Path("r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in given), encoding="utf-8")
+    model = ["--model", str(with_reader), "--gpus", "0"]
+    assert main(["score", "--jsonl", "r.jsonl", *model]) == 0
+    told = capsys.readouterr()
+    one, two = map(json.loads, told.out.splitlines())
+    assert "source" in one["pronouns"][0] and "source" not in two["pronouns"][0] and "|source:reader-" in told.err
+    for verb, flags in (("suggest", ["-t", "a", "--all"]), ("rerank", ["--candidates", "a", "b"])):
+        assert main([verb, *flags, "-s", "s", *model]) == 0
+        assert "|source:reader-" in capsys.readouterr().err
+    assert main(["compare", "-t", "a", "b", "-s", "s", *model]) == 0
+    assert "|source:reader-" in capsys.readouterr().err
+    assert main(["score", "-t", "a", "-s", "s", "--no-source", "--source-lang", "de", *model]) == 1
+    assert "expected a source language or --no-source, which ignores sources, got both" in capsys.readouterr().err
