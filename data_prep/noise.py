@@ -1,4 +1,4 @@
-"""Noisy references: a reference with one pronoun replaced by the system's."""
+"""Noisy references: a reference with one pronoun replaced by the system's; and their form in the published study."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from pronmetric.pronouns import corrupt
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import Pair
+from pronmetric.text.writing import study_form
 
 
 def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]:
@@ -31,3 +32,33 @@ def noisy_references(pair: Pair, language: Language = ENGLISH) -> Iterator[Pair]
             mismatches=(replace(mismatch, hyp_form=form, hyp_start=start, hyp_end=start + len(new)),),
             agrees=language.agrees(split, index, form) or not language.agrees(split, index, mismatch.ref_form),
         )
+
+
+def study_pair(pair: Pair) -> Pair | None:
+    """A noisy pair in the study's form; None if the texts do not differ in exactly one word in that form.
+
+    "it's" against "they're" differs in two words and is dropped, as is a change that the form hides.
+    """
+    better, worse = study_form(pair.better), study_form(pair.worse)
+    left, right = better.split(), worse.split()
+    changed = [i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b]
+    (mismatch,) = pair.mismatches
+    if len(left) != len(right) or len(changed) != 1 or left[changed[0]] != mismatch.ref_form:
+        return None
+    start = sum(len(word) + 1 for word in left[: changed[0]])
+    there = replace(
+        mismatch,
+        ref_start=start,
+        ref_end=start + len(left[changed[0]]),
+        hyp_start=start,
+        hyp_end=start + len(right[changed[0]]),
+    )
+    return replace(
+        pair,
+        id=f"{pair.id}/study",
+        better=better,
+        worse=worse,
+        context=tuple(study_form(text) for text in pair.context),
+        system_context=tuple(study_form(text) for text in pair.system_context),
+        mismatches=(there,),
+    )

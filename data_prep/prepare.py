@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from data_prep import documents, manifest, translations
-from data_prep.coreference import folder as coreference_folder
+from data_prep.coreference import conll
 from data_prep.english import English
 from data_prep.filters import GRAMMAR, NONE, agreement_filter
-from data_prep.reporter import Reporter
 from data_prep.result import Result, replace_folder
-from data_prep.settings import Settings
+from data_prep.settings import Reporter, Settings
 from data_prep.splits import DEVELOPMENT
 from data_prep.stages import MakeAligner, Stages
 from data_prep.survey import Survey, survey
@@ -108,9 +107,7 @@ def _hash_inputs(settings: Settings, testsets: Iterable[TestSet]) -> dict[str, d
         found["english"] = manifest.hashes(english, documents.files(english))
     if settings.data.coreference:
         annotated = [Path(folder) for folder in settings.data.coreference]
-        found["coreference"] = manifest.hashes(
-            annotated, {p for each in annotated for p in coreference_folder.files(each)}
-        )
+        found["coreference"] = manifest.hashes(annotated, {p for each in annotated for p in conll.files(each)})
     if settings.data.parallel:
         sets = translations.reversed_sets(settings.data.parallel, target=settings.language.code)
         folders = [Path(folder) for folder in settings.data.parallel]

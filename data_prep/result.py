@@ -11,21 +11,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from data_prep import coreference_passages as antecedents
-from data_prep import manifest, source_filter, translations
-from data_prep.coreference import folder as coreference_folder
+from data_prep import filters, manifest, translations
+from data_prep.coreference import antecedents, conll
 from data_prep.coreference.antecedents import openings, trained_on
-from data_prep.coreference.document import Annotated
+from data_prep.coreference.conll import Annotated
 from data_prep.documents import EnglishDocument
 from data_prep.english import English
 from data_prep.fidelity import passages as fidelity
 from data_prep.fidelity import rewriting
 from data_prep.filters import Filter, filter_pair
+from data_prep.noise import study_pair
 from data_prep.passages import estimate, passages
-from data_prep.reporter import Reporter
-from data_prep.settings import STAGES, Settings
+from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.splits import DEVELOPMENT, TRAIN
-from data_prep.study import study_pair
 from data_prep.survey import SegmentId, Survey, output_documents, reference_documents
 from data_prep.ties import Ties, as_tie
 from data_prep.wmt import discovery
@@ -151,16 +149,16 @@ class Result:
         if self._settings.filter.source == "none":
             return {}
         languages = {testset.id: testset.source for testset in testsets}
-        found = source_filter.by_language({name: self._counts[name] for name in languages}, languages)
+        found = filters.by_language({name: self._counts[name] for name in languages}, languages)
         return {"source": {language: manifest.nested(counts) for language, counts in found.items()}}
 
-    def _judge(self, testset: TestSet) -> source_filter.Judge | None:
+    def _judge(self, testset: TestSet) -> filters.Judge | None:
         """The judge of training pairs by their source; None if they are not filtered by it."""
         if self._settings.filter.source == "none":
             return None
-        return source_filter.judge(testset.source, source_filter.sources(discovery.read(testset)))
+        return filters.judge(testset.source, filters.sources(discovery.read(testset)))
 
-    def _sort(self, pair: Pair, counts: Counter[str], judged: source_filter.Judge | None) -> Iterator[tuple[str, Pair]]:
+    def _sort(self, pair: Pair, counts: Counter[str], judged: filters.Judge | None) -> Iterator[tuple[str, Pair]]:
         """The pair with its split, and a copy in the study's form; nothing if it is dropped; counted."""
         counts[f"found.{pair.kind}"] += 1
         segment = SegmentId(pair.testset, pair.lp, pair.seg)
@@ -184,7 +182,7 @@ class Result:
                 counts["dropped.noisy.tie"] += 1
             return
         if split == TRAIN and judged is not None:
-            kept = source_filter.clean_pair(kept, judged, counts)
+            kept = filters.clean_pair(kept, judged, counts)
             if kept is None:
                 counts[f"dropped.{pair.kind}.source"] += 1
                 return
@@ -320,7 +318,7 @@ class Result:
     def _annotated(self, folders: Iterable[str]) -> Iterator[tuple[str, Annotated, str]]:
         """The annotated documents with the name of their folder and their split."""
         for folder in folders:
-            for document in coreference_folder.read_folder(folder):
+            for document in conll.read_folder(folder):
                 learned = trained_on(document, self._openings[TRAIN])
                 split = TRAIN if learned and not trained_on(document, self._openings[DEVELOPMENT]) else DEVELOPMENT
                 yield Path(folder).name, document, split

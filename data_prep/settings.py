@@ -1,9 +1,10 @@
-"""The settings of preparation."""
+"""The settings of preparation, and the callbacks through which it reports."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -211,3 +212,11 @@ class Settings(settings.Settings):
             "seed": self.seed,
             **({} if (record := self.language.to_record()) is None else {LANGUAGE: record}),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Callbacks of preparation: `note` takes a line; `progress` wraps an iterable, with its label, length and unit."""
+
+    note: Callable[[str], None]
+    progress: Callable[[Iterable[Any], str, int | None, str], Iterable[Any]]

@@ -9,8 +9,7 @@ from pathlib import Path
 from data_prep import manifest
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
-from data_prep.reporter import Reporter
-from data_prep.settings import STAGES, Settings
+from data_prep.settings import STAGES, Reporter, Settings
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.alignment.agreement import AgreementAligner

@@ -100,6 +100,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed; {VARIABLE} names another")
     with Browser(program) as made:
         made.size(1000, 900)
+        never = "AbortSignal.timeout = () => new AbortController().signal"  # a page waits as long as it takes here
+        made.call("Page.addScriptToEvaluateOnNewDocument", source=never)
         yield made
 
 
@@ -170,11 +172,13 @@ def _small(config: dict[str, Any]) -> HuggingFaceEncoder:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server; the test is skipped where it is not installed."""
+    """The address of a PostgreSQL server, on which statements may take long; skipped where it is not installed."""
     programs = postgresql.find()
     if programs is None:
         pytest.skip("no PostgreSQL: initdb is not installed")
-    with postgresql.running(programs) as address:
+    with postgresql.running(programs) as address, pytest.MonkeyPatch.context() as patch:
+        for limit in ("_LOCK", "_STATEMENT", "_CONNECT"):
+            patch.setattr(f"pronmetric.lab.study.database.{limit}", 3600)
         yield address
 
 
@@ -455,7 +459,7 @@ def make_prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Pat
     from pronmetric.pronouns.corrupt import ConfusionTable
     from pronmetric.pronouns.finder import find
     from pronmetric.schema import SCHEMA_VERSION, Passage
-    from pronmetric.text.study_form import study_form
+    from pronmetric.text.writing import study_form
 
     def bare(pair: Pair) -> Pair:
         better, worse = study_form(pair.better).split(), study_form(pair.worse).split()

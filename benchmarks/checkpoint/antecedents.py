@@ -41,8 +41,7 @@ from benchmarks import pages
 from benchmarks.checkpoint import scoring
 from benchmarks.checkpoint.scoring import Counting
 from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, Pronoun, openings, pronoun, sentences, trained_on
-from data_prep.coreference.document import Annotated
-from data_prep.coreference.folder import read_folder
+from data_prep.coreference.conll import Annotated, read_folder
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.estimates import cluster_share
 from pronmetric.pronouns.finder import THIRD_PERSON, find

@@ -32,7 +32,7 @@ from pronmetric.eval.estimates import cluster_share
 from pronmetric.pronouns.corrupt import ConfusionTable, CorruptionRates, corrupt
 from pronmetric.pronouns.finder import find
 from pronmetric.text.context import Source, SourceHistory
-from pronmetric.text.study_form import study_form
+from pronmetric.text.writing import study_form
 
 NATURAL = "*2022.*"
 _CONTEXT = 2

@@ -27,11 +27,11 @@ from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.decision import decide as said_by
 from pronmetric.eval.detection import DRAWS, detect, detect_by
 from pronmetric.lab.human import mqm, pair_accuracy, votes
-from pronmetric.lab.human import simple_baselines as simple
+from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair
 from pronmetric.lab.human.mqm import Judgement
+from pronmetric.lab.human.pair_baselines import Both, SystemMeans
 from pronmetric.lab.human.rater_agreement import tie_json
-from pronmetric.lab.human.simple_baselines import Both, SystemMeans
 from pronmetric.pronouns.finder import find
 
 FILE = Path("data/human/mqm/mqm_ted_zhen.tsv")

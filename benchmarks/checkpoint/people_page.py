@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks import pages
-from pronmetric.lab.human.simple_baselines import FEWER
+from pronmetric.lab.human.pair_baselines import FEWER
 
 METRIC, DOUBTS = "pronmetric", "its doubts, summed"
 UNTOUCHED = "at most 2 other words, errors or not"

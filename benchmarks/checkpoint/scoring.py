@@ -19,7 +19,7 @@ from pronmetric.eval import accuracy as evaluation
 from pronmetric.eval.accuracy import Decisions
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.estimates import Estimate, cluster_mean
-from pronmetric.eval.shuffling import shuffle_contexts as shuffle_contexts
+from pronmetric.eval.resampling import shuffle_contexts as shuffle_contexts
 from pronmetric.pronouns.finder import THIRD_PERSON as THIRD_PERSON
 from pronmetric.report.text import percent as percent
 from pronmetric.report.text import table as table

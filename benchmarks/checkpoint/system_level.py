@@ -37,8 +37,8 @@ from pronmetric.eval.decision import DECISIONS, ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.baselines.corpus_scores import BaselineScorer
 from pronmetric.lab.baselines.reference_based import BLEU, CHRF, EXACT, Counts, add_counts, get_baseline
-from pronmetric.lab.human import wmt_rankings
-from pronmetric.lab.human.wmt_rankings import Ranking
+from pronmetric.lab.human import wmt_scores
+from pronmetric.lab.human.wmt_scores import Ranking
 from pronmetric.output.targets import AtomicFile
 
 PRONMETRIC = "pronmetric"
@@ -87,7 +87,7 @@ def rankings(folder: Path) -> tuple[list[Ranking], list[str]]:
     Raises:
         InputError: there is none.
     """
-    found, notes = wmt_rankings.find(folder)
+    found, notes = wmt_scores.find_rankings(folder)
     if not found:
         raise InputError("expected wmtNN-da/ad-sys-ranking-SL-en-z-names.csv in it, found none", file=folder)
     return found, notes

@@ -30,8 +30,7 @@ from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.cli.main import main as pronmetric
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.board.scored import BoardSet
-from pronmetric.lab.board.store import Store
+from pronmetric.lab.board.scored import BoardSet, Store
 from pronmetric.metric import PronounMetric
 from pronmetric.output.progress import progress
 from pronmetric.text.context import COMMON

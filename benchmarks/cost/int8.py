@@ -37,13 +37,13 @@ from benchmarks.checkpoint import gap, scoring, study
 from benchmarks.checkpoint.scoring import COMMON, Contrast, Record, Result
 from benchmarks.cost import performance_page, scoring_speed
 from pronmetric.checkpoint import files, locate
-from pronmetric.data import calibration
 from pronmetric.data.collate import Example
 from pronmetric.eval import accuracy as evaluation
 from pronmetric.lab.human.gap import read as read_gap
 from pronmetric.metric import PronounMetric
 from pronmetric.nn import packed, quantized
 from pronmetric.pronouns import finder
+from pronmetric.scoring import inference
 
 SPEED, DIFFERENCE, ACCURACY = 1.5, 0.01, 0.003  # the bar: times bf16, mean difference, accuracy in [0, 1]
 _OPSET = 20
@@ -167,7 +167,7 @@ def openvino_int8(folder: Path, encoder: Any) -> Callable[[Tensor, Tensor], Tens
     """OpenVINO with static quantisation by NNCF: the encoder of `--precision int8`, quantised once in a folder."""
     if folder not in _QUANTIZED:
         collator = files.load(locate.locate().folder, trainable=False).collator
-        rows = calibration.rows(collator)
+        rows = inference.calibration_rows(collator)
         begun = time.process_time()
         _QUANTIZED[folder] = quantized.quantize(encoder, rows), time.process_time() - begun
     return _QUANTIZED[folder][0]

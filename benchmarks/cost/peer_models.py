@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.cost.elmo import PUBLISHED
 from pronmetric.checkpoint import files, locate
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches
 from pronmetric.data.pieces import Characters
@@ -26,6 +25,20 @@ XLM_R_LARGE: Mapping[str, Any] = {
     "max_position_embeddings": 514,
     "type_vocab_size": 1,
 }
+PUBLISHED = Shape(
+    characters=262,
+    character_width=16,
+    filters=((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024)),
+    highway=2,
+    activation="relu",
+    layers=2,
+    cell=4096,
+    projection=512,
+    cell_clip=3.0,
+    projection_clip=3.0,
+    residual=True,
+)
+"""ELMo's published weights, 2x4096_512."""
 _BATCH = 32 * BATCH_SIZE["cpu"]  # pieces, as in `PronounMetric`
 
 

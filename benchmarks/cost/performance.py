@@ -6,7 +6,8 @@ Each metric runs in a process of its own with one thread: it scores lines of a W
 the bundled sample) from texts in memory to scores. Times are CPU seconds, the best of the runs; memory is the greatest
 resident set of the process. Large metrics score fewer lines, spread over the same ones, and their rate of pieces
 is applied to all. The part `sizes` times the command `score` on 1,000 lines, for each checkpoint, precision and number
-of threads. `--page` writes docs/performance.md, its plot and the JSON.
+of threads. `--page` writes docs/performance.md, its plot and the JSON; with `--parts` the figures of other parts stay,
+each with its own date, weights and load. On a machine that does nothing else: `--parts sizes --page`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks import corpora, pages
 
-COMMAND = "python -m benchmarks.cost.performance --page"
 START_UP, REPORTS, METRICS, SIZES = PARTS = ("start_up", "reports", "metrics", "sizes")
 LINES = 1000  # of the part `sizes`
 
@@ -285,8 +285,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if METRICS in options.parts:
         found |= {"speed": metrics()}
     place = locate.locate(options.model)
-    return {
-        "benchmark": "performance",
+    origin = {
         **pages.origin("cost.performance"),
         "model": place.name,
         "weights": pages.weights_hash(place.folder),
@@ -294,8 +293,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "lines": len(part.reference),
         "machine": f"{processor()}, {os.cpu_count()} CPUs",
         "load_average": [load, os.getloadavg()[0]],
-        **found,
     }
+    return {"benchmark": "performance", "origins": dict.fromkeys(options.parts, origin), **found}
 
 
 def processor() -> str:
@@ -335,12 +334,11 @@ def main() -> None:
         print(json.dumps(found))
         return
     before = json.loads(performance_page.JSON.read_text(encoding="utf-8")) if performance_page.JSON.exists() else {}
-    content = (before if options.page else {}) | pages.plain(measure(options))
+    content = performance_page.merge(before if options.page else {}, pages.plain(measure(options)))
     print(performance_page.tables(content))
     if options.out is not None:
         options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if options.page:
-        content["command"] = COMMAND
         performance_page.JSON.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         performance_page.write()
 

@@ -15,6 +15,7 @@ PLOT = pages.ROOT / "docs" / "performance.svg"
 CPU_PRICE = 0.05  # dollars for a core hour
 GPU_PRICE, GPU_RATE, GPU_SHARE, GPU_CORES = 2.0, 312e12, 0.4, 8  # dollars an hour, bf16 FLOP/s, share reached, cores
 SETS = {"study": "the study set", "gap": "GAP"}
+COMMAND = "python -m benchmarks.cost.performance --page"
 BARS = {"help": 0.3, "first_score": 3.0}
 _MILLION = 1_000_000
 
@@ -55,6 +56,15 @@ def tables(content: Mapping[str, Any]) -> str:
     if "compare" in content:
         found.append(_reports(content))
     return "\n\n".join(found)
+
+
+def merge(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures with those of the parts that were measured anew; each part keeps its origin.
+
+    >>> merge({"help": 1, "origins": {"start_up": "May"}}, {"sizes": 2, "origins": {"sizes": "June"}})
+    {'help': 1, 'origins': {'start_up': 'May', 'sizes': 'June'}, 'sizes': 2}
+    """
+    return {**before, **new, "origins": {**before.get("origins", {}), **new["origins"]}}
 
 
 def _speed(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -140,9 +150,12 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     """The page, with the figures of `int8` if there are any."""
     parts, rows = pages.template("performance"), content["speed"]
     ours, bf16 = rows[0], rows[1]
+    origins = content["origins"]
     text = parts["page"].format(
-        **{key: content[key] for key in ("command", "date", "model", "weights", "machine", "lines", "outputs")},
-        load=" and ".join(f"{value:.1f}" for value in content["load_average"]),
+        command=COMMAND,
+        lines=origins["metrics"]["lines"],
+        outputs=origins["metrics"]["outputs"],
+        **{f"origin_of_{part}": _origin(origins[part], parts) for part in ("metrics", "start_up", "reports")},
         speed=_speed(rows),
         shares="; ".join(f"{metric_name(row)}: {row['lines']}" for row in rows),
         checkpoints=_sizes_section(content, parts) + "\n\n" if "sizes" in content else "",
@@ -161,12 +174,19 @@ def page(content: Mapping[str, Any], int8: Mapping[str, Any] | None = None) -> s
     return text + "\n" + ("" if int8 is None else f"\n{int8_section(int8)}\n")
 
 
+def _origin(origin: Mapping[str, Any], parts: Mapping[str, str], part: str = "origin") -> str:
+    """When, with which weights and at which load a part was measured."""
+    return parts[part].format(**origin, load=" and ".join(f"{value:.1f}" for value in origin["load_average"]))
+
+
 def _sizes_section(content: Mapping[str, Any], parts: Mapping[str, str]) -> str:
     """The section about `score` with each checkpoint."""
     rows = content["sizes"]["rows"]
+    origin = content["origins"]["sizes"]
     return parts["checkpoints"].format(
         lines=content["sizes"]["lines"],
-        outputs=content["outputs"],
+        outputs=origin["outputs"],
+        origin=_origin(origin, parts, "origin without weights"),
         weights=", ".join(dict.fromkeys(f"{row['name']} `{row['weights']}`" for row in rows)),
         sizes=_sizes(content),
     )

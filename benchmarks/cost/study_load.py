@@ -32,8 +32,7 @@ from benchmarks import pages
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.study import folder
 from pronmetric.lab.study.database import connect
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
 from tests.tools import postgresql
 from tests.tools.made_up_study import made_up

@@ -1,4 +1,4 @@
-"""Antecedents of third-person pronouns in annotated documents, as running text, and the choice of held-out documents.
+"""Antecedents of third-person pronouns in annotated documents, passages with them, the choice of held-out documents.
 
 A pronoun's antecedent is a mention of its entity that starts before it and is not itself a pronoun; if the mention
 contains the pronoun ("the man who lost his hat"), only its words before the pronoun count.
@@ -7,19 +7,23 @@ contains the pronoun ("the man who lost his hat"), only its words before the pro
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from data_prep.coreference.document import Annotated, Mention
-from pronmetric.pronouns.finder import FORMS
+from data_prep.coreference.conll import Annotated, Mention
+from pronmetric.pronouns.finder import FORMS, THIRD_PERSON, find
+from pronmetric.schema import Antecedent, Passage
+from pronmetric.text.context import join
 from pronmetric.text.sentences import starts
 from pronmetric.text.words import Word, words
 
 ANTECEDENT, EARLIER = "antecedent", "any earlier mention"
+SOURCE = "coreference"
+_WORDS = 116  # of a passage, about as many pieces as a passage of plain English has (128)
 _OPENING = 40  # letters and digits at the start of a training passage by which it is recognised
 
 
@@ -119,3 +123,27 @@ def trained_on(document: Annotated, known: Collection[str]) -> bool:
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
+
+
+def passages(document: Annotated) -> Iterator[Passage]:
+    """Passages of a document, each of which begins in the middle of the last one; those without an antecedent left out.
+
+    `antecedents` has each third-person pronoun with an antecedent within the passage: what attention learns from.
+    """
+    parts = sentences(document)
+    begins = np.cumsum([0, *(len(part.words) for part in parts)])
+    for number, first in enumerate(range(0, max(1, int(begins[-1]) - _WORDS // 2), _WORDS // 2), start=1):
+        shown = [part for part, at in zip(parts, begins[:-1], strict=True) if first <= at < first + _WORDS]
+        text = join(part.text for part in shown)
+        found = find(text)
+        antecedents = tuple(
+            Antecedent(each.word, tuple(np.flatnonzero(target.words).tolist()))
+            for each in found
+            if each.form in THIRD_PERSON
+            and (target := pronoun(document, each.form, each.word, shown).targets.get(ANTECEDENT))
+            and target.words.any()
+        )
+        if antecedents:
+            spans, forms = tuple((o.start, o.end) for o in found), tuple(o.form for o in found)
+            name = f"{SOURCE}/{document.name}#{number}"
+            yield Passage(name, SOURCE, document.name, text, spans, forms, antecedents)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from data_prep.coreference.antecedents import Sentence, sentences
-from data_prep.coreference.document import Annotated, Mention
+from data_prep.coreference.conll import Annotated, Mention
 from data_prep.fidelity.frames import PRONOUNS, tables
 from data_prep.fidelity.passages import PERSONS
 from pronmetric.pronouns.corrupt import match_case

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from data_prep.documents import EnglishDocument
 from data_prep.wmt import evalset, jsonl, parallel, plain, sgm, xml
-from data_prep.wmt import text as wmt_text
 from data_prep.wmt.merge import merge
 from data_prep.wmt.testset import LANGUAGES, Columns, Extent, Part, TestSet, documents
 from pronmetric.errors import InputError
@@ -187,7 +186,7 @@ def find(folder: Folders) -> list[TestSet]:
     sets = evalset.find(files)
     files = evalset.others(files, sets)
     marked = [*xml.find(files), *sgm.find(files)]
-    found = [*sets, *unite(marked, wmt_text.find(files)), *jsonl.find(files), *plain.find(files)]
+    found = [*sets, *unite(marked, parallel.find(files)), *jsonl.find(files), *plain.find(files)]
     once: dict[str, TestSet] = {}
     for testset in found:
         if other := once.get(testset.id):

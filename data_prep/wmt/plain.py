@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from data_prep.wmt import text
+from data_prep.wmt import parallel
 from data_prep.wmt.testset import Part, TestSet, year_of
 
 REFERENCE = re.compile(r"ref(?:erence)?(?:[._-]\w+|[A-Z0-9]\w*)?")
@@ -39,7 +39,7 @@ def find(files: Iterable[Path]) -> list[TestSet]:
 
 def testset(folder: Path, paths: Iterable[Path]) -> TestSet | None:
     """The test set of one folder, None if it has no plain reference."""
-    names = {path: stem_and_ending(path) for path in paths if not text.NAME.fullmatch(path.name)}
+    names = {path: stem_and_ending(path) for path in paths if not parallel.NAME.fullmatch(path.name)}
     endings = {ending for stem, ending in names.values() if ending is not None and REFERENCE.fullmatch(stem)}
     parts = [
         Part(role_of(stem), "" if role_of(stem) in ("src", "docids") else stem, path)

@@ -4,7 +4,8 @@ Relative to its sources: the diagonal prior and the two directions are fast_alig
 shared counts are alignment by agreement (Liang et al., NAACL 2006). Ours: distance is counted from the position
 interpolated between words that both sides share (a longest common subsequence), later from the nearest confident links;
 identical words and words with the same first four letters get pseudo-counts. Bitext, where such words are rare, falls
-back to the sentence diagonal.
+back to the sentence diagonal. The defaults are ours too, none is a paper's: they are those of the agreement EM whose
+links of pronouns `benchmarks/published/aligners.md` compares with a gold alignment and with the other aligners.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from pronmetric.alignment.aligner import TokenPair
-from pronmetric.alignment.cells import Array
-from pronmetric.alignment.lcs import common_subsequence
+from pronmetric.alignment.cells import Array, common_subsequence
 from pronmetric.alignment.links import to_alignment
 from pronmetric.schema import Alignment
 
@@ -18,6 +17,8 @@ Vectors = Callable[[Sequence[Sequence[str]]], Sequence[Array]]
 
 class EmbeddingAligner:
     """Aligns by word vectors, without training; slow without a GPU.
+
+    The defaults are ours, measured in `benchmarks/published/aligners.md` ("embedding hybrid").
 
     Args:
         vectors: returns the vectors of lower-cased words.

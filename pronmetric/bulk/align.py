@@ -14,11 +14,11 @@ from pronmetric.alignment.aligner import TokenPair, split_tokens
 from pronmetric.alignment.links import Symmetrize, to_pharaoh
 from pronmetric.bulk import rows, run, storage, table
 from pronmetric.bulk.columns import IDS, STRINGS, Columns
-from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import ErrorRows, Results, ShardWriter
+from pronmetric.bulk.statistics import CountedRows
 from pronmetric.text import records
 from pronmetric.text.entry import Entry
 

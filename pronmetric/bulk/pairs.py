@@ -19,11 +19,11 @@ from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.bulk import parts, rows, run, storage, table
 from pronmetric.bulk.columns import IDS, INTEGERS, STRING_LISTS, STRINGS, Columns
-from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import ErrorRows, Results, ShardWriter
+from pronmetric.bulk.statistics import CountedRows
 from pronmetric.bulk.storage import Place
 from pronmetric.schema import Alignment, Pair
 

@@ -7,15 +7,15 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from pronmetric.bulk import dedupe, parts, run, scores
+from pronmetric.bulk import dedupe, parts, run
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Results
 from pronmetric.bulk.statistics import ShardStatistics, merge_counts
-from pronmetric.bulk.worker import BUCKET, COLLECT, SCORE, SPREAD
+from pronmetric.bulk.worker import BUCKET, COLLECT, FOLDER, SCORE, SPREAD
 from pronmetric.results.write import counts_entry, system
 
-RESULTS = Results(scores.FOLDER, ShardStatistics.read, ShardStatistics.merge)
+RESULTS = Results(FOLDER, ShardStatistics.read, ShardStatistics.merge)
 NO_SYSTEM = "(no system)"
 """How rows without a system are shown; in the manifest the name of their system is null."""
 

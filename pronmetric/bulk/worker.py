@@ -1,4 +1,7 @@
-"""A worker: it loads the metric once, and scores one shard after the other. The only file here that loads torch."""
+"""A worker: it loads the metric once, scores one shard after the other, and writes the rows of scores.
+
+The only file here that loads torch.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pronmetric.bulk import dedupe, rows, scores, storage
+from pronmetric.bulk import dedupe, rows, storage
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.rows import Reader, Row
 from pronmetric.bulk.run import unless_finished
@@ -22,10 +25,14 @@ from pronmetric.signature import Signature
 from pronmetric.text.context import NONE, Text
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from pronmetric.metric import PronounMetric
+
 
 SCORE, SPREAD, BUCKET, COLLECT = "score", "spread", "bucket", "collect"
 """What a worker does: score a shard, or with --dedupe the steps of `pronmetric.bulk.dedupe`."""
+FOLDER = "scores"
 Stream = Callable[[Iterable[Text], Counts], Iterator[SegmentScore]]
 
 
@@ -96,7 +103,7 @@ class ShardScorer:
                 do(number)
 
     def _scores(self, number: int) -> Place:
-        return self._folder / scores.FOLDER / self._job.shards[number].name
+        return self._folder / FOLDER / self._job.shards[number].name
 
     def _score(self, number: int) -> None:
         self._write(number, self._stream)
@@ -118,7 +125,7 @@ class ShardScorer:
         shard = self._job.shards[number]
         name = self._job.sources[shard.file].name
         errors = ErrorRows(self._folder, shard, name)
-        schema = scores.scores_schema(with_source=self._task.with_source)
+        schema = scores_schema(with_source=self._task.with_source)
         waiting: deque[Row] = deque()
         counts, tallies, scored = Counts(), dict[str | None, Tally](), 0
         with closing(self._reader.read(shard)) as found, ShardWriter(self._scores(number), schema) as writer:
@@ -131,7 +138,7 @@ class ShardScorer:
             for segment in stream(texts(), counts):
                 row = waiting.popleft()
                 tallies.setdefault(row.system, Tally()).add(segment, row.doc)
-                writer.add(scores.scores_row(row, segment, name=name))
+                writer.add(scores_row(row, segment, name=name))
                 scored += 1
             errors.write()
             sums = {name: SystemSums.of(tally) for name, tally in tallies.items()}
@@ -153,3 +160,60 @@ def _load(task: Scoring) -> PronounMetric:
     if (found := str(metric.signature(context=task.context, counts=Counts(with_source=1)))) != task.signature:
         raise PronmetricError(f"a worker has another checkpoint or version: expected {task.signature}, got {found}")
     return metric
+
+
+def scores_schema(*, with_source: bool | None) -> pyarrow.Schema:
+    """The columns of the scores; `with_source` as for `text_of`: unless False, also what the source says.
+
+    Only a source table, for which it is True, finds missing and surplus pronouns.
+    """
+    import pyarrow as pa
+
+    span = [("text", pa.string()), ("start", pa.int32()), ("end", pa.int32())]
+    numbers = [("score", pa.float64()), ("probability", pa.float64())]
+    source = pa.struct([("log_odds", pa.float64()), ("word", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
+    pronouns = pa.struct([*span, *numbers, *([("source", source)] if with_source is not False else [])])
+    words = pa.list_(pa.struct(span))
+    return pa.schema(
+        [
+            ("input", pa.string()),
+            ("row", pa.int64()),
+            ("id", pa.string()),
+            ("system", pa.string()),
+            ("score", pa.float64()),
+            ("errors", pa.float64()),
+            ("preference", pa.float64()),
+            ("words", pa.int32()),
+            ("pronouns", pa.list_(pronouns)),
+            *([("missing", words), ("surplus", words)] if with_source else []),
+        ]
+    )
+
+
+def scores_row(row: Row, segment: SegmentScore, *, name: str) -> dict[str, Any]:
+    """The score of a row of the input file `name`."""
+    return {
+        "input": name,
+        "row": row.number,
+        "id": row.id,
+        "system": row.system,
+        "score": segment.score,
+        "errors": segment.errors,
+        "preference": segment.preference,
+        "words": segment.words,
+        **_pronouns(segment),
+    }
+
+
+def _pronouns(segment: SegmentScore) -> dict[str, Any]:
+    pronouns = [
+        {**p._asdict(), "source": None if p.evidence is None else p.evidence._asdict()} for p in segment.pronouns
+    ]
+    without = segment.unmatched
+    if without is None:
+        return {"pronouns": pronouns}
+    return {
+        "pronouns": pronouns,
+        "missing": [word._asdict() for word in without.missing],
+        "surplus": [word._asdict() for word in without.surplus],
+    }

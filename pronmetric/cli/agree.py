@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import number_from_zero, parse_flags, verb_parser, whole_from_zero
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import decide
 from pronmetric.eval.ratings import Formula, Variant, agreement
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.human import agreement_tables, judged_pairs, rater_agreement, rating_table
+from pronmetric.lab.human import judged_pairs, rater_agreement, rating_table
 from pronmetric.output import targets
 
 DESCRIPTION = """Chance-corrected agreement: Gwet's AC1 with standard error and interval, Cohen's and Fleiss' kappa,
@@ -47,102 +45,73 @@ examples:
   pronmetric agree --ratings table.csv --categories yes no unsure"""
 
 
-@dataclass(frozen=True)
-class AgreeFlags:
+class MetricFlags(Flags):
+    """The scores of a metric."""
+
+    scores: str | None = flag(
+        metavar="FILE", help='scores of a metric, {"id", "score_a", "score_b"} a line; null: no score'
+    )
+    tie: float | None = flag(
+        type=number(0), metavar="X", help="tie threshold: scores that differ by at most X are a tie (default: 0)"
+    )
+
+
+class AgreeFlags(Flags):
     """What raters and a metric said, and how their agreement is measured."""
 
-    pairs: str | None
-    ratings: str | None
-    categories: Sequence[str] | None
-    missing: Sequence[str] | None
-    variant: Variant
-    se: Formula
-    scores: str | None
-    tie: float | None
-    seed: int
-    to_json: str | None
-
-    @classmethod
-    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> AgreeFlags:
-        """The record; flags that do not go together are a usage error (exit code 2)."""
-        if (args.pairs is None) == (args.ratings is None):
-            made.error("give either PAIRS.jsonl or --ratings TABLE.csv")
-        for flag, value, wanted in (
-            ("--categories", args.categories, args.ratings),
-            ("--missing", args.missing, args.ratings),
-            ("--scores", args.scores, args.pairs),
-            ("--tie", args.tie, args.scores),
-        ):
-            if value is not None and wanted is None:
-                needs = {"--scores": "PAIRS.jsonl", "--tie": "--scores"}.get(flag, "--ratings")
-                made.error(f"{flag} goes with {needs}")
-        return flags.read(cls, args)
-
-    @property
-    def named_categories(self) -> list[str]:
-        """The categories of --categories, which may also be separated by commas."""
-        return [name for given in self.categories or () for part in given.split(",") if (name := part.strip())]
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = parse_flags(made, argv, cure="give one file of pairs; scores of a metric follow --scores")
-    task = AgreeFlags.of(made, args)
-    targets.check([task.to_json], read=[task.pairs, task.ratings, task.scores])
-    note = output.Notes(quiet=args.quiet)
-    output.open_stdout()
-    content, text = _of_pairs(task, task.pairs) if task.pairs is not None else _of_table(task, note)
-    note.begin()
-    output.write_json(task.to_json, content)
-    print(text)
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("agree", DESCRIPTION, EPILOG)
-    parser.add_argument("pairs", nargs="?", metavar="PAIRS.jsonl", help="judged pairs, one JSON object per line")
-    parser.add_argument(
-        "--ratings",
+    pairs: str | None = argument(nargs="?", metavar="PAIRS.jsonl", help="judged pairs, one JSON object per line")
+    ratings: str | None = flag(
         metavar="TABLE.csv",
         help="instead of pairs: item,rater1,rater2,... with any categories; an empty field is a missing rating",
     )
-    parser.add_argument(
-        "--categories", nargs="+", metavar="C", help="with --ratings: categories that count even if unused"
+    categories: Sequence[str] | None = flag(
+        nargs="+", metavar="C", help="with --ratings: categories that count even if unused"
     )
-    parser.add_argument(
-        "--missing",
+    missing: Sequence[str] | None = flag(
         nargs="*",
         metavar="VALUE",
         help="with --ratings: values that are missing ratings, as they are written; without a value only empty fields",
     )
-    parser.add_argument(
-        "--variant", choices=("gwet", "published"), default="gwet", help="variant of AC1 (default: %(default)s)"
+    variant: Variant = flag(choices=("gwet", "published"), default="gwet", help="variant of AC1 (default: %(default)s)")
+    se: Formula = flag(
+        choices=("auto", "ratings"), default="auto", help="formula of the standard error (default: %(default)s)"
     )
-    parser.add_argument(
-        "--se", choices=("auto", "ratings"), default="auto", help="formula of the standard error (default: %(default)s)"
-    )
-    flags.both(parser, "to-json", metavar="FILE", help="write all figures as JSON, including each pair of raters")
-    metric = parser.add_argument_group("a metric")
-    metric.add_argument(
-        "--scores", metavar="FILE", help='scores of a metric, {"id", "score_a", "score_b"} a line; null: no score'
-    )
-    metric.add_argument(
-        "--tie",
-        type=number_from_zero,
-        metavar="X",
-        help="tie threshold: scores that differ by at most X are a tie (default: 0)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_from_zero, default=SEED, help="seed of the resampling (default: %(default)s)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    return parser
+    to_json: str | None = flag(metavar="FILE", help="write all figures as JSON, including each pair of raters")
+    metric: MetricFlags = part(MetricFlags, "a metric")
+    seed: int = flag(type=whole(0), default=SEED, help="seed of the resampling (default: %(default)s)")
+    quiet: bool = switch(help="no notes on stderr")
+
+    def check(self) -> None:
+        """Refuse both inputs or none, and flags of the other one."""
+        if (self.pairs is None) == (self.ratings is None):
+            raise UsageError("give either PAIRS.jsonl or --ratings TABLE.csv")
+        for name, value, wanted, needs in (
+            ("--categories", self.categories, self.ratings, "--ratings"),
+            ("--missing", self.missing, self.ratings, "--ratings"),
+            ("--scores", self.metric.scores, self.pairs, "PAIRS.jsonl"),
+            ("--tie", self.metric.tie, self.metric.scores, "--scores"),
+        ):
+            if value is not None and wanted is None:
+                raise UsageError(f"{name} goes with {needs}")
+
+    @property
+    def named_categories(self) -> list[str]:
+        """The categories of --categories, which may also be separated by commas."""
+        return [name for given in self.categories or () for word in given.split(",") if (name := word.strip())]
+
+
+def run(task: AgreeFlags) -> None:
+    """Measure the agreement, print and write it."""
+    targets.check([task.to_json], read=[task.pairs, task.ratings, task.metric.scores])
+    note = output.Notes(quiet=task.quiet)
+    content, text = _of_pairs(task, task.pairs) if task.pairs is not None else _of_table(task, note)
+    note.begin()
+    output.write_json(task.to_json, content)
+    print(text)
 
 
 def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str]:
-    assert task.ratings is not None  # `AgreeFlags.of` has seen to it
+    assert task.ratings is not None  # `AgreeFlags.check` has seen to it
     table = rating_table.read(task.ratings, categories=task.named_categories, missing=task.missing)
     if table.missing:
         counts = ", ".join(f"{value} ({number})" for value, number in table.missing.items())
@@ -151,32 +120,38 @@ def _of_table(task: AgreeFlags, note: output.Notes) -> tuple[dict[str, Any], str
     for group in table.alike:
         note(f"categories that differ in case only are different ones: {', '.join(group)}; write them alike")
     try:
-        found = agreement(table.ratings, variant=task.variant, formula=task.se)
+        measured = agreement(table.ratings, variant=task.variant, formula=task.se)
     except PronmetricError as error:
         raise InputError(str(error), file=task.ratings) from None
-    names = ", ".join(found.categories)
-    head = f"{found.ac1.items} items, {len(found.raters)} raters, {found.ac1.categories} categories: {names}"
+    names = ", ".join(measured.categories)
+    head = f"{measured.ac1.items} items, {len(measured.raters)} raters, {measured.ac1.categories} categories: {names}"
     return {
-        **rater_agreement.agreement_json(found, task.variant),
-        "names": {"raters": list(found.raters), "categories": list(found.categories)},
+        **rater_agreement.agreement_json(measured, task.variant),
+        "names": {"raters": list(measured.raters), "categories": list(measured.categories)},
         "missing": dict(table.missing),
-    }, f"{head}\n{agreement_tables.format_coefficients(found, task.variant)}"
+    }, f"{head}\n{rater_agreement.format_coefficients(measured, task.variant)}"
 
 
 def _of_pairs(task: AgreeFlags, file: str) -> tuple[dict[str, Any], str]:
     pairs = judged_pairs.read(file)
     decisions = None
-    if task.scores is not None:
-        scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(task.scores), file=task.scores)
-        decisions = [decide(a, b, tie=task.tie or 0.0) for a, b in scores]
+    if task.metric.scores is not None:
+        scores = judged_pairs.scores_of(pairs, judged_pairs.read_scores(task.metric.scores), file=task.metric.scores)
+        decisions = [decide(a, b, tie=task.metric.tie or 0.0) for a, b in scores]
     elif not any(pair.votes for pair in pairs):
         raise InputError(
             'no pair has "votes"; add votes, or give --scores of a metric to compare with "better"', file=file
         )
     try:
-        found = rater_agreement.measure(pairs, decisions, variant=task.variant, formula=task.se, seed=task.seed)
+        measured = rater_agreement.measure(pairs, decisions, variant=task.variant, formula=task.se, seed=task.seed)
     except PronmetricError as error:
         raise InputError(str(error), file=file) from None
-    tie = task.tie or 0.0
-    content = rater_agreement.pairs_json(found, task.variant, tie=tie)
-    return content, agreement_tables.format_pairs(found, task.variant, tie=tie)
+    tie = task.metric.tie or 0.0
+    content = rater_agreement.pairs_json(measured, task.variant, tie=tie)
+    return content, rater_agreement.format_pairs(measured, task.variant, tie=tie)
+
+
+VERB = Command(
+    "agree", AgreeFlags, run, DESCRIPTION, EPILOG, stray="give one file of pairs; scores of a metric follow --scores"
+)
+parser, main = VERB.parser, VERB.main

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pronmetric.alignment.links import METHODS, Symmetrize, to_pharaoh
-from pronmetric.cli import flags
-from pronmetric.cli.parser import verb_parser
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag
 from pronmetric.output import targets
 from pronmetric.output.progress import progress
 
@@ -32,6 +29,7 @@ examples:
   pronmetric align ref.tok hyp.tok > links.txt
   pronmetric align ref.tok hyp.tok --train-on more.ref.tok more.hyp.tok --save-table table.npz > links.txt
   pronmetric align new.ref.tok new.hyp.tok --table table.npz > links.txt"""
+_BACK_ENDS = ("agreement", "eflomal", "embedding", "precomputed")
 _FLAGS_OF = {
     "train_on": {"agreement", "eflomal"},
     "table": {"agreement"},
@@ -41,67 +39,43 @@ _FLAGS_OF = {
 }
 
 
-@dataclass(frozen=True)
-class AlignFlags:
+class AlignFlags(Flags):
     """The texts, and how they are aligned."""
 
-    a: str
-    b: str
-    train_on: Sequence[str] | None
-    table: str | None
-    save_table: str | None
-    symmetrize: Symmetrize | None
-    backend: str
-    links: str | None
+    a: str = argument(metavar="A.txt", help="one text, tokens separated by spaces")
+    b: str = argument(metavar="B.txt", help="the other text, with the same number of lines")
+    train_on: Sequence[str] | None = flag("--train-on", nargs=2, metavar=("A2", "B2"), help="train on these lines too")
+    table: str | None = flag(metavar="FILE", help="load a model written by --save-table instead of training")
+    save_table: str | None = flag("--save-table", metavar="FILE", help="save the trained model")
+    symmetrize: Symmetrize | None = flag(
+        choices=METHODS,
+        help="symmetrization of the two directions; the default, mutual, keeps links that are the best of both words",
+    )
+    backend: str = flag(choices=_BACK_ENDS, default="agreement")
+    links: str | None = flag(metavar="FILE", help="links i-j for --backend precomputed")
 
-    @classmethod
-    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> AlignFlags:
-        """The record; flags that do not go together are a usage error (exit code 2)."""
-        given = vars(args)
-        for flag, backends in _FLAGS_OF.items():
-            if given[flag] is not None and args.backend not in backends:
-                made.error(f"--{flag.replace('_', '-')} cannot be used with --backend {args.backend}")
-        if args.table is not None and (args.train_on is not None or args.save_table is not None):
-            made.error("--table replaces training: leave out --train-on and --save-table")
-        if args.backend == "precomputed" and args.links is None:
-            made.error("--backend precomputed needs --links FILE")
-        return flags.read(cls, args)
+    def check(self) -> None:
+        """Refuse flags of another back end."""
+        for name, backends in _FLAGS_OF.items():
+            if vars(self)[name] is not None and self.backend not in backends:
+                raise UsageError(f"--{name.replace('_', '-')} cannot be used with --backend {self.backend}")
+        if self.table is not None and (self.train_on is not None or self.save_table is not None):
+            raise UsageError("--table replaces training: leave out --train-on and --save-table")
+        if self.backend == "precomputed" and self.links is None:
+            raise UsageError("--backend precomputed needs --links FILE")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    task = AlignFlags.of(made, made.parse_args(argv))
+def run(task: AlignFlags) -> None:
+    """Align the lines, and print the links."""
     targets.check([task.save_table], read=[task.a, task.b, *(task.train_on or []), task.table, task.links])
     from pronmetric.alignment.aligner import read_pairs
 
     pairs = read_pairs(task.a, task.b)
     more = read_pairs(*task.train_on) if task.train_on else []
     aligner = _make_aligner(task, pairs, more)
-    found = progress(aligner.align_all(pairs), label="align", total=len(pairs), unit="lines")
-    lines = [
-        to_pharaoh(links) for links in found
-    ]  # all before the first is printed, so that an error leaves no partial output
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("align", DESCRIPTION, EPILOG)
-    parser.add_argument("a", metavar="A.txt", help="one text, tokens separated by spaces")
-    parser.add_argument("b", metavar="B.txt", help="the other text, with the same number of lines")
-    parser.add_argument("--train-on", nargs=2, metavar=("A2", "B2"), help="train on these lines too")
-    parser.add_argument("--table", metavar="FILE", help="load a model written by --save-table instead of training")
-    parser.add_argument("--save-table", metavar="FILE", help="save the trained model")
-    parser.add_argument(
-        "--symmetrize",
-        choices=METHODS,
-        help="symmetrization of the two directions; the default, mutual, keeps links that are the best of both words",
-    )
-    parser.add_argument("--backend", choices=("agreement", "eflomal", "embedding", "precomputed"), default="agreement")
-    parser.add_argument("--links", metavar="FILE", help="links i-j for --backend precomputed")
-    return parser
+    aligned = progress(aligner.align_all(pairs), label="align", total=len(pairs), unit="lines")
+    # All before the first is printed, so that an error leaves no partial output.
+    sys.stdout.writelines([f"{to_pharaoh(links)}\n" for links in aligned])
 
 
 def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair]) -> Aligner:
@@ -110,13 +84,13 @@ def _make_aligner(task: AlignFlags, pairs: list[TokenPair], more: list[TokenPair
 
         return EflomalAligner(train_on=more, symmetrize=task.symmetrize or "mutual")
     if task.backend == "embedding":
-        from pronmetric.training.embedding_aligner import embedding_aligner
+        from pronmetric.training.encoders import embedding_aligner
 
         return embedding_aligner()
     if task.backend == "precomputed":
-        from pronmetric.alignment.precomputed import PrecomputedAligner
+        from pronmetric.alignment.links import PrecomputedAligner
 
-        assert task.links is not None  # `AlignFlags.of` has seen to it
+        assert task.links is not None  # `AlignFlags.check` has seen to it
         return PrecomputedAligner(task.links)
     return _train_or_load(task, [*pairs, *more])
 
@@ -134,3 +108,7 @@ def _train_or_load(task: AlignFlags, pairs: list[TokenPair]) -> AgreementAligner
     if task.save_table is not None:
         aligner.save(task.save_table)
     return aligner
+
+
+VERB = Command("align", AlignFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

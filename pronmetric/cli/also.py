@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Sequence
+from typing import Any
 
 from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import flag
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.baselines.corpus_scores import BaselineScorer, Line, SystemBaselines
+from pronmetric.lab.baselines.corpus_scores import OURS, SystemBaselines
 from pronmetric.lab.baselines.reference_based import NAMES, OF_PRONOUNS
-from pronmetric.lab.baselines.tables import OURS
 from pronmetric.pronouns.languages import Language
-from pronmetric.text.corpus import Corpus
-
-
-def add(group: argparse._ActionsContainer) -> None:
-    """Add the flag."""
-    group.add_argument(
-        "--also",
-        type=parse_names,
-        metavar="NAMES",
-        help=f"also compute these reference-based scores, separated by commas: {','.join(NAMES)}",
-    )
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -34,6 +23,16 @@ def parse_names(text: str) -> tuple[str, ...]:
     return names
 
 
+def also_flag(group: str | None = None) -> Any:
+    """The flag."""
+    return flag(
+        group=group,
+        type=parse_names,
+        metavar="NAMES",
+        help=f"also compute these reference-based scores, separated by commas: {','.join(NAMES)}",
+    )
+
+
 def check_language(names: Sequence[str], language: Language) -> None:
     """Refuse baselines of English pronouns for texts in another language."""
     wrong = [name for name in names if name in OF_PRONOUNS]
@@ -43,25 +42,6 @@ def check_language(names: Sequence[str], language: Language) -> None:
             f"--also {','.join(wrong)}: they count English pronouns, and the checkpoint scores {language.code}; "
             f"expected some of {rest}"
         )
-
-
-def scorer(names: Sequence[str], corpus: Corpus, *, dataset: str | None) -> SystemBaselines:
-    """The baselines of --also, with their word alignment learned from the corpus; dataset: that of -d."""
-    if not corpus.references:
-        raise PronmetricError(f"--also needs a reference, and {dataset} has none")
-    made = BaselineScorer(names)
-    made.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
-    return SystemBaselines(made, corpus.systems)
-
-
-def score_rows(also: SystemBaselines | None, corpus: Corpus) -> Iterator[Sequence[dict[str, float | None] | None]]:
-    """The baseline scores of each row, system by system; None without --also."""
-    return repeat((None,) * len(corpus.systems)) if also is None else also.score_rows(_lines(corpus))
-
-
-def _lines(corpus: Corpus) -> Iterator[Line]:
-    """Each text with its reference, row by row."""
-    return ((row.reference, text) for row in corpus.rows() for text in row.texts)
 
 
 def note_system_table(baselines: SystemBaselines, note: Notes) -> None:

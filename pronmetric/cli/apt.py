@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 
 from pronmetric.cli import output
-from pronmetric.cli.parser import verb_parser
-from pronmetric.lab.baselines import apt, apt_files
-from pronmetric.lab.baselines.apt_config import Config, Settings, read_settings
-from pronmetric.lab.baselines.apt_corpus import Corpus, read_corpus
+from pronmetric.cli.parser import Command, Flags, argument, flag, switch
+from pronmetric.lab.baselines import apt, apt_corpus
+from pronmetric.lab.baselines.apt_config import Config, read_settings
+from pronmetric.lab.baselines.apt_corpus import read_corpus
 from pronmetric.output import targets
 from pronmetric.text import strict_json
 
@@ -39,90 +38,51 @@ examples:
   pronmetric apt apt.ini --compat --to_json apt.json"""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    note = output.Notes(quiet=args.quiet)
-    output.open_stdout()
-    config = Config(args.config)
+class AptFlags(Flags):
+    """The settings, and what is written."""
+
+    config: str = argument(metavar="CONFIG", help="INI file with the settings and the input files")
+    compat: bool = switch(help="as the published program: repair is case-sensitive and does not split tokens")
+    to_json: str | None = flag(metavar="FILE", help="write the result as JSON")
+    quiet: bool = switch(help="no notes on stderr")
+
+
+def run(task: AptFlags) -> None:
+    """Compute the score, print and write it."""
+    note = output.Notes(quiet=task.quiet)
+    config = Config(task.config)
     settings = read_settings(config)
     for message in config.unused():
         note(message)
     score_file, detail_file = (f"{settings.stem}{end}" if settings.stem else None for end in (".score", ".detail"))
-    targets.check([args.to_json, score_file, detail_file], read=[args.config, *settings.inputs])
+    targets.check([task.to_json, score_file, detail_file], read=[task.config, *settings.inputs])
 
-    track = partial(output.bar, args.quiet, total=None, label="apt", unit="pronouns", short=True)
-    corpus = read_corpus(settings, compat=args.compat, track=track)
+    track = partial(output.bar, task.quiet, total=None, label="apt", unit="pronouns", short=True)
+    corpus = read_corpus(settings, compat=task.compat, track=track)
     cases = apt.judge(corpus.renderings, rules=corpus.rules)
     score = apt.score(cases, weights=settings.weights)
     selected = [one for one, case in zip(corpus.renderings, cases, strict=True) if case in settings.weights]
     matrix = apt.matrix(selected, multiword=settings.multiword, limit=settings.limit)
-    signature = apt_files.make_signature(settings, compat=args.compat)
-    _note(note, settings, corpus, score, matrix, compat=args.compat)
+    signature = apt_corpus.make_signature(settings, compat=task.compat)
+    for line in apt_corpus.notes(settings, corpus, score, matrix, compat=task.compat):
+        note(line)
 
     with targets.AtomicFiles() as files:  # all of them or none
-        if args.to_json is not None:
-            content = apt_files.result_json(score, matrix, signature)
-            files.open(args.to_json).write(strict_json.dump(content, indent=1) + "\n")
+        if task.to_json is not None:
+            content = apt_corpus.result_json(score, matrix, signature)
+            files.open(task.to_json).write(strict_json.dump(content, indent=1) + "\n")
         if score_file is not None and detail_file is not None:
-            summary = [*apt_files.summary_lines(score), "", *apt_files.matrix_lines(matrix)]
+            summary = [*apt_corpus.summary_lines(score), "", *apt_corpus.matrix_lines(matrix)]
             files.open(score_file).writelines(_lines(summary))
-            files.open(detail_file).writelines(_lines(apt_files.detail_lines(corpus.renderings, cases)))
+            files.open(detail_file).writelines(_lines(apt_corpus.detail_lines(corpus.renderings, cases)))
     note.begin()
-    print("\n".join(apt_files.summary_lines(score)))
+    print("\n".join(apt_corpus.summary_lines(score)))
     note(f"signature: {signature}")
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("apt", DESCRIPTION, EPILOG)
-    parser.add_argument("config", metavar="CONFIG", help="INI file with the settings and the input files")
-    parser.add_argument(
-        "--compat",
-        action="store_true",
-        help="as the published program: repair is case-sensitive and does not split tokens",
-    )
-    parser.add_argument("--to_json", "--to-json", dest="to_json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    return parser
-
-
-def _note(
-    note: output.Notes,
-    settings: Settings,
-    corpus: Corpus,
-    score: apt.Score,
-    matrix: apt.Matrix,
-    *,
-    compat: bool,
-) -> None:
-    """Report on stderr what was left out, and why."""
-    if bool(settings.source_pronouns) != bool(settings.target_pronouns):
-        note("no repair: it needs both source_pronouns and target_pronouns of [dictionary]")
-    known = apt.known_words(corpus.renderings, corpus.rules)
-    for name, groups in (("equal", corpus.rules.equal), ("similar", corpus.rules.similar)):
-        unknown = sorted({word for group in groups for word in group if word not in known})
-        if unknown:
-            where = "the list of target pronouns" if settings.target_list else "any rendering"
-            note(f"[dictionary] {name}: words not in {where} are ignored: {' '.join(unknown)}")
-    if compat and settings.repairs and corpus.unlinked:
-        note(f"sentences without links, on which the published program fails: {corpus.unlinked}")
-    if score.score is None:
-        why = (
-            "no pronoun of the list is in the source" if not score.instances else "no pronoun is in the selected cases"
-        )
-        note(f"no score: {why}")
-    elif score.instances > sum(score.findings):
-        note(
-            f"{score.instances - sum(score.findings)} of {score.instances} pronouns are in cases that are not selected"
-        )
-    if settings.stem and matrix.left_out:
-        note(
-            f"instances with several words on a side, not in the matrix: {matrix.left_out} "
-            "(counting_multiword_in_matrix includes them)"
-        )
 
 
 def _lines(lines: Iterable[str]) -> Iterable[str]:
     return (f"{line}\n" for line in lines)
+
+
+VERB = Command("apt", AptFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pronmetric.cli import output
-from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.flags import MODEL, ModelFlags
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import load_metric
 from pronmetric.errors import InputError
 from pronmetric.text.context import Text, text_of
@@ -27,34 +26,31 @@ EPILOG = """example:
   pronmetric attention "She locked its doors." --context "Maria ran the library." """
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("attention", DESCRIPTION, EPILOG)
-    parser.add_argument("text", nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
-    parser.add_argument("--context", nargs="+", default=[], metavar="SENTENCE", help="preceding sentences")
-    parser.add_argument(
-        "--top", type=whole_from_one, default=5, metavar="N", help="number of words to show (default: %(default)s)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    ModelFlags.add(parser, seed=False)
-    return parser
+class AttentionFlags(Flags):
+    """The sentence, its context, and the model."""
+
+    text: str | None = argument(nargs="?", metavar="SENTENCE", help="sentence with the pronouns")
+    context: Sequence[str] = flag(nargs="+", default=(), metavar="SENTENCE", help="preceding sentences")
+    top: int = flag(type=whole(1), default=5, metavar="N", help="number of words to show (default: %(default)s)")
+    quiet: bool = switch(help="no notes on stderr")
+    model: ModelFlags = part(ModelFlags, MODEL)
+
+    def check(self) -> None:
+        """Refuse a missing sentence."""
+        if self.text is None:
+            cure = " before --context, which takes all that follows it" if self.context else ""
+            raise UsageError(f"give a SENTENCE{cure}")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = parse_flags(made, argv, cure="give one SENTENCE in quotation marks; preceding sentences follow --context")
-    if args.text is None:
-        made.error("give a SENTENCE" + (" before --context, which takes all that follows it" if args.context else ""))
-    if not any(map(str.isspace, args.text)) and os.path.isfile(args.text):
+def run(task: AttentionFlags) -> None:
+    """Show the attention of each pronoun."""
+    assert task.text is not None  # `AttentionFlags.check` has seen to it
+    if not any(map(str.isspace, task.text)) and os.path.isfile(task.text):
         raise InputError(
-            "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=args.text
+            "is a file; expected a sentence in quotation marks (files: `pronmetric score -t`)", file=task.text
         )
-    text = text_of({"text": args.text, "context": args.context}, file="attention")
-    note = output.Notes(quiet=args.quiet)
-    output.open_stdout()
-    _show(text, load_metric(ModelFlags.of(args), note), top=args.top)
-    return 0
+    text = text_of({"text": task.text, "context": [*task.context]}, file="attention")
+    _show(text, load_metric(task.model, output.Notes(quiet=task.quiet)), top=task.top)
 
 
 def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
@@ -76,3 +72,14 @@ def _show(text: Text, metric: PronounMetric, *, top: int) -> None:
         console.print(describe(text, pronoun, f"{label}{look.pronoun.score:.3f}", weights, top=top, split=split))
         if weights is not None and console.color_system is not None:
             console.print(shade(text, weights, start=look.start, split=split))
+
+
+VERB = Command(
+    "attention",
+    AttentionFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray="give one SENTENCE in quotation marks; preceding sentences follow --context",
+)
+parser, main = VERB.parser, VERB.main

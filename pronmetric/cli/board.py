@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,15 +9,14 @@ from data_prep.wmt import corpus as wmt
 from data_prep.wmt import discovery
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.parser import add_command, group_parser, run_command, whole_from_zero
+from pronmetric.cli.flags import ModelFlags, OutputFlags
+from pronmetric.cli.parser import Command, Flags, Group, flag, part, switch, whole
 from pronmetric.cli.run import choose_context, load_config, load_language, load_metric
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.board import human, limits
 from pronmetric.lab.board.pages import TITLE
-from pronmetric.lab.board.scored import BoardSet, reference_of
+from pronmetric.lab.board.scored import BoardSet, Store, reference_of
 from pronmetric.lab.board.site import INDEX, Settings, Site
-from pronmetric.lab.board.store import Store
 from pronmetric.output import targets
 from pronmetric.scoring.score import Counts
 from pronmetric.text.context import COMMON, NONE, RESPECTIVE
@@ -26,16 +24,6 @@ from pronmetric.text.context import COMMON, NONE, RESPECTIVE
 DESCRIPTION = "Build a static site that shows the pronoun scores of all systems of test sets."
 EPILOG = """example:
   pronmetric board build --wmt wmt -o site"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its commands."""
-    return group_parser("board", DESCRIPTION, EPILOG, commands=(add_build,))
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_command(parser(), argv)
 
 
 WORST = 30
@@ -66,74 +54,70 @@ examples:
   pronmetric board build --wmt wmt mine --human da --pairs de-en zh-en -o site"""
 
 
-def add_build(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `board`."""
-    made = add_command(
-        commands, "build", help="score all systems and write the site", description=BUILD, epilog=BUILD_EPILOG
+class BuildFlags(Flags):
+    """The test sets, how they are scored, and the site."""
+
+    wmt: Sequence[str] = flag(required=True, nargs="+", metavar="DIR", help="folders with test sets")
+    output: str = flag("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
+    scores: str | None = flag(metavar="FOLDER", help="folder of finished test sets (default: SITE.scores)")
+    human: Sequence[str] | None = flag(
+        nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)"
     )
-    made.add_argument("--wmt", required=True, nargs="+", metavar="DIR", help="folders with test sets")
-    made.add_argument("-o", "--output", required=True, metavar="SITE", help="the folder of the site")
-    made.add_argument("--scores", metavar="FOLDER", help="folder of finished test sets (default: SITE.scores)")
-    made.add_argument("--human", nargs="+", metavar="DIR", help="folders with human scores (default: those of --wmt)")
-    made.add_argument(
-        "--years", nargs="+", type=whole_from_zero, metavar="YEAR", help="only these years (default: all)"
+    years: Sequence[int] | None = flag(nargs="+", type=whole(0), metavar="YEAR", help="only these years (default: all)")
+    pairs: Sequence[str] | None = flag(nargs="+", metavar="LP", help="only these language pairs (default: all)")
+    testsets: Sequence[str] | None = flag(
+        nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)"
     )
-    made.add_argument("--pairs", nargs="+", metavar="LP", help="only these language pairs (default: all)")
-    made.add_argument("--testsets", nargs="+", metavar="ID", help="only these, e.g. newstest2021.de-en (default: all)")
-    made.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
-    made.add_argument(
-        "--worst",
-        type=whole_from_zero,
-        default=WORST,
-        metavar="N",
-        help="worst pronouns of a system (default: %(default)s)",
+    context: str | None = flag(choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    worst: int = flag(
+        type=whole(0), default=WORST, metavar="N", help="worst pronouns of a system (default: %(default)s)"
     )
-    made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
-    ModelFlags.add(made)
-    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    made.set_defaults(run=run_build)
+    title: str = flag(default=TITLE, metavar="TEXT", help='title of the site (default: "%(default)s")')
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    seed: int = flags.seed_flag()
+    quiet: bool = switch(help="no progress and notes on stderr")
+    out: OutputFlags = part(OutputFlags, only=())
 
 
-def run_build(args: argparse.Namespace) -> int:
-    """Score what is not yet scored, and write the site; the exit code."""
-    scores = args.scores or f"{args.output.rstrip('/')}.scores"
-    targets.check([], read=[*args.wmt, *(args.human or ()), args.model], folders=[args.output, scores])
-    note = output.Notes(quiet=args.quiet)
-    model = ModelFlags.of(args)
+def run_build(task: BuildFlags) -> None:
+    """Score what is not yet scored, and write the site."""
+    scores = task.scores or f"{task.output.rstrip('/')}.scores"
+    targets.check([], read=[*task.wmt, *(task.human or ()), task.model.model], folders=[task.output, scores])
+    note, model = task.out.notes(), task.model
     config, target = load_config(model), load_language(model).code
-    discovered = discovery.discover(args.wmt, years=args.years, pairs=args.pairs, exclude=(), target=target)
+    discovered = discovery.discover(task.wmt, years=task.years, pairs=task.pairs, exclude=(), target=target)
     for skipped in discovered.skipped:
         note(f"skipped {skipped.id}: {skipped.reason}")
-    testsets = discovery.choose(discovered.testsets, args.testsets)
-    people, told = human.find([Path(folder) for folder in args.human or args.wmt], testsets, target=target)
+    testsets = discovery.choose(discovered.testsets, task.testsets)
+    people, told = human.find([Path(folder) for folder in task.human or task.wmt], testsets, target=target)
     for line in told:
         note(line)
-    context = choose_context(args.context, config, COMMON, note)
+    context = choose_context(task.context, config, COMMON, note)
     if not checkpoint_config.has_probabilities(config):
         raise PronmetricError(
-            f"the head of {args.model} gives no probabilities, which a board needs: give another model"
+            f"the head of {task.model.model} gives no probabilities, which a board needs: give another model"
         )
     metric = load_metric(model, note)
     store = Store(
         folder=Path(scores),
-        stream=lambda texts, advance: metric.stream(texts, batch_size=args.batch_size, advance=advance),
+        stream=lambda texts, advance: metric.stream(texts, batch_size=model.batch_size, advance=advance),
         size=metric.context_size,
         language=metric.language,
         signature=lambda kind: metric.signature(
             context=kind, context_size=metric.context_size, counts=Counts(with_source=1)
         ),
-        bar=lambda name, total: output.bar(args.quiet, total=total, label=name),
+        bar=lambda name, total: output.bar(task.quiet, total=total, label=name),
     )
     uses = limits.uses(config)
     settings = Settings(
-        title=args.title,
-        worst=args.worst,
+        title=task.title,
+        worst=task.worst,
         context_size=metric.context_size,
         uses=uses,
-        seed=args.seed,
+        seed=task.seed,
         decision=flags.choose_decision(None, model, config),
     )
-    site = Site(Path(args.output), settings)
+    site = Site(Path(task.output), settings)
     for testset in testsets:
         corpus = wmt.read_testset(testset, None, note)
         kind = context if corpus.references else RESPECTIVE if context == COMMON else context
@@ -141,12 +125,20 @@ def run_build(args: argparse.Namespace) -> int:
         stored = store.get(named, corpus)
         if stored.reused:
             note(f"{testset.id}: scores are those of {scores}")
-        with output.bar(args.quiet, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
+        with output.bar(task.quiet, total=None, label=f"{testset.id}: compare", unit="pairs", short=True) as bar:
             site.add(stored.scored, corpus, advance=bar.update)
     held_out = [board.testset.id for board in site.boards if board.testset.id not in uses]
-    size = site.finish(people, human.agree(site.boards, people, held_out=held_out, seed=args.seed))
+    size = site.finish(people, human.agree(site.boards, people, held_out=held_out, seed=task.seed))
     systems = sum(len(board.systems) for board in site.boards)
     sets = f"{len(site.boards)} test set{'s' if len(site.boards) > 1 else ''}"
     print(f"{systems} systems of {sets}, {size.files} files, {size.bytes / 1e6:.1f} MB")
-    print(Path(args.output) / INDEX)
-    return 0
+    print(Path(task.output) / INDEX)
+
+
+VERB = Group(
+    "board",
+    DESCRIPTION,
+    EPILOG,
+    [Command("build", BuildFlags, run_build, BUILD, BUILD_EPILOG, help="score all systems and write the site")],
+)
+parser, main = VERB.parser, VERB.main

@@ -16,14 +16,13 @@ from typing import Any, TypeVar
 import yaml
 
 from data_prep import filters
-from data_prep.row_pairs import RowPairs
+from data_prep.rows_to_pairs import RowPairs
 from pronmetric import __version__
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
-from pronmetric.alignment.links import METHODS
+from pronmetric.alignment.links import METHODS, Symmetrize
 from pronmetric.bulk import align, cluster, inputs, pairs, parts, rows, run, score, storage, table
 from pronmetric.bulk.align import Aligning
-from pronmetric.bulk.counted import CountedRows
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job, Step
 from pronmetric.bulk.pairs import Preparing
@@ -31,21 +30,13 @@ from pronmetric.bulk.plan import Shard
 from pronmetric.bulk.rows import Form, Reader
 from pronmetric.bulk.run import Planned, Track, Work
 from pronmetric.bulk.shards import Statistics
-from pronmetric.bulk.statistics import ShardStatistics
+from pronmetric.bulk.statistics import CountedRows, ShardStatistics
 from pronmetric.bulk.storage import Place
 from pronmetric.bulk.worker import Model, Scoring
 from pronmetric.checkpoint import locate
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags
-from pronmetric.cli.parser import (
-    add_command,
-    group_parser,
-    number_above_zero,
-    number_up_to_one,
-    run_command,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Flags, Group, UsageError, argument, flag, number, part, switch, whole
 from pronmetric.cli.run import choose_context, load_config, load_metric
 from pronmetric.output import targets
 from pronmetric.output.display import visible
@@ -67,14 +58,74 @@ LINES, SEED = 100_000, 1
 R = TypeVar("R")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its commands."""
-    return group_parser("bulk", DESCRIPTION, EPILOG, commands=(add_score, add_align, add_prepare))
+def _gpus(text: str) -> float:
+    """A number above 0: a part of a GPU, or a whole number."""
+    value = number(above=0)(text)
+    if value > 1 and not value.is_integer():
+        raise argparse.ArgumentTypeError(f"expected a part of a GPU, or a whole number, got {text!r}")
+    return value
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_command(parser(), argv)
+class InputFlags(Flags):
+    """The inputs, the output, and what happens to bad rows."""
+
+    inputs: Sequence[str] = argument(nargs="+", metavar="INPUT", help="files, patterns, folders or URLs")
+    output: str = flag("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
+    on_error: str = flag(choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
+    shard_rows: int | None = flag(type=whole(1), metavar="N", help="rows of a shard (default: by all rows)")
+
+    @property
+    def skips(self) -> bool:
+        """Whether bad rows are skipped."""
+        return self.on_error == "skip"
+
+
+class WorkerFlags(Flags):
+    """The processes."""
+
+    address: str | None = flag(
+        group="workers", metavar="auto|HOST:PORT|ray://...", help="a Ray cluster (default: a local Ray)"
+    )
+    workers: int | None = flag(
+        group="workers", type=whole(1), metavar="N", help="processes (default: cores, or what the cluster gives)"
+    )
+    quiet: bool = switch(help="no progress and notes on stderr")
+    gpus_per_worker: float | None = None
+
+
+class TableFlags(Flags):
+    """The alignment table."""
+
+    table: str | None = flag(metavar="FILE", help="a table written by `align --save-table`, or by an earlier run")
+    sample: int | None = flag(
+        type=whole(1), metavar="N", help=f"train the table on at most N rows, drawn from all (default: {LINES:,})"
+    )
+    seed: int | None = flag(type=whole(0), metavar="N", help=f"seed of the sample (default: {SEED})")
+
+    def check(self) -> None:
+        """Refuse flags that exclude each other."""
+        if self.table is not None and (self.sample is not None or self.seed is not None):
+            raise UsageError("--table replaces training: leave out --sample and --seed")
+
+    @property
+    def drawn(self) -> dict[str, int]:
+        """The size and the seed of the sample."""
+        return {
+            "sample": LINES if self.sample is None else self.sample,
+            "seed": SEED if self.seed is None else self.seed,
+        }
+
+    def signed(self) -> Mapping[str, object]:
+        """The fields of the signature: the given table, or how it is trained.
+
+        Raises:
+            InputError: the given table is missing or broken.
+        """
+        if self.table is None:
+            return self.drawn
+        AgreementAligner.load(self.table)
+        with open(self.table, "rb") as file:
+            return {"table": hashlib.file_digest(file, "sha256").hexdigest()[:16]}
 
 
 SCORE = """Score the records of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst) on Ray: on all
@@ -100,62 +151,56 @@ examples:
   pronmetric bulk score 's3://bucket/corpus/*.parquet' -o s3://bucket/scores --address auto --gpus-per-worker 1"""
 
 
-def add_score(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `bulk`."""
-    made = add_command(
-        commands, "score", help="score the records of many files", description=SCORE, epilog=SCORE_EPILOG
+class ScoreFlags(Flags):
+    """What is scored, and by which model."""
+
+    files: InputFlags = part(InputFlags)
+    dedupe: bool = switch(help="encode each distinct text once for all shards, not once for each shard")
+    context: str | None = flag(choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
+    source_lang: str | None = flags.source_lang_flag()
+    workers: WorkerFlags = part(WorkerFlags)
+    gpus_per_worker: float | None = flag(
+        group="workers", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5"
     )
-    _add_inputs(made)
-    made.add_argument(
-        "--dedupe", action="store_true", help="encode each distinct text once for all shards, not once for each shard"
-    )
-    made.add_argument("--context", choices=[GIVEN, NONE], help="none ignores the contexts (default: given)")
-    flags.add_source_lang(made)
-    workers = _add_workers(made)
-    flags.both(workers, "gpus-per-worker", type=_gpus, metavar="F", help="GPUs of a process, e.g. 1 or 0.5")
-    ModelFlags.add(made, seed=False, gpus=False)
-    flags.both(made, "model-storage-path", metavar="DIR", help="folder for a --model of the hub")
-    made.add_argument("--verbose", action="store_true", help="also numbers and intervals of each system on stderr")
-    made.set_defaults(run=run_score)
+    model: ModelFlags = part(ModelFlags, flags.MODEL, only=("model", "allow_network", "batch_size", "no_source"))
+    precision: str | None = flags.precision_flag(flags.MODEL, gpus=False)
+    model_storage_path: str | None = flag(metavar="DIR", help="folder for a --model of the hub")
+    verbose: bool = switch(help="also numbers and intervals of each system on stderr")
 
 
-def run_score(args: argparse.Namespace) -> int:
-    """Score; the exit code."""
-    note = output.Notes(quiet=args.quiet, verbose=args.verbose)
-    folder, sources = _find(args, note, read=[args.model])
-    model = ModelFlags.of(args)
-    context = choose_context(args.context, load_config(model), GIVEN, note)
+def run_score(task: ScoreFlags) -> None:
+    """Score the records."""
+    note = output.Notes(quiet=task.workers.quiet, verbose=task.verbose)
+    model = task.model
+    folder, sources = _find(task.files, task.workers, note, read=[model.model])
+    context = choose_context(task.context, load_config(model), GIVEN, note)
     metric = load_metric(replace(model, gpus=0), note)  # only for its signature
     with_source = metric.with_source
     signed = metric.signature(context=context, counts=Counts(with_source=1))
     del metric
-    surveyed = _survey(args, sources, rows.to_score(with_source=with_source))
-    planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=args.shard_rows)
-    buckets = parts.buckets(inputs.rows_of(surveyed)) if args.dedupe else 0
-    task = Scoring(_worker_model(args), context, args.batch_size, buckets, str(signed), with_source)
-    job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
-    connect, track = _connect(args, planned, note)
+    form = rows.to_score(with_source=with_source)
+    surveyed = _survey(task.files, sources, form, note)
+    planned = run.prepare(folder, surveyed, signed, score.RESULTS, rows=task.files.shard_rows)
+    buckets = parts.buckets(inputs.rows_of(surveyed)) if task.dedupe else 0
+    gpus = math.ceil(task.gpus_per_worker or 0)
+    scoring = Scoring(_worker_model(model, gpus), context, model.batch_size, buckets, str(signed), with_source)
+    job = Job(folder.url, sources, planned.shards, task.files.skips, scoring)
+    connect, track = _connect(task.workers, planned, note)
     _print_scores(score.score(planned, job, connect, buckets=buckets, track=track), note)
     note(f"signature: {signed}")
-    return 0
 
 
-def _worker_model(args: argparse.Namespace) -> Model:
+def _worker_model(flags: ModelFlags, gpus: int) -> Model:
     """The metric that workers load; local paths are absolute."""
-    local = args.model is not None and not locate.of_hub(args.model) and Path(args.model).exists()
-    model = str(Path(args.model).resolve()) if local else args.model
-    source = args.source_lang
-    source = str(Path(source).resolve()) if source is not None and Path(source).is_file() else source
-    gpus = math.ceil(args.gpus_per_worker or 0)
-    return Model(model, args.precision, gpus, args.allow_network, args.model_storage_path, source, args.no_source)
+    local = flags.model is not None and not locate.of_hub(flags.model) and Path(flags.model).exists()
+    model = _absolute(flags.model) if local and flags.model is not None else flags.model
+    source = flags.source_lang
+    source = _absolute(source) if source is not None and Path(source).is_file() else source
+    return Model(model, flags.precision, gpus, flags.allow_network, flags.model_storage_path, source, flags.no_source)
 
 
-def _gpus(text: str) -> float:
-    """A number above 0: a part of a GPU, or a whole number."""
-    value = number_above_zero(text)
-    if value > 1 and not value.is_integer():
-        raise argparse.ArgumentTypeError(f"expected a part of a GPU, or a whole number, got {text!r}")
-    return value
+def _absolute(path: str) -> str:
+    return str(Path(path).resolve())
 
 
 def _print_scores(statistics: ShardStatistics, note: output.Notes) -> None:
@@ -187,41 +232,41 @@ examples:
 COLUMNS = ("reference", "text")
 
 
-def add_align(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `bulk`."""
-    made = add_command(commands, "align", help="align the words of two columns", description=ALIGN, epilog=ALIGN_EPILOG)
-    _add_inputs(made)
-    made.add_argument(
-        "--columns", nargs=2, default=COLUMNS, metavar=("A", "B"), help="the two texts (default: reference text)"
+class AlignFlags(Flags):
+    """The two texts, and how they are aligned."""
+
+    files: InputFlags = part(InputFlags)
+    columns: Sequence[str] = flag(
+        nargs=2, default=COLUMNS, metavar=("A", "B"), help="the two texts (default: reference text)"
     )
-    made.add_argument(
-        "--symmetrize", choices=METHODS, default="mutual", help="symmetrization of the two directions (default: mutual)"
+    symmetrize: Symmetrize = flag(
+        choices=METHODS, default="mutual", help="symmetrization of the two directions (default: mutual)"
     )
-    _add_table(made)
-    _add_workers(made)
-    made.set_defaults(run=partial(run_align, made))
+    table: TableFlags = part(TableFlags, "alignment table")
+    workers: WorkerFlags = part(WorkerFlags)
+
+    def check(self) -> None:
+        """Refuse columns that cannot be told apart."""
+        if len({*self.columns, "id"}) < 3:
+            raise UsageError("--columns needs two different columns other than id")
 
 
-def run_align(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
-    """Align; the exit code."""
-    _check_table(made, args)
-    if len({*args.columns, "id"}) < 3:
-        made.error("--columns needs two different columns other than id")
-    note = output.Notes(quiet=args.quiet)
-    folder, sources = _find(args, note, read=[args.table])
-    a, b = args.columns
-    task = Aligning(a, b, args.symmetrize)
-    named = {"aligner": "agreement", "a": a, "b": b, "symmetrize": args.symmetrize}
-    signed = Signature.of(version=__version__, **named, **_table_fields(args))
-    surveyed = _survey(args, sources, task.form)
-    planned = run.prepare(folder, surveyed, signed, align.RESULTS, rows=args.shard_rows)
+def run_align(task: AlignFlags) -> None:
+    """Align the rows."""
+    note = output.Notes(quiet=task.workers.quiet)
+    folder, sources = _find(task.files, task.workers, note, read=[task.table.table])
+    a, b = task.columns
+    aligning = Aligning(a, b, task.symmetrize)
+    named = {"aligner": "agreement", "a": a, "b": b, "symmetrize": task.symmetrize}
+    signed = Signature.of(version=__version__, **named, **task.table.signed())
+    surveyed = _survey(task.files, sources, aligning.form, note)
+    planned = run.prepare(folder, surveyed, signed, align.RESULTS, rows=task.files.shard_rows)
     note.begin()
-    _provide_table(args, planned, Reader(sources, task.form), lambda row: row.tokens, note)
-    job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
-    connect, track = _connect(args, planned, note)
+    _provide_table(task.table, planned, Reader(sources, aligning.form), lambda row: row.tokens, note)
+    job = Job(folder.url, sources, planned.shards, task.files.skips, aligning)
+    connect, track = _connect(task.workers, planned, note)
     _print_counts(align.align(planned, job, connect, track=track), note)
     note(f"signature: {signed}")
-    return 0
 
 
 PREPARE = """Make pronoun pairs of the rows of Parquet and JSONL files (.parquet, .jsonl, .jsonl.gz, .jsonl.zst)
@@ -249,59 +294,60 @@ examples:
   pronmetric bulk prepare 's3://bucket/corpus/*.parquet' -o s3://bucket/pairs --address auto --table table.npz"""
 
 
-def add_prepare(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `bulk`."""
-    made = add_command(
-        commands, "prepare", help="make pronoun pairs of many files", description=PREPARE, epilog=PREPARE_EPILOG
-    )
-    _add_inputs(made)
-    group = made.add_argument_group("pairs (defaults: those of `prepare`)")
-    group.add_argument("--target", metavar="LANG|FILE", help="language of the texts, or a table of its pronouns")
-    group.add_argument("--inventory", choices=["all", "paper"], help="the pronouns")
-    flags.both(group, "context-size", type=whole_from_zero, metavar="N", help="sentences of a context")
-    group.add_argument("--agreement", metavar="grammar|none|FILE", help="the filter of pairs that are no errors")
-    flags.both(group, "min-agreement", type=number_up_to_one, metavar="AC1", help="minimum in the FILE of --agreement")
-    _add_table(made)
-    _add_workers(made)
-    made.set_defaults(run=partial(run_prepare, made))
+class PairFlags(Flags):
+    """Which pairs are made of the rows."""
+
+    target: str | None = flag(metavar="LANG|FILE", help="language of the texts, or a table of its pronouns")
+    inventory: str | None = flag(choices=["all", "paper"], help="the pronouns")
+    context_size: int | None = flag(type=whole(0), metavar="N", help="sentences of a context")
+    agreement: str | None = flag(metavar="grammar|none|FILE", help="the filter of pairs that are no errors")
+    min_agreement: float | None = flag(type=number(0, 1), metavar="AC1", help="minimum in the FILE of --agreement")
+
+    def maker(self) -> RowPairs:
+        """The settings: flags, else those of conf/prepare.yaml; paths are absolute, for workers."""
+        conf, wmt = _conf("prepare.yaml"), _conf("data/wmt.yaml")
+        chosen: dict[str, Any] = {
+            "target": wmt["target"],
+            "inventory": conf["inventory"],
+            "context_size": conf["context"]["size"],
+            "agreement": conf["filter"]["agreement"],
+            "min_agreement": conf["filter"]["min_agreement"],
+        }
+        given = vars(self)
+        chosen |= {name: given[name] for name in chosen if given[name] is not None}
+        for name in ("target", "agreement"):
+            if Path(chosen[name]).is_file():
+                chosen[name] = _absolute(chosen[name])
+        return RowPairs(**chosen)
 
 
-def run_prepare(made: argparse.ArgumentParser, args: argparse.Namespace) -> int:
-    """Prepare; the exit code."""
-    _check_table(made, args)
-    note = output.Notes(quiet=args.quiet)
-    maker = _pair_maker(args)
+class PrepareFlags(Flags):
+    """The rows, the pairs, and how they are made."""
+
+    files: InputFlags = part(InputFlags)
+    pairs: PairFlags = part(PairFlags, "pairs (defaults: those of `prepare`)")
+    table: TableFlags = part(TableFlags, "alignment table")
+    workers: WorkerFlags = part(WorkerFlags)
+
+
+def run_prepare(task: PrepareFlags) -> None:
+    """Make the pairs."""
+    note = output.Notes(quiet=task.workers.quiet)
+    maker = task.pairs.maker()
     named = [maker.target, maker.agreement]
-    folder, sources = _find(args, note, read=[args.table, *(name for name in named if Path(name).is_file())])
+    read = [task.table.table, *(name for name in named if Path(name).is_file())]
+    folder, sources = _find(task.files, task.workers, note, read=read)
     maker.check()
-    signed = Signature.of(version=__version__, **_pair_fields(maker), **_table_fields(args))
-    surveyed = _survey(args, sources, pairs.form(maker))
-    planned = run.prepare(folder, surveyed, signed, pairs.RESULTS, rows=args.shard_rows)
+    signed = Signature.of(version=__version__, **_pair_fields(maker), **task.table.signed())
+    surveyed = _survey(task.files, sources, pairs.form(maker), note)
+    planned = run.prepare(folder, surveyed, signed, pairs.RESULTS, rows=task.files.shard_rows)
     note.begin()
-    _provide_table(args, planned, Reader(sources, pairs.form(maker)), maker.tokens, note)
-    task = Preparing(maker, parts.buckets(inputs.rows_of(surveyed)))
-    job = Job(folder.url, sources, planned.shards, args.on_error == "skip", task)
-    connect, track = _connect(args, planned, note)
-    _print_pairs(pairs.make(planned, job, task, connect, track=track), note)
+    _provide_table(task.table, planned, Reader(sources, pairs.form(maker)), maker.tokens, note)
+    preparing = Preparing(maker, parts.buckets(inputs.rows_of(surveyed)))
+    job = Job(folder.url, sources, planned.shards, task.files.skips, preparing)
+    connect, track = _connect(task.workers, planned, note)
+    _print_pairs(pairs.make(planned, job, preparing, connect, track=track), note)
     note(f"signature: {signed}")
-    return 0
-
-
-def _pair_maker(args: argparse.Namespace) -> RowPairs:
-    """The settings: flags, else those of conf/prepare.yaml; paths are absolute, for workers."""
-    conf = {name: _conf(f"{name}.yaml") for name in ("prepare", "data/wmt")}
-    given = {
-        "target": (args.target, conf["data/wmt"]["target"]),
-        "inventory": (args.inventory, conf["prepare"]["inventory"]),
-        "context_size": (args.context_size, conf["prepare"]["context"]["size"]),
-        "agreement": (args.agreement, conf["prepare"]["filter"]["agreement"]),
-        "min_agreement": (args.min_agreement, conf["prepare"]["filter"]["min_agreement"]),
-    }
-    chosen: dict[str, Any] = {name: default if flag is None else flag for name, (flag, default) in given.items()}
-    for name in ("target", "agreement"):
-        if Path(chosen[name]).is_file():
-            chosen[name] = str(Path(chosen[name]).resolve())
-    return RowPairs(**chosen)
 
 
 def _conf(name: str) -> dict[str, Any]:
@@ -329,60 +375,42 @@ def _print_pairs(counted: CountedRows, note: output.Notes) -> None:
     _note_skipped(counted, note)
 
 
-def _add_inputs(made: argparse.ArgumentParser) -> None:
-    """The inputs, the output, and what happens to bad rows."""
-    made.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders or URLs")
-    made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write, or its URL")
-    flags.both(made, "on-error", choices=["fail", "skip"], default="fail", help="bad rows (default: fail)")
-    flags.both(made, "shard-rows", type=whole_from_one, metavar="N", help="rows of a shard (default: by all rows)")
-
-
-def _add_workers(made: argparse.ArgumentParser) -> argparse._ActionsContainer:
-    """The processes; the group, for further flags."""
-    workers = made.add_argument_group("workers")
-    workers.add_argument("--address", metavar="auto|HOST:PORT|ray://...", help="a Ray cluster (default: a local Ray)")
-    workers.add_argument(
-        "--workers", type=whole_from_one, metavar="N", help="processes (default: cores, or what the cluster gives)"
-    )
-    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    made.set_defaults(gpus_per_worker=None)
-    return workers
-
-
-def _find(args: argparse.Namespace, note: output.Notes, *, read: list[str | None]) -> tuple[Place, list[Source]]:
+def _find(
+    files: InputFlags, workers: WorkerFlags, note: output.Notes, *, read: list[str | None]
+) -> tuple[Place, list[Source]]:
     """The output folder and the input files. read: files that the run reads besides.
 
     Raises:
         PronmetricError: Ray is not installed, or an input or the output cannot be used.
     """
-    folder = storage.place(args.output)
-    targets.check([], read=[*args.inputs, *read], folders=[folder.path] if storage.is_local(folder) else [])
-    cluster.require(args.address)
-    sources, ignored = inputs.find(args.inputs, output=folder)
+    folder = storage.place(files.output)
+    targets.check([], read=[*files.inputs, *read], folders=[folder.path] if storage.is_local(folder) else [])
+    cluster.require(workers.address)
+    sources, ignored = inputs.find(files.inputs, output=folder)
     if ignored:
         note(f"{ignored} files of the input folders have another suffix and are not read")
     return folder, sources
 
 
-def _survey(args: argparse.Namespace, sources: list[Source], form: Form[Any]) -> list[Surveyed]:
+def _survey(files: InputFlags, sources: list[Source], form: Form[Any], note: output.Notes) -> list[Surveyed]:
     """Read the inputs once, with progress; unless bad rows are skipped, the first of each file must be good."""
-    with output.bar(args.quiet, total=len(sources), label="read", unit="files", short=True) as bar:
+    with output.bar(note.quiet, total=len(sources), label="read", unit="files", short=True) as bar:
         surveyed = inputs.survey(sources, form.columns, advance=bar.update)
-    if args.on_error == "fail":
+    if not files.skips:
         rows.check_first(surveyed, form)
     return surveyed
 
 
 def _connect(
-    args: argparse.Namespace, planned: Planned[Any], note: output.Notes
+    workers: WorkerFlags, planned: Planned[Any], note: output.Notes
 ) -> tuple[Callable[[], AbstractContextManager[Work]], Track]:
     """What starts or joins a Ray, and what shows the progress."""
-    pool = cluster.Pool(args.address, args.workers, args.gpus_per_worker or 0.0)
+    pool = cluster.Pool(workers.address, workers.workers, workers.gpus_per_worker or 0.0)
     if done := len(planned.shards) - len(planned.unfinished):
         note(f"{done} of {len(planned.shards)} shards are finished")
-    if args.address is not None and planned.unfinished:
-        note(f"Ray cluster: {args.address}")
-    return partial(cluster.connect, pool), partial(_track, args, planned.shards)
+    if workers.address is not None and planned.unfinished:
+        note(f"Ray cluster: {workers.address}")
+    return partial(cluster.connect, pool), partial(_track, planned.shards, note.quiet)
 
 
 def _print_counts(counted: CountedRows, note: output.Notes) -> None:
@@ -400,16 +428,16 @@ def _note_skipped(statistics: Statistics, note: output.Notes) -> None:
 
 
 @contextmanager
-def _track(args: argparse.Namespace, shards: Sequence[Shard], step: Step) -> Iterator[Callable[[int], None]]:
+def _track(shards: Sequence[Shard], quiet: bool, step: Step) -> Iterator[Callable[[int], None]]:
     """Progress of a step, by rows, with the number of shards; of buckets by their number."""
     if step.buckets:
-        with output.bar(args.quiet, total=len(step.numbers), label=step.name, unit="buckets") as bar:
+        with output.bar(quiet, total=len(step.numbers), label=step.name, unit="buckets") as bar:
             yield lambda _: bar.update(1)
         return
     sizes = [shard.stop - shard.start for shard in shards]
     left = sum(sizes[number] for number in step.numbers)
     done = len(shards) - len(step.numbers)
-    with output.bar(args.quiet, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
+    with output.bar(quiet, total=sum(sizes), label=step.name, unit="rows", done=sum(sizes) - left) as bar:
 
         def advance(number: int) -> None:
             nonlocal done
@@ -420,40 +448,8 @@ def _track(args: argparse.Namespace, shards: Sequence[Shard], step: Step) -> Ite
         yield advance
 
 
-def _add_table(made: argparse.ArgumentParser) -> None:
-    """The flags of the alignment table."""
-    group = made.add_argument_group("alignment table")
-    group.add_argument("--table", metavar="FILE", help="a table written by `align --save-table`, or by an earlier run")
-    group.add_argument(
-        "--sample",
-        type=whole_from_one,
-        metavar="N",
-        help=f"train the table on at most N rows, drawn from all (default: {LINES:,})",
-    )
-    group.add_argument("--seed", type=whole_from_zero, metavar="N", help=f"seed of the sample (default: {SEED})")
-
-
-def _check_table(made: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Refuse flags that exclude each other."""
-    if args.table is not None and (args.sample is not None or args.seed is not None):
-        made.error("--table replaces training: leave out --sample and --seed")
-
-
-def _table_fields(args: argparse.Namespace) -> Mapping[str, object]:
-    """The fields of the signature: the given table, or how it is trained.
-
-    Raises:
-        InputError: the given table is missing or broken.
-    """
-    if args.table is None:
-        return _table_sample(args)
-    AgreementAligner.load(args.table)
-    with open(args.table, "rb") as file:
-        return {"table": hashlib.file_digest(file, "sha256").hexdigest()[:16]}
-
-
 def _provide_table(
-    args: argparse.Namespace,
+    flags: TableFlags,
     planned: Planned[Any],
     reader: Reader[R],
     tokens: Callable[[R], TokenPair | None],
@@ -465,21 +461,27 @@ def _provide_table(
     """
     if not planned.unfinished or storage.exists(planned.folder / table.FILE):
         return
-    if args.table is not None:
-        table.take(planned.folder, args.table)
+    if flags.table is not None:
+        table.take(planned.folder, flags.table)
         return
-    drawn = list(table.draw(planned.shards, **_table_sample(args)))
+    drawn = list(table.draw(planned.shards, **flags.drawn))
     total = sum(shard.stop - shard.start for shard, _ in drawn)
-    with output.bar(args.quiet, total=total, label="sample", unit="rows", short=True) as bar:
-        found = [pair for row in table.rows(reader, drawn, advance=bar.update) if (pair := tokens(row)) is not None]
+    with output.bar(note.quiet, total=total, label="sample", unit="rows", short=True) as bar:
+        sample = [pair for row in table.rows(reader, drawn, advance=bar.update) if (pair := tokens(row)) is not None]
     reader.close()
-    note(f"training the alignment table on {len(found):,} rows")
-    with output.bar(args.quiet, total=len(found) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
-        table.train(planned.folder, found, advance=bar.update)
+    note(f"training the alignment table on {len(sample):,} rows")
+    with output.bar(note.quiet, total=len(sample) * AgreementAligner().iterations, label="learn", unit="rows") as bar:
+        table.train(planned.folder, sample, advance=bar.update)
 
 
-def _table_sample(args: argparse.Namespace) -> dict[str, int]:
-    return {
-        "sample": LINES if args.sample is None else args.sample,
-        "seed": SEED if args.seed is None else args.seed,
-    }
+VERB = Group(
+    "bulk",
+    DESCRIPTION,
+    EPILOG,
+    [
+        Command("score", ScoreFlags, run_score, SCORE, SCORE_EPILOG, help="score the records of many files"),
+        Command("align", AlignFlags, run_align, ALIGN, ALIGN_EPILOG, help="align the words of two columns"),
+        Command("prepare", PrepareFlags, run_prepare, PREPARE, PREPARE_EPILOG, help="make pronoun pairs of many files"),
+    ],
+)
+parser, main = VERB.parser, VERB.main

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.alignment import parsed
 from pronmetric.cli import output
-from pronmetric.cli.parser import (
-    add_command,
-    any_number,
-    group_parser,
-    number_above_zero,
-    run_command,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import Command, Exclusive, Flags, Group, argument, flag, number, part, switch, whole
 from pronmetric.lab.clpp import baseline as clpp_baseline
 from pronmetric.lab.clpp import data as clpp
 from pronmetric.lab.clpp import prepare as clpp_prepare
 from pronmetric.lab.clpp import score as clpp_score
 from pronmetric.lab.clpp.language_models import KenLM, Nltk
 from pronmetric.output import targets
-from pronmetric.output.progress import progress
 from pronmetric.report.text import table
-from pronmetric.text import strict_json
 
 DESCRIPTION = """Cross-lingual pronoun prediction (the shared tasks of WMT 2016 and DiscoMT 2017): predict the class of
 each pronoun that was removed from a lemmatised translation, given the source.
@@ -37,14 +26,15 @@ from 0, and lemma|POS for each other token; the word alignment s-t ..., from 0. 
 only its first column, the classes, is read."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its commands."""
-    return group_parser("clpp", DESCRIPTION, commands=(add_score, add_prepare, add_baseline, add_train, add_predict))
+class PairFlags(Flags):
+    """The language pair of a command."""
 
+    pair: str = flag(required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_command(parser(), argv)
+    @property
+    def task(self) -> clpp.Task:
+        """The task of the pair."""
+        return clpp.task(self.pair)
 
 
 SCORE = """Score a prediction file with the official figures: macro-averaged recall (the official score of 2016
@@ -55,27 +45,21 @@ SCORE_EPILOG = """example:
   pronmetric clpp score --pair en-de test.data.filtered predictions.txt --to_json figures.json"""
 
 
-def add_score(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(
-        commands, "score", help="the official figures of a prediction file", description=SCORE, epilog=SCORE_EPILOG
-    )
-    made.add_argument("gold", metavar="GOLD_FILE", help="data file with the right classes")
-    made.add_argument("predicted", metavar="PRED_FILE", help="predictions, one line for each line of GOLD_FILE")
-    made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
-    made.add_argument("--to_json", "--to-json", dest="to_json", metavar="FILE", help="write all figures as JSON")
-    made.set_defaults(run=run_score)
+class ScoreFlags(Flags):
+    """Predictions, and the right classes."""
+
+    gold: str = argument(metavar="GOLD_FILE", help="data file with the right classes")
+    predicted: str = argument(metavar="PRED_FILE", help="predictions, one line for each line of GOLD_FILE")
+    of: PairFlags = part(PairFlags)
+    to_json: str | None = flag(metavar="FILE", help="write all figures as JSON")
 
 
-def run_score(args: argparse.Namespace) -> int:
-    """Score the predictions; the exit code."""
-    targets.check([args.to_json], read=[args.gold, args.predicted])
-    figures = clpp_score.score(args.gold, args.predicted, clpp.task(args.pair))
-    if args.to_json is not None:
-        with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(clpp_score.result_json(figures), indent=1) + "\n")
+def run_score(given: ScoreFlags) -> None:
+    """Score the predictions."""
+    targets.check([given.to_json], read=[given.gold, given.predicted])
+    figures = clpp_score.score(given.gold, given.predicted, given.of.task)
+    output.write_json(given.to_json, clpp_score.result_json(figures))
     print("\n".join(clpp_score.lines(figures)))
-    return 0
 
 
 PREPARE = """Make data of the task from a parallel corpus with tags and word alignment. Each side is a CoNLL-U file
@@ -92,53 +76,44 @@ example:
   pronmetric clpp prepare --pair de-en --source de.conllu --target en.conllu --alignment de-en.links -o train"""
 
 
-def add_prepare(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(
-        commands,
-        "prepare",
-        help="data of the task from an aligned and tagged parallel corpus",
-        description=PREPARE,
-        epilog=PREPARE_EPILOG,
-    )
-    made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
-    made.add_argument("--source", required=True, metavar="FILE", help="source side")
-    made.add_argument("--target", required=True, metavar="FILE", help="target side")
-    made.add_argument("--alignment", required=True, metavar="FILE", help="links s-t, one line for each sentence pair")
-    made.add_argument(
-        "--subjects",
+class PrepareFlags(Flags):
+    """The parallel corpus, and the files that are made of it."""
+
+    of: PairFlags = part(PairFlags)
+    source: str = flag(required=True, metavar="FILE", help="source side")
+    target: str = flag(required=True, metavar="FILE", help="target side")
+    alignment: str = flag(required=True, metavar="FILE", help="links s-t, one line for each sentence pair")
+    subjects: Sequence[str] = flag(
         nargs="+",
         metavar="LABEL",
         default=parsed.SUBJECTS,
         help=f"dependency labels of subjects (default: {' '.join(parsed.SUBJECTS)})",
     )
-    made.add_argument("-o", "--output", required=True, metavar="STEM", help="prefix of the files to write")
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    made.set_defaults(run=run_prepare)
+    output: str = flag("-o", "--output", required=True, metavar="STEM", help="prefix of the files to write")
+    quiet: bool = switch(help="no notes on stderr")
 
 
-def run_prepare(args: argparse.Namespace) -> int:
-    """Prepare the corpus; the exit code."""
-    names = [f"{args.output}{end}" for end in (".data", ".data.filtered", ".doc-ids")]
-    targets.check(names, read=[args.source, args.target, args.alignment])
+def run_prepare(given: PrepareFlags) -> None:
+    """Prepare the corpus."""
+    names = [f"{given.output}{end}" for end in (".data", ".data.filtered", ".doc-ids")]
+    targets.check(names, read=[given.source, given.target, given.alignment])
     counts: Counter[str] = Counter()
-    corpus = parsed.read(args.source, args.target, args.alignment)
+    corpus = parsed.read(given.source, given.target, given.alignment)
     docs = []
     with targets.AtomicFiles() as files:
         data, filtered = files.open(names[0]), files.open(names[1])
-        for line, doc in clpp_prepare.prepare(corpus, clpp.task(args.pair), subjects=args.subjects, counts=counts):
+        for line, doc in clpp_prepare.prepare(corpus, given.of.task, subjects=given.subjects, counts=counts):
             data.write(f"{line}\n")
             if not line.startswith("\t"):
                 filtered.write(f"{line}\n")
             docs.append(doc)
         if any(docs):
             files.open(names[2]).writelines(f"{doc}\n" for doc in docs)
-    note = output.Notes(quiet=args.quiet)
+    note = output.Notes(quiet=given.quiet)
     note.begin()
     if not any(name.startswith("dropped: no subject") for name in counts):
         note("no source pronoun was dropped as no subject; without dependency labels none can be")
     print(table(("", "count"), [(name, f"{number:,}") for name, number in sorted(counts.items())]))
-    return 0
 
 
 BASELINE = """Predict each slot with an n-gram language model of the target side: all classes of the pair, some
@@ -153,56 +128,62 @@ examples:
   pronmetric clpp baseline --pair de-en --train-lm train.data --order 3 test.data.filtered -o predictions.txt"""
 
 
-def add_baseline(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(commands, "baseline", help="the n-gram baseline", description=BASELINE, epilog=BASELINE_EPILOG)
-    made.add_argument("data", metavar="DATA_FILE", help="data file to predict")
-    made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
-    model = made.add_mutually_exclusive_group(required=True)
-    model.add_argument("--lm", metavar="FILE", help="ARPA or KenLM file")
-    model.add_argument("--train-lm", metavar="FILE", help="data file; a model is trained on its target side")
-    made.add_argument(
-        "--order", type=whole_from_one, default=3, metavar="N", help="order of the model of --train-lm (default: 3)"
-    )
-    penalty = made.add_mutually_exclusive_group()
-    penalty.add_argument("--none-penalty", type=any_number, default=0.0, metavar="X", help="default: 0")
-    penalty.add_argument(
-        "--tune", metavar="FILE", help="data file with labels: choose the penalty with the highest macro recall on it"
-    )
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="predictions, in the format of the data")
-    made.add_argument("--quiet", action="store_true", help="no progress and notes on stderr")
-    made.set_defaults(run=run_baseline)
+_MODEL, _PENALTY = Exclusive(required=True), Exclusive()
 
 
-def run_baseline(args: argparse.Namespace) -> int:
-    """Predict; the exit code."""
-    targets.check([args.output], read=[args.data, args.lm, args.train_lm, args.tune])
-    task = clpp.task(args.pair)
-    lines = clpp.read(args.data, task)
-    tuned_on = clpp.read(args.tune, task) if args.tune is not None else []
-    if args.lm is not None:
-        model: clpp_baseline.LanguageModel = KenLM(args.lm)
+class BaselineFlags(Flags):
+    """The data, the language model, and the penalty of the empty filler."""
+
+    data: str = argument(metavar="DATA_FILE", help="data file to predict")
+    of: PairFlags = part(PairFlags)
+    lm: str | None = flag(exclusive=_MODEL, metavar="FILE", help="ARPA or KenLM file")
+    train_lm: str | None = flag(
+        "--train-lm", exclusive=_MODEL, metavar="FILE", help="data file; a model is trained on its target side"
+    )
+    order: int = flag(type=whole(1), default=3, metavar="N", help="order of the model of --train-lm (default: 3)")
+    none_penalty: float = flag(
+        "--none-penalty", exclusive=_PENALTY, type=number(), default=0.0, metavar="X", help="default: 0"
+    )
+    tune: str | None = flag(
+        exclusive=_PENALTY,
+        metavar="FILE",
+        help="data file with labels: choose the penalty with the highest macro recall on it",
+    )
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="predictions, in the format of the data")
+    quiet: bool = switch(help="no progress and notes on stderr")
+
+
+def run_baseline(given: BaselineFlags) -> None:
+    """Predict the slots."""
+    targets.check([given.output], read=[given.data, given.lm, given.train_lm, given.tune])
+    task = given.of.task
+    lines = clpp.read(given.data, task)
+    tuned_on = clpp.read(given.tune, task) if given.tune is not None else []
+    if given.lm is not None:
+        model: clpp_baseline.LanguageModel = KenLM(given.lm)
     else:
-        model = Nltk(clpp_baseline.sentences(clpp.read(args.train_lm, task), task), order=args.order)
-    note = output.Notes(quiet=args.quiet)
+        assert given.train_lm is not None  # argparse has seen to it
+        model = Nltk(clpp_baseline.sentences(clpp.read(given.train_lm, task), task), order=given.order)
+    note = output.Notes(quiet=given.quiet)
     note.begin()
-    penalty, tuned = args.none_penalty, ""
-    if args.tune is not None:
+    penalty, tuned = given.none_penalty, ""
+    if given.tune is not None:
         scores = clpp_baseline.tune([line for line in tuned_on if line.labels], task, model)
         penalty = max(scores, key=lambda one: scores[one].macro.recall)
         rows = [(f"{one:.1f}", f"{got.macro.recall:.2f}", f"{got.accuracy:.2f}") for one, got in scores.items()]
         tuned = table(("none penalty", "macro R", "accuracy"), rows)
         note(f"the penalty of the empty filler is {penalty:.1f}")
-    shown = lines if args.quiet else progress(lines, label="predict", total=len(lines), unit="lines")
-    with targets.AtomicFile(args.output) as file:
-        for line, (_, cells) in zip(shown, clpp.rows(args.data), strict=True):
+    with (
+        output.bar(given.quiet, lines, total=len(lines), label="predict", unit="lines") as shown,
+        targets.AtomicFile(given.output) as file,
+    ):
+        for line, (_, cells) in zip(shown, clpp.rows(given.data), strict=True):
             if line.slots:
                 fillers = clpp_baseline.predict(line, task, model, penalty=penalty)
                 cells[:2] = [" ".join(f.label for f in fillers), " ".join(f.word or clpp.NONE for f in fillers)]
             file.write("\t".join(cells) + "\n")
     if tuned:
         print(tuned)
-    return 0
 
 
 TRAIN = """Train a classifier of pronoun slots. Every class counts alike in the loss, as in the official score,
@@ -219,34 +200,31 @@ TRAIN_EPILOG = """examples:
   pronmetric clpp train --pair de-en train.data.filtered --dev dev.data.filtered --encoder xlm-roberta-base -o model"""
 
 
-def add_train(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(
-        commands, "train", help="a classifier: GRUs or an encoder", description=TRAIN, epilog=TRAIN_EPILOG
+class TrainFlags(Flags):
+    """The data, the kind of the classifier, and its training."""
+
+    data: str = argument(metavar="TRAIN_FILE", help="data file with labels")
+    dev: str = flag(required=True, metavar="FILE", help="data file that chooses the epoch")
+    of: PairFlags = part(PairFlags)
+    encoder: str | None = flag(metavar="NAME|FOLDER", help="an encoder instead of GRUs")
+    allow_network: bool = switch("--allow-network", help="fetch --encoder from the Hugging Face hub")
+    epochs: int = flag(type=whole(1), default=10, metavar="N", help="default: 10")
+    batch_size: int = flag("--batch-size", type=whole(1), default=64, metavar="N", help="slots (default: 64)")
+    window: int = flag(type=whole(1), default=50, metavar="N", help="words a side (default: 50)")
+    learning_rate: float | None = flag(
+        "--learning-rate", type=number(above=0), metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
     )
-    made.add_argument("data", metavar="TRAIN_FILE", help="data file with labels")
-    made.add_argument("--dev", required=True, metavar="FILE", help="data file that chooses the epoch")
-    made.add_argument("--pair", required=True, choices=sorted(clpp.TASKS), help="language pair, source first")
-    made.add_argument("--encoder", metavar="NAME|FOLDER", help="an encoder instead of GRUs")
-    made.add_argument("--allow-network", action="store_true", help="fetch --encoder from the Hugging Face hub")
-    made.add_argument("--epochs", type=whole_from_one, default=10, metavar="N", help="default: 10")
-    made.add_argument("--batch-size", type=whole_from_one, default=64, metavar="N", help="slots (default: 64)")
-    made.add_argument("--window", type=whole_from_one, default=50, metavar="N", help="words a side (default: 50)")
-    made.add_argument(
-        "--learning-rate", type=number_above_zero, metavar="X", help="default: 2e-3 for GRUs, 3e-5 for an encoder"
-    )
-    made.add_argument("--unbalanced", action="store_true", help="every slot counts alike, not every class")
-    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="default: 1")
-    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the model")
-    made.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    made.set_defaults(run=run_train)
+    unbalanced: bool = switch(help="every slot counts alike, not every class")
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="default: 1")
+    output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the model")
+    quiet: bool = switch(help="no progress on stderr")
 
 
-def run_train(args: argparse.Namespace) -> int:
-    """Train; the exit code."""
-    targets.check([], read=[args.data, args.dev, args.encoder], folders=[args.output])
-    task = clpp.task(args.pair)
-    train, development = clpp.read(args.data, task), clpp.read(args.dev, task)
+def run_train(given: TrainFlags) -> None:
+    """Train the classifier."""
+    targets.check([], read=[given.data, given.dev, given.encoder], folders=[given.output])
+    task = given.of.task
+    train, development = clpp.read(given.data, task), clpp.read(given.dev, task)
     from pronmetric.checkpoint.files import hash_file
     from pronmetric.data.pieces import Subwords
     from pronmetric.lab.clpp import classifier as classifiers
@@ -254,31 +232,30 @@ def run_train(args: argparse.Namespace) -> int:
     from pronmetric.training.encoders import load_pretrained
 
     options = classifiers.Options(
-        kind=classifiers.GRU if args.encoder is None else classifiers.ENCODER,
-        window=args.window,
-        rate=args.learning_rate or (2e-3 if args.encoder is None else 3e-5),
-        batch=args.batch_size,
-        epochs=args.epochs,
-        balanced=not args.unbalanced,
-        seed=args.seed,
+        kind=classifiers.GRU if given.encoder is None else classifiers.ENCODER,
+        window=given.window,
+        rate=given.learning_rate or (2e-3 if given.encoder is None else 3e-5),
+        batch=given.batch_size,
+        epochs=given.epochs,
+        balanced=not given.unbalanced,
+        seed=given.seed,
     )
     encoder = None
-    if args.encoder is not None:
-        body, tokenizer = load_pretrained(args.encoder, package=None, dropout=0.1, allow_network=args.allow_network)
+    if given.encoder is not None:
+        body, tokenizer = load_pretrained(given.encoder, package=None, dropout=0.1, allow_network=given.allow_network)
         encoder = body, Subwords(tokenizer)
     best = clpp_run.train(
         task,
         options,
         train,
         development,
-        Path(args.output),
+        Path(given.output),
         encoder=encoder,
-        inputs={"train": hash_file(Path(args.data)), "development": hash_file(Path(args.dev))},
-        progress=not args.quiet,
+        inputs={"train": hash_file(Path(given.data)), "development": hash_file(Path(given.dev))},
+        progress=not given.quiet,
     )
     recall, accuracy = (best.figures[name] for name in (clpp_run.RECALL, clpp_run.ACCURACY))
     print(f"step {best.best_step} of {best.steps} is best: macro R {recall:.2f}, accuracy {accuracy:.2f}")
-    return 0
 
 
 PREDICT = """Predict the slots of a data file with a model of `clpp train`. Predictions have the five columns of the
@@ -287,30 +264,51 @@ PREDICT_EPILOG = """example:
   pronmetric clpp predict model test.data.filtered -o predictions.txt"""
 
 
-def add_predict(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the group."""
-    made = add_command(
-        commands,
-        "predict",
-        help="the classes that a trained classifier predicts",
-        description=PREDICT,
-        epilog=PREDICT_EPILOG,
-    )
-    made.add_argument("model", metavar="MODEL_DIR", help="folder of `clpp train`")
-    made.add_argument("data", metavar="DATA_FILE", help="data file; its labels are not read")
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="predictions")
-    made.set_defaults(run=run_predict)
+class PredictFlags(Flags):
+    """The model, and the data that it reads."""
+
+    model: str = argument(metavar="MODEL_DIR", help="folder of `clpp train`")
+    data: str = argument(metavar="DATA_FILE", help="data file; its labels are not read")
+    output: str = flag("-o", "--output", required=True, metavar="FILE", help="predictions")
 
 
-def run_predict(args: argparse.Namespace) -> int:
-    """Predict; the exit code."""
-    targets.check([args.output], read=[args.data, args.model])
+def run_predict(given: PredictFlags) -> None:
+    """Predict the slots."""
+    targets.check([given.output], read=[given.data, given.model])
     from pronmetric.lab.clpp.classifier import load
 
-    classifier = load(Path(args.model))
-    rows = list(clpp.rows(args.data))
-    predicted = classifier.predict(clpp.read(args.data, classifier.task))
-    with targets.AtomicFile(args.output) as file:
+    classifier = load(Path(given.model))
+    rows = list(clpp.rows(given.data))
+    predicted = classifier.predict(clpp.read(given.data, classifier.task))
+    with targets.AtomicFile(given.output) as file:
         for labels, (_, cells) in zip(predicted, rows, strict=True):
             file.write("\t".join((" ".join(labels), " ".join(labels), *cells[2:])) + "\n")
-    return 0
+
+
+VERB = Group(
+    "clpp",
+    DESCRIPTION,
+    None,
+    [
+        Command("score", ScoreFlags, run_score, SCORE, SCORE_EPILOG, help="the official figures of a prediction file"),
+        Command(
+            "prepare",
+            PrepareFlags,
+            run_prepare,
+            PREPARE,
+            PREPARE_EPILOG,
+            help="data of the task from an aligned and tagged parallel corpus",
+        ),
+        Command("baseline", BaselineFlags, run_baseline, BASELINE, BASELINE_EPILOG, help="the n-gram baseline"),
+        Command("train", TrainFlags, run_train, TRAIN, TRAIN_EPILOG, help="a classifier: GRUs or an encoder"),
+        Command(
+            "predict",
+            PredictFlags,
+            run_predict,
+            PREDICT,
+            PREDICT_EPILOG,
+            help="the classes that a trained classifier predicts",
+        ),
+    ],
+)
+parser, main = VERB.parser, VERB.main

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
-from pronmetric.cli.parser import whole_from_one
-from pronmetric.cli.run import (
-    ScoringRun,
-    announce_context,
-    choose_context,
-    load_config,
-    read_corpus,
-    signed_references,
-)
+from pronmetric.cli.flags import ScoringFlags
+from pronmetric.cli.parser import Command, flag, whole
+from pronmetric.cli.run import ScoringRun, announce_context, choose_context, load_config, read_corpus, signed_references
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.significance import FEWEST, RESAMPLES
-from pronmetric.report import comparison_text
-from pronmetric.results import FEW, comparisons
+from pronmetric.report import score_text
+from pronmetric.results import FEW, write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.comparison import TIE_THRESHOLD, AllPairs, score_pairs, texts_per_row
 from pronmetric.text.context import COMMON, CROSSED
@@ -53,22 +45,19 @@ examples:
   pronmetric compare -t sysA.txt sysB.txt sysC.txt --only_system"""
 
 
-@dataclass(frozen=True)
-class CompareFlags:
-    """What decides between two texts, and how the difference is tested."""
-
-    by: str | None
-    tie: float | str
-    num_splits: int | None
-    seed: int
+def _splits(text: str) -> int:
+    """The value of --num_splits."""
+    if whole(1)(text) < FEWEST:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {FEWEST}, got {text!r}")
+    return int(text)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = flags.scoring_parser("compare", DESCRIPTION, EPILOG, jsonl=False)
-    flags.add_by(made)
-    made.add_argument(
-        "--tie",
+class CompareFlags(ScoringFlags):
+    """What is compared, what decides between two texts, and how the difference is tested."""
+
+    seed: int = flags.seed_flag()
+    by: str | None = flags.by_flag()
+    tie: float | str = flag(
         type=flags.parse_tie,
         default=TIE_THRESHOLD,
         metavar="auto|X",
@@ -76,29 +65,9 @@ def parser() -> argparse.ArgumentParser:
         "checkpoint's config, at which as many of its development pairs are ties as in the human judgements published "
         "with the paper (1.7 %%); people may tie far more often on your texts (default: %(default)s)",
     )
-    made.add_argument(
+    num_splits: int | None = flag(
         "--num_splits", type=_splits, metavar="N", help=f"number of swaps of the randomisation (default: {RESAMPLES})"
     )
-    return made
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = made.parse_args(argv)
-    texts, model, out = flags.scoring_flags(made, args)
-    flags.check_targets(texts, model, out)
-    if texts.translations is not None:
-        _need_two(texts.translations, "name them after -t")
-    _compare(texts, model, out, flags.read(CompareFlags, args))
-    return 0
-
-
-def _splits(text: str) -> int:
-    """The value of --num_splits."""
-    if whole_from_one(text) < FEWEST:
-        raise argparse.ArgumentTypeError(f"expected a whole number from {FEWEST}, got {text!r}")
-    return int(text)
 
 
 def _need_two(systems: Sequence[str], cure: str) -> None:
@@ -106,56 +75,72 @@ def _need_two(systems: Sequence[str], cure: str) -> None:
         raise PronmetricError(f"expected two or more systems to compare, got only {systems[0]}; {cure}")
 
 
-def _compare(texts: TextFlags, model: ModelFlags, out: OutputFlags, test: CompareFlags) -> None:
-    threshold = flags.tie_threshold(test.tie, model, by=test.by)
+def run(task: CompareFlags) -> None:
+    """Compare the systems, print and write the comparison."""
+    texts, model, out = task.texts, task.model, task.out
+    flags.check_targets(texts, model, out)
+    if texts.translations is not None:
+        _need_two(texts.translations, "name them after -t")
+    threshold = flags.tie_threshold(task.tie, model, by=task.by)
     note = out.notes()
-    output.open_stdout()
     corpus = read_corpus(texts, model, note)
     _need_two(corpus.systems, "give more --systems")
     config = load_config(model)
-    by = flags.choose_decision(test.by, model, config)
+    by = flags.choose_decision(task.by, model, config)
     otherwise = COMMON if corpus.references else CROSSED
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
     announce_context(kind, corpus, texts, model, note, size=config["context_size"])
-    run = ScoringRun(model, out, note)
+    scoring = ScoringRun(model, out, note)
 
-    size = run.metric.context_size
+    size = scoring.metric.context_size
     references = corpus.averaged_references(kind)
     pairs = AllPairs(corpus.systems, references, tie=threshold, by=by)
     say = output.Lines(out.to_json, out.to_tsv)
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=comparisons.columns(references)) as writer,
-        run.progress(corpus.segments * texts_per_row(corpus, kind)),
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.comparison_columns(references)) as writer,
+        scoring.progress(corpus.segments * texts_per_row(corpus, kind)),
     ):
-        scored = score_pairs(corpus, kind, size=size, stream=run.stream)
+        scored = score_pairs(corpus, kind, size=size, stream=scoring.stream)
         for number, (row, scores) in enumerate(scored):
             decided = list(pairs.add(scores, row.doc))
-            comparisons.add_segment(writer, number, row, decided, by=by)
+            write.add_compared(writer, number, row, decided, by=by)
             if not out.only_system:
                 for pair in decided:
-                    say(comparison_text.segment_line(number, pair, by=by))
-        results = pairs.results(seed=test.seed, resamples=test.num_splits or RESAMPLES)
-        signature = run.sign(
+                    say(score_text.segment_line(number, pair, by=by))
+        results = pairs.results(seed=task.seed, resamples=task.num_splits or RESAMPLES)
+        signature = scoring.sign(
             kind,
             size=size,
-            seed=test.seed,
+            seed=task.seed,
             references=signed_references(kind, corpus, texts),
             by=by,
             tie=f"{threshold:g}",
-            resamples=test.num_splits,
+            resamples=task.num_splits,
         )
         writer.finish(
             format=FORMAT,
-            pairs=[comparisons.pair_entry(result, by=by) for result in results],
-            **comparisons.decision_entry(by, threshold),
-            counts=counts_entry(run.counts),
+            pairs=[write.pair_entry(result, by=by) for result in results],
+            **write.decision_entry(by, threshold),
+            counts=counts_entry(scoring.counts),
             signature=signature,
             source_language=corpus.source_language,
         )
     for result in results:
-        say(comparison_text.summary(result, tie=threshold, by=by))
+        say(score_text.summary(result, tie=threshold, by=by))
     few = min(result.outcome.units for result in results)
     if few <= FEW:
         note(f"intervals and tests are based on only {few} {results[0].outcome.resampled}")
-    run.finish()
+    scoring.finish()
     say.finish()
+
+
+VERB = Command(
+    "compare",
+    CompareFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray=flags.stray_output,
+    refused=flags.REFUSED | flags.REFUSED_BY_COMPARE,
+)
+parser, main = VERB.parser, VERB.main

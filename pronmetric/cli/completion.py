@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from pronmetric.cli import output
-from pronmetric.cli.parser import verb_parser
+from pronmetric.cli.parser import Command, Flags, argument
 
 DESCRIPTION = """Print a shell script that completes the verbs and flags of pronmetric, and file names after flags that
 take one."""
@@ -18,35 +17,31 @@ EPILOG = """installation:
 SHELLS = ("bash", "zsh", "fish")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("completion", DESCRIPTION, EPILOG)
-    made.add_argument("shell", choices=SHELLS)
-    return made
+class CompletionFlags(Flags):
+    """The shell."""
+
+    shell: str = argument(choices=SHELLS)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    output.open_stdout()
+def run(task: CompletionFlags) -> None:
+    """Print the script."""
     import shtab
 
-    print(shtab.complete(_command(), shell=args.shell))
-    return 0
+    print(shtab.complete(_command(), shell=task.shell))
 
 
 def _command() -> argparse.ArgumentParser:
     """The parser of the whole command, each verb as a subcommand."""
     from pronmetric.cli.main import VERBS
 
-    made = argparse.ArgumentParser(prog="pronmetric")
-    made.add_argument("--version", action="store_true", help="show the version and exit")
-    verbs = made.add_subparsers()
+    command = argparse.ArgumentParser(prog="pronmetric")
+    command.add_argument("--version", action="store_true", help="show the version and exit")
+    verbs = command.add_subparsers()
     for verb, line in VERBS.items():
         flags = importlib.import_module(f"pronmetric.cli.{verb.replace('-', '_')}").parser()
         _complete_files(flags._actions)
         verbs.add_parser(verb, help=line, description=line, parents=[flags], add_help=False)
-    return made
+    return command
 
 
 def _complete_files(actions: Iterable[argparse.Action]) -> None:
@@ -59,3 +54,7 @@ def _complete_files(actions: Iterable[argparse.Action]) -> None:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
         if any("FILE" in name or "." in name for name in names):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
+
+
+VERB = Command("completion", CompletionFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

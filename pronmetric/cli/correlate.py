@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import verb_parser, whole_from_zero
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import DECISIONS, SCORE
 from pronmetric.eval.resampling import SEED
@@ -71,24 +69,44 @@ examples:
   pronmetric correlate result.json wmt25-genmt-humeval.jsonl --pair cs-en --level systems"""
 
 
-@dataclass(frozen=True)
-class CorrelateFlags:
+class CorrelateFlags(Flags):
     """The scores of metrics and people, how they are correlated, and what is written."""
 
-    scores: Sequence[str]
-    human: str
-    pair: str | None
-    level: str | None
-    human_score: Literal["z", "raw"]
-    by: str
-    average: str | None
-    test: str | None
-    resample: str
-    keep_references: bool
-    to_json: str | None
-    to_sys_score: str | None
-    to_seg_score: str | None
-    seed: int
+    scores: Sequence[str] = argument(
+        metavar="SCORES", nargs="+", help="metric scores: .sys.score, .seg.score, or the JSON of score or compare"
+    )
+    human: str = argument(metavar="HUMAN", help="human scores, in one of the formats above")
+    pair: str | None = flag(metavar="LP", help="language pair of ESA with several, such as cs-en")
+    level: str | None = flag(
+        choices=(SYSTEMS, SEGMENTS, DOCUMENTS, DOMAINS),
+        help="level of the correlation: that of HUMAN (default), or systems, the means over HUMAN's scores of each",
+    )
+    human_score: Literal["z", "raw"] = flag(
+        choices=("z", "raw"), default="z", help="which score of WMT direct assessment (default: %(default)s)"
+    )
+    by: str = flag(
+        choices=DECISIONS,
+        default=SCORE,
+        help="which number of a JSON result: the score; the errors, expected wrong pronouns, negative, of a system in "
+        "1,000 words; or the preference of a checkpoint with a pair head (default: %(default)s)",
+    )
+    average: str | None = flag(choices=AVERAGES, help=f"how segment scores are grouped (default: {AVERAGE})")
+    test: str | None = flag(
+        metavar="FIGURE",
+        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.SEGMENT_LABELS))),
+        help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
+        f"segments: {', '.join(correlation_tables.SEGMENT_LABELS)} (default)",
+    )
+    resample: str = flag(
+        choices=("systems", "segments"),
+        default="systems",
+        help="unit of the bootstrap intervals; segments needs JSON (default: %(default)s)",
+    )
+    keep_references: bool = switch(help="include human translations as systems")
+    to_json: str | None = flag(metavar="FILE", help="write all figures and the systems' scores as JSON")
+    to_sys_score: str | None = flag(metavar="FILE", help="write SCORES as a .sys.score file")
+    to_seg_score: str | None = flag(metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON")
+    seed: int = flag(type=whole(0), default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)")
 
     @property
     def of_one_metric(self) -> tuple[tuple[str, bool], ...]:
@@ -96,69 +114,9 @@ class CorrelateFlags:
         return ("--to_sys_score", self.to_sys_score is not None), ("--to_seg_score", self.to_seg_score is not None)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("correlate", DESCRIPTION, EPILOG)
-    parser.add_argument(
-        "scores",
-        metavar="SCORES",
-        nargs="+",
-        help="metric scores: .sys.score, .seg.score, or the JSON of score or compare",
-    )
-    parser.add_argument("human", metavar="HUMAN", help="human scores, in one of the formats above")
-    parser.add_argument("--pair", metavar="LP", help="language pair of ESA with several, such as cs-en")
-    parser.add_argument(
-        "--level",
-        choices=(SYSTEMS, SEGMENTS, DOCUMENTS, DOMAINS),
-        help="level of the correlation: that of HUMAN (default), or systems, the means over HUMAN's scores of each",
-    )
-    flags.both(
-        parser,
-        "human-score",
-        choices=("z", "raw"),
-        default="z",
-        help="which score of WMT direct assessment (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--by",
-        choices=DECISIONS,
-        default=SCORE,
-        help="which number of a JSON result: the score; the errors, expected wrong pronouns, negative, of a system in "
-        "1,000 words; or the preference of a checkpoint with a pair head (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--average",
-        choices=AVERAGES,
-        help=f"how segment scores are grouped (default: {AVERAGE})",
-    )
-    parser.add_argument(
-        "--test",
-        metavar="FIGURE",
-        choices=tuple(dict.fromkeys((*STATISTICS, *correlation_tables.SEGMENT_LABELS))),
-        help="statistic of the p values; systems: pearson, spearman, kendall, pairwise (default); "
-        f"segments: {', '.join(correlation_tables.SEGMENT_LABELS)} (default)",
-    )
-    parser.add_argument(
-        "--resample",
-        choices=("systems", "segments"),
-        default="systems",
-        help="unit of the bootstrap intervals; segments needs JSON (default: %(default)s)",
-    )
-    flags.both(parser, "keep-references", action="store_true", help="include human translations as systems")
-    flags.both(parser, "to-json", metavar="FILE", help="write all figures and the systems' scores as JSON")
-    flags.both(parser, "to-sys-score", metavar="FILE", help="write SCORES as a .sys.score file")
-    flags.both(parser, "to-seg-score", metavar="FILE", help="write the segment scores as a .seg.score file; needs JSON")
-    parser.add_argument(
-        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="seed of the resampling (default: %(default)s)"
-    )
-    return parser
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    task = flags.read(CorrelateFlags, parser().parse_args(argv))
+def run(task: CorrelateFlags) -> None:
+    """Correlate the scores, print and write the figures."""
     targets.check([task.to_json, task.to_sys_score, task.to_seg_score], read=[*task.scores, task.human])
-    output.open_stdout()
     unit = human_scores.unit_of(task.human)
     if task.pair is not None and (unit != SEGMENTS or not esa.holds(task.human)):
         raise InputError("has scores of one language pair: leave out --pair, which is of ESA", file=task.human)
@@ -176,7 +134,7 @@ def main(argv: Sequence[str]) -> int:
     return _systems(task, human.means(systems), human.left_out)
 
 
-def _systems(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
+def _systems(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> None:
     """Scores of systems; left_out: rows of HUMAN that are no score, by kind."""
     if task.average is not None:
         raise InputError("has scores of systems, but --average is of segments: leave it out", file=task.human)
@@ -188,7 +146,7 @@ def _content(content: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, 
     return {**content, "human_rows_left_out": dict(left_out)} if left_out else content
 
 
-def _one(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
+def _one(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> None:
     """One metric's systems."""
     (path,) = task.scores
     if task.test is not None:
@@ -200,7 +158,7 @@ def _one(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mappi
         raise InputError(f"has no segments, which {flag} needs: give the output of score --to_json", file=path)
     if segments and task.by != SCORE:
         raise InputError(f"--resample segments is of scores: leave out --by {task.by}", file=path)
-    found = system_level.correlate_one(
+    correlated = system_level.correlate_one(
         metric,
         people,
         files=(path, task.human),
@@ -209,15 +167,14 @@ def _one(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mappi
         seed=task.seed,
     )
     _write_scores(task, metric)
-    output.write_json(task.to_json, _content(found.content(task.human, seed=task.seed), left_out))
-    print(correlation_tables.format_one(found, task.human))
-    return 0
+    output.write_json(task.to_json, _content(correlated.content(task.human, seed=task.seed), left_out))
+    print(correlation_tables.format_one(correlated, task.human))
 
 
-def _several(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> int:
+def _several(task: CorrelateFlags, people: system_level.HumanScores, left_out: Mapping[str, int]) -> None:
     """Several metrics, on the systems with scores of all of them and human scores."""
     _refuse_several(task, (("--resample segments", task.resample == "segments"), *task.of_one_metric))
-    found = system_level.correlate_several(
+    correlated = system_level.correlate_several(
         task.scores,
         people,
         human=task.human,
@@ -226,12 +183,11 @@ def _several(task: CorrelateFlags, people: system_level.HumanScores, left_out: M
         by=task.by,
         seed=task.seed,
     )
-    output.write_json(task.to_json, _content(found.content(task.human, seed=task.seed), left_out))
-    print(correlation_tables.format_several(found))
-    return 0
+    output.write_json(task.to_json, _content(correlated.content(task.human, seed=task.seed), left_out))
+    print(correlation_tables.format_several(correlated))
 
 
-def _segments(task: CorrelateFlags, human: human_scores.HumanScores) -> int:
+def _segments(task: CorrelateFlags, human: human_scores.HumanScores) -> None:
     """Metrics of segments, documents or domains."""
     if task.level is not None and task.level != human.unit:
         raise InputError(f"has scores of {human.unit}, but --level is {task.level}: leave it out", file=task.human)
@@ -244,12 +200,12 @@ def _segments(task: CorrelateFlags, human: human_scores.HumanScores) -> int:
     figure = _choose_statistic(task, tuple(correlation_tables.SEGMENT_LABELS), default=ACC_EQ)
     files = segment_level.read_metrics(task.scores, human, by=task.by)
     for file in files:
-        for flag, given in task.of_one_metric:
+        for name, given in task.of_one_metric:
             if given and file.result is None:
                 raise InputError(
-                    f"is not a result, which {flag} needs: give the output of score --to_json", file=file.path
+                    f"is not a result, which {name} needs: give the output of score --to_json", file=file.path
                 )
-    found = segment_level.correlate(
+    correlated = segment_level.correlate(
         files,
         human=human,
         average=task.average or AVERAGE,
@@ -260,16 +216,15 @@ def _segments(task: CorrelateFlags, human: human_scores.HumanScores) -> int:
     for file in files:
         if file.result is not None:
             _write_scores(task, file.result)
-    output.write_json(task.to_json, _content(found.content(task.human, seed=task.seed), left_out))
-    print(correlation_tables.format_segments(found))
-    return 0
+    output.write_json(task.to_json, _content(correlated.content(task.human, seed=task.seed), left_out))
+    print(correlation_tables.format_segments(correlated))
 
 
 def _refuse_several(task: CorrelateFlags, given_flags: Iterable[tuple[str, bool]]) -> None:
     """Refuse flags that take one metric with several."""
-    for flag, given in given_flags:
+    for name, given in given_flags:
         if given and len(task.scores) > 1:
-            raise InputError(f"is one of {len(task.scores)} SCORES, but {flag} takes one", file=task.scores[0])
+            raise InputError(f"is one of {len(task.scores)} SCORES, but {name} takes one", file=task.scores[0])
 
 
 def _choose_statistic(task: CorrelateFlags, figures: Sequence[str], *, default: str) -> str:
@@ -296,3 +251,7 @@ def _write_scores(task: CorrelateFlags, metric: metric_scores.Metric) -> None:
 def _write_lines(path: str, lines: Iterable[str]) -> None:
     with targets.AtomicFile(path) as file:
         file.writelines(lines)
+
+
+VERB = Command("correlate", CorrelateFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pronmetric.checkpoint import config as checkpoint_config
-from pronmetric.cli import also, flags, output
+from pronmetric.cli import flags, output
+from pronmetric.cli.also import also_flag
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
-from pronmetric.cli.parser import any_number, parse_flags
-from pronmetric.cli.run import (
-    ScoringRun,
-    check_texts,
-    choose_context,
-    load_config,
-    load_language,
-    note_english_figures,
-)
+from pronmetric.cli.output import Notes
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, number, part
+from pronmetric.cli.run import ScoringRun, check_texts, choose_context, load_config, load_language, note_english_figures
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.detection import THRESHOLD
-from pronmetric.lab.human import (
-    detection_tables,
-    judged_pairs,
-    pair_accuracy,
-    pair_json,
-    pair_sets,
-    pair_tables,
-    prepared_pairs,
-    pronoun_detection,
-    seen_pairs,
-)
+from pronmetric.lab.human import judged_pairs, pair_accuracy, pair_evaluation, pair_sets
 from pronmetric.lab.human import labelled_pronouns as labelled
 from pronmetric.lab.human import pair_baselines as pair_scores
-from pronmetric.lab.human import pair_evaluation as evaluation
 from pronmetric.lab.human.judged_pairs import PairScores
-from pronmetric.lab.human.labelled_pronouns import LabelledPronoun
-from pronmetric.lab.human.pair_evaluation import Settings
-from pronmetric.lab.human.pair_json import Scores
-from pronmetric.lab.human.pair_sets import SHUFFLED, PairSet
-from pronmetric.lab.human.prepared_pairs import SPLITS
-from pronmetric.lab.human.pronoun_detection import DetectionFigures
+from pronmetric.lab.human.labelled_pronouns import DetectionFigures, LabelledPronoun
+from pronmetric.lab.human.pair_evaluation import Scores, Settings
+from pronmetric.lab.human.pair_sets import SHUFFLED, SPLITS, PairSet
 from pronmetric.output import targets
 from pronmetric.results import FEW
 from pronmetric.results.write import counts_entry
@@ -101,61 +80,79 @@ examples:
   pronmetric evaluate -d wmt22:de-en --wmt-dir wmt22-news-systems --context respective"""
 
 Config = Mapping[str, Any]
+PAIRS, EVALUATION = "pairs", "evaluation"
 
 
-@dataclass(frozen=True)
-class EvaluateFlags:
+class EvaluateFlags(Flags):
     """What is evaluated, on what, and beside what."""
 
-    pairs: str | None
-    split: str | None
-    by: str | None
-    tie: float | str | None
-    seen: str | None
-    scores: str | None
-    against: str | None
-    also: Sequence[str] | None
-    language_model: str | None
-    threshold: float | None
-    save_scores: str | None
-    seed: int
+    pairs: str | None = argument(
+        nargs="?", group=PAIRS, metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below"
+    )
+    split: str | None = flag(group=PAIRS, choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
+    texts: TextFlags = part(TextFlags, PAIRS, only=flags.DATASET)
+    context: str | None = flag(
+        group=PAIRS, choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)"
+    )
+    by: str | None = flags.by_flag(EVALUATION)
+    tie: float | str | None = flag(
+        group=EVALUATION,
+        type=flags.parse_tie,
+        metavar="auto|X",
+        help="also compare A, B and tie as three classes: scores that differ by no more than X are a tie; auto is the "
+        "tie threshold in the checkpoint's config",
+    )
+    seen: str | None = flag(
+        group=EVALUATION,
+        metavar="FILE",
+        help="confusion.json of the prepared training data: report pronoun pairs seen and unseen in training",
+    )
+    scores: str | None = flag(group=EVALUATION, metavar="FILE", help="evaluate these scores; no model is loaded")
+    against: str | None = flag(group=EVALUATION, metavar="FILE", help="compare with these scores on the same pairs")
+    also: Sequence[str] | None = also_flag(EVALUATION)
+    language_model: str | None = flag(
+        group=EVALUATION,
+        metavar="FOLDER",
+        help="also score the texts by a causal language model, as a baseline; see below",
+    )
+    threshold: float | None = flag(
+        group=EVALUATION,
+        type=number(),
+        metavar="X",
+        help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
+    )
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    seed: int = flags.seed_flag()
+    to_json: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write all figures and the scores of each pair")
+    save_scores: str | None = flag(
+        group=flags.OUTPUT, metavar="FILE", help="write the model's scores in the format of --scores"
+    )
+    out: OutputFlags = part(OutputFlags, flags.OUTPUT, only=flags.NOTES)
+    strict: bool = flags.strict_flag(flags.OUTPUT)
 
-    @classmethod
-    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> EvaluateFlags:
-        """The record; flags that do not go together are a usage error (exit code 2)."""
-        if (args.pairs is None) == (args.dataset is None):
-            made.error("give PAIRS or -d" + (", not both" if args.pairs is not None else ""))
-        if args.dataset is not None and args.split is not None:
-            made.error("--split needs a prepared folder; leave it out with -d")
-        if args.scores is None:
-            return flags.read(cls, args)
+    def check(self) -> None:
+        """Refuse both inputs or none, and flags of a model with --scores."""
+        if (self.pairs is None) == (self.texts.dataset is None):
+            raise UsageError("give PAIRS or -d" + (", not both" if self.pairs is not None else ""))
+        if self.texts.dataset is not None and self.split is not None:
+            raise UsageError("--split needs a prepared folder; leave it out with -d")
+        if self.scores is None:
+            return
         of_model = {
-            "--model": args.model,
-            "--context": args.context,
-            "--by": args.by,
-            "--precision": args.precision,
-            "--gpus": args.gpus,
-            "--batch_size": args.batch_size,
-            "--allow_network": args.allow_network or None,
-            "--save_scores": args.save_scores,
-            "--tie auto": args.tie if args.tie == flags.AUTO else None,
+            "--model": self.model.model,
+            "--context": self.context,
+            "--by": self.by,
+            "--precision": self.model.precision,
+            "--gpus": self.model.gpus,
+            "--batch_size": self.model.batch_size,
+            "--allow_network": self.model.allow_network or None,
+            "--save_scores": self.save_scores,
+            "--tie auto": self.tie if self.tie == flags.AUTO else None,
         }
-        if args.language_model is not None:  # which reads these too
+        if self.language_model is not None:  # which reads these too
             of_model |= dict.fromkeys(("--context", "--precision", "--gpus"))
-        if extra := [flag for flag, value in of_model.items() if value is not None]:
-            made.error(f"--scores loads no model; leave out {' and '.join(extra)}")
-        return flags.read(cls, args)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """All flags of the verb, and its notes."""
-
-    task: EvaluateFlags
-    texts: TextFlags
-    model: ModelFlags
-    out: OutputFlags
-    note: output.Notes
+        if extra := [name for name, value in of_model.items() if value is not None]:
+            raise UsageError(f"--scores loads no model; leave out {' and '.join(extra)}")
 
 
 class PronounScores(NamedTuple):
@@ -167,76 +164,15 @@ class PronounScores(NamedTuple):
     counts: Counts | None = None
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = argparse.ArgumentParser(
-        prog="pronmetric evaluate",
-        usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    texts = made.add_argument_group("pairs")
-    texts.add_argument("pairs", nargs="?", metavar="PAIRS", help="a JSONL or GAP file, or a prepared folder; see below")
-    texts.add_argument("--split", choices=SPLITS, help=f"split of a prepared folder (default: {SPLITS[0]})")
-    flags.add_dataset(texts)
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, SHUFFLED], help="see below (default: common)")
-    judging = made.add_argument_group("evaluation")
-    flags.add_by(judging)
-    judging.add_argument(
-        "--tie",
-        type=flags.parse_tie,
-        metavar="auto|X",
-        help="also compare A, B and tie as three classes: scores that differ by no more than X are a tie; auto is the "
-        "tie threshold in the checkpoint's config",
-    )
-    judging.add_argument(
-        "--seen",
-        metavar="FILE",
-        help="confusion.json of the prepared training data: report pronoun pairs seen and unseen in training",
-    )
-    judging.add_argument("--scores", metavar="FILE", help="evaluate these scores; no model is loaded")
-    judging.add_argument("--against", metavar="FILE", help="compare with these scores on the same pairs")
-    also.add(judging)
-    flags.both(
-        judging,
-        "language-model",
-        metavar="FOLDER",
-        help="also score the texts by a causal language model, as a baseline; see below",
-    )
-    judging.add_argument(
-        "--threshold",
-        type=any_number,
-        metavar="X",
-        help="labelled pronouns: a score below X predicts a wrong pronoun (default: 0.5)",
-    )
-    ModelFlags.add(made)
-    files = made.add_argument_group("output")
-    flags.both(files, "to-json", metavar="FILE", help="write all figures and the scores of each pair")
-    flags.both(files, "save-scores", metavar="FILE", help="write the model's scores in the format of --scores")
-    flags.add_notes(files)
-    flags.add_strict(files)
-    return made
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = parse_flags(
-        made, argv, cure="give one file or folder of pairs; scores of another metric follow --scores or --against"
-    )
-    task, texts = EvaluateFlags.of(made, args), TextFlags.of(made, args)
-    model, out = ModelFlags.of(args), OutputFlags.of(args)
-    read = (task.pairs, task.scores, task.against, task.seen, texts.wmt_dir, model.model, task.language_model)
-    targets.check((out.to_json, task.save_scores), read=read)
-    output.open_stdout()
-    everything = Evaluation(task, texts, model, out, out.notes())
+def run(task: EvaluateFlags) -> None:
+    """Evaluate the metric on pairs or on labelled pronouns."""
+    read = (task.pairs, task.scores, task.against, task.seen, task.texts.wmt_dir, task.model.model, task.language_model)
+    targets.check((task.to_json, task.save_scores), read=read)
+    note = task.out.notes()
     if task.pairs is not None and _holds_pronouns(task.pairs):
-        _evaluate_pronouns(everything, task.pairs)
+        _evaluate_pronouns(task, task.pairs, note)
     else:
-        _evaluate_pairs(everything)
-    return 0
+        _evaluate_pairs(task, note)
 
 
 def _holds_pronouns(path: str) -> bool:
@@ -244,86 +180,85 @@ def _holds_pronouns(path: str) -> bool:
     return not Path(path).is_dir() and labelled.is_record(pair_sets.read_first_line(path))
 
 
-def _evaluate_pairs(given: Evaluation) -> None:
+def _evaluate_pairs(task: EvaluateFlags, note: Notes) -> None:
     """How often a metric prefers the better text of a pair."""
-    task, note = given.task, given.note
     if task.threshold is not None:
         raise PronmetricError("--threshold needs labelled pronouns, these are pairs of texts")
-    config = None if task.scores is not None else load_config(given.model)
+    config = None if task.scores is not None else load_config(task.model)
     note_english_figures(config, note)
-    threshold = None if task.tie is None else flags.tie_threshold(task.tie, given.model, by=task.by)
+    threshold = None if task.tie is None else flags.tie_threshold(task.tie, task.model, by=task.by)
     seen = _read_seen(task.seen, config, note)
-    pairs = _read_pairs(given, config)
+    pairs = _read_pairs(task, config, note)
     if config is None:
-        context = given.texts.context or COMMON
+        context = task.context or COMMON
     else:
-        context = choose_context(given.texts.context, config, COMMON, note)
+        context = choose_context(task.context, config, COMMON, note)
     settings = Settings(
         seed=task.seed,
         tie_threshold=threshold,
         seen=seen,
         against=None if task.against is None else _read_scores(pairs, task.against),
         baselines=None if task.also is None else pair_scores.score_pairs(task.also, pairs, source=pairs.name),
-        language_model={} if task.language_model is None else _read_by_language_model(pairs, context, given),
+        language_model={} if task.language_model is None else _read_by_language_model(pairs, context, task),
     )
     if config is None:
         assert task.scores is not None
         scores = Scores(_read_scores(pairs, task.scores), scored_by=task.scores)
     else:
-        scores = _score_pairs(pairs, config, threshold, context, given)
+        scores = _score_pairs(pairs, config, threshold, context, task, note)
     note.begin()
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as file:
             file.writelines(f"{judged_pairs.score_line(pair.id, scores.by_id[pair.id])}\n" for pair in pairs)
-    results = {name: evaluation.evaluate(part, scores.by_id, settings) for name, part in pairs.parts.items()}
-    if given.out.to_json is not None:
-        pair_json.write(given.out.to_json, pairs, scores, results, settings, against=task.against)
-    for number, (name, part) in enumerate(pairs.parts.items()):
+    results = {name: pair_evaluation.evaluate(one_set, scores.by_id, settings) for name, one_set in pairs.parts.items()}
+    if task.to_json is not None:
+        pair_evaluation.write_json(task.to_json, pairs, scores, results, settings, against=task.against)
+    for place, (name, one_set) in enumerate(pairs.parts.items()):
         title = f"{pairs.name}{name and ', '}{name}; {scores.scored_by or f'context {scores.context}'}"
-        sections = pair_tables.format_results(
-            title, part, results[name], settings, scored_by=scores.scored_by, against=task.against
+        sections = pair_evaluation.format_results(
+            title, one_set, results[name], settings, scored_by=scores.scored_by, against=task.against
         )
-        print(("\n" if number else "") + sections)
+        print(("\n" if place else "") + sections)
         unit, clusters = results[name].figures.clusters
         if clusters <= FEW:
-            note(f"the intervals are based on only {clusters} {pair_tables.UNITS[unit]}")
+            note(f"the intervals are based on only {clusters} {pair_evaluation.UNITS[unit]}")
     _note_signatures(scores, settings, note)
 
 
-def _read_seen(file: str | None, config: Config | None, note: output.Notes) -> seen_pairs.PronounPairs | None:
+def _read_seen(file: str | None, config: Config | None, note: Notes) -> pair_evaluation.PronounPairs | None:
     """The pronoun pairs of the training data: from `file` (--seen), else from the checkpoint."""
     if file is not None:
-        return seen_pairs.read(file)
-    found = None if config is None else seen_pairs.read_config(config)
-    if found is None:
+        return pair_evaluation.read_seen(file)
+    pairs = None if config is None else pair_evaluation.seen_by(config)
+    if pairs is None:
         where = "a file of scores" if config is None else "the checkpoint"
         note.detail(
             f"{where} does not record which pronoun pairs occur in the training data; give --seen confusion.json of "
             "the prepared folder"
         )
-    return found
+    return pairs
 
 
-def _read_pairs(given: Evaluation, config: Config | None) -> PairSet:
-    task, texts, note = given.task, given.texts, given.note
+def _read_pairs(task: EvaluateFlags, config: Config | None, note: Notes) -> PairSet:
+    texts = task.texts
     if texts.dataset is not None:
-        from data_prep import test_set_pairs
+        from data_prep import testset_to_pairs
 
-        assert texts.wmt_dir is not None  # `TextFlags.of` has seen to it
+        assert texts.wmt_dir is not None  # `TextFlags.check` has seen to it
         size = CONTEXT_SIZE if config is None else config["context_size"]
-        pairs = test_set_pairs.read(
+        pairs = testset_to_pairs.read(
             texts.dataset, texts.wmt_dir, texts.systems, context_size=size, seed=task.seed, note=note
         )
     else:
-        assert task.pairs is not None  # `EvaluateFlags.of` has seen to it
+        assert task.pairs is not None  # `EvaluateFlags.check` has seen to it
         if Path(task.pairs).is_dir():
-            pairs = prepared_pairs.read(task.pairs, task.split or SPLITS[0], note=note)
+            pairs = pair_sets.read_prepared(task.pairs, task.split or SPLITS[0], note=note)
         elif task.split is not None:
             raise InputError("--split needs a prepared folder, this is a file", file=task.pairs)
         else:
             pairs = pair_sets.read_file(task.pairs, note=note)
-    for part in pairs.parts.values():
-        pair_accuracy.refuse_undecided(part, file=task.pairs)
+    for one_set in pairs.parts.values():
+        pair_accuracy.refuse_undecided(one_set, file=task.pairs)
     if both := [name for name in pairs.testsets if name in _training_testsets(config)]:
         note(f"the checkpoint was trained on {', '.join(both)}: these figures do not measure it on unseen data")
     return pairs
@@ -343,15 +278,15 @@ def _read_scores(pairs: PairSet, file: str) -> PairScores:
     return scores
 
 
-def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> dict[str, PairScores]:
+def _read_by_language_model(pairs: PairSet, context: str, task: EvaluateFlags) -> dict[str, PairScores]:
     """The log-probability of both texts of each pair, summed and by piece."""
-    from pronmetric.lab.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.model import LanguageModel
 
-    assert given.task.language_model is not None
-    texts = list(pairs.texts(context, seed=given.task.seed))
-    precision = "32" if given.model.precision == "int8" else given.model.precision or "32"
-    model = LanguageModel(given.task.language_model, precision=precision, gpus=given.model.gpus)
-    with output.bar(given.out.quiet, total=len(texts), label="language model") as bar:
+    assert task.language_model is not None
+    texts = list(pairs.texts(context, seed=task.seed))
+    precision = "32" if task.model.precision == "int8" else task.model.precision or "32"
+    model = LanguageModel(task.language_model, precision=precision, gpus=task.model.gpus)
+    with output.bar(task.out.quiet, total=len(texts), label="language model") as bar:
         read = model.read(texts, advance=bar.update)
     both = [(pair.id, a, b) for pair, a, b in zip(pairs, read[::2], read[1::2], strict=True)]
     return {
@@ -360,29 +295,31 @@ def _read_by_language_model(pairs: PairSet, context: str, given: Evaluation) -> 
     }
 
 
-def _score_pairs(pairs: PairSet, config: Config, threshold: float | None, context: str, given: Evaluation) -> Scores:
+def _score_pairs(
+    pairs: PairSet, config: Config, threshold: float | None, context: str, task: EvaluateFlags, note: Notes
+) -> Scores:
     """The model's numbers that decide (--by)."""
-    task, dataset = given.task, given.texts.dataset
-    by = flags.choose_decision(task.by, given.model, config)
+    dataset = task.texts.dataset
+    by = flags.choose_decision(task.by, task.model, config)
     size = config["context_size"] if dataset is not None else None  # other pairs contain their context
     texts = list(pairs.texts(context, seed=task.seed))
     named = {dataset or task.pairs or "": (text.text for text in texts)}
-    check_texts(named, load_language(given.model), given.note, strict=given.texts.strict)
-    run = ScoringRun(given.model, given.out, given.note)
-    with run.progress(len(texts)):
+    check_texts(named, load_language(task.model), note, strict=task.strict)
+    scoring = ScoringRun(task.model, task.out, note)
+    with scoring.progress(len(texts)):
 
         def both_scores() -> Iterator[tuple[float | None, float | None]]:
-            stream = run.stream(texts)
+            stream = scoring.stream(texts)
             while both := tuple(islice(stream, 2)):
                 yield both[0].value(by), both[1].value(by)
 
         by_id = dict(zip((pair.id for pair in pairs), both_scores(), strict=True))
     tie = None if threshold is None else f"{threshold:g}"
-    signature = run.sign(context, size=size, seed=task.seed, by=by, tie=tie)
-    return Scores(by_id, None, context, signature, run.counts)
+    signature = scoring.sign(context, size=size, seed=task.seed, by=by, tie=tie)
+    return Scores(by_id, None, context, signature, scoring.counts)
 
 
-def _note_signatures(scores: Scores, settings: Settings, note: output.Notes) -> None:
+def _note_signatures(scores: Scores, settings: Settings, note: Notes) -> None:
     for name, signature in (settings.baselines.signatures if settings.baselines is not None else {}).items():
         note.detail(f"signature of {name}: {signature}")
     if scores.counts is not None:
@@ -391,28 +328,27 @@ def _note_signatures(scores: Scores, settings: Settings, note: output.Notes) -> 
         note(f"signature: {scores.signature}")
 
 
-def _evaluate_pronouns(given: Evaluation, file: str) -> None:
+def _evaluate_pronouns(task: EvaluateFlags, file: str, note: Notes) -> None:
     """How well low scores detect the wrong ones of the labelled pronouns in `file`."""
-    task, note = given.task, given.note
-    _refuse_pair_flags(given, file)
+    _refuse_pair_flags(task, file)
     pronouns = labelled.read(file)
-    pronoun_detection.require_both_labels(pronouns, file=file)
+    labelled.require_both_labels(pronouns, file=file)
     threshold = THRESHOLD if task.threshold is None else task.threshold
     if task.scores is not None:
         scores = PronounScores(labelled.read_scores(task.scores, pronouns))
         note.begin()
     else:
-        scores = _score_pronouns(pronouns, given, file)
+        scores = _score_pronouns(pronouns, task, file, note)
     if task.save_scores is not None:
         with targets.AtomicFile(task.save_scores) as lines:
             for pronoun, score in zip(pronouns, scores.values, strict=True):
                 lines.write(strict_json.dump({"id": pronoun.id, "score": score}) + "\n")
-    figures = pronoun_detection.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
-    output.write_json(given.out.to_json, _detection_content(given, scores, threshold, figures))
+    figures = labelled.evaluate(pronouns, scores.values, threshold=threshold, seed=task.seed)
+    output.write_json(task.to_json, _detection_content(task, scores, threshold, figures))
     unit, number = figures.resampled
     scored_by = task.scores if scores.context is None else f"context {scores.context}"
     print(f"{file}; {scored_by}; flagged below {threshold:g}; intervals resample {number} {unit}s")
-    print(detection_tables.format_detection(figures))
+    print(labelled.format_detection(figures))
     if number <= FEW:
         note(f"the intervals are based on only {number} {unit}s")
     if scores.counts is not None:
@@ -420,8 +356,7 @@ def _evaluate_pronouns(given: Evaluation, file: str) -> None:
         note(f"signature: {scores.signature}")
 
 
-def _refuse_pair_flags(given: Evaluation, file: str) -> None:
-    task, context = given.task, given.texts.context
+def _refuse_pair_flags(task: EvaluateFlags, file: str) -> None:
     of_pairs: dict[str, Any] = {
         "--by": task.by,
         "--tie": task.tie,
@@ -430,28 +365,28 @@ def _refuse_pair_flags(given: Evaluation, file: str) -> None:
         "--also": task.also,
         "--language_model": task.language_model,
         "--split": task.split,
-        "--context respective": context if context == RESPECTIVE else None,
+        "--context respective": task.context if task.context == RESPECTIVE else None,
     }
     if extra := [flag for flag, value in of_pairs.items() if value is not None]:
         raise InputError(f"holds labelled pronouns, but {' and '.join(extra)} needs pairs of texts", file=file)
 
 
-def _score_pronouns(pronouns: Sequence[LabelledPronoun], given: Evaluation, file: str) -> PronounScores:
+def _score_pronouns(pronouns: Sequence[LabelledPronoun], task: EvaluateFlags, file: str, note: Notes) -> PronounScores:
     """The model's score of each pronoun; None where the finder finds none."""
-    config = load_config(given.model)
-    if not checkpoint_config.has_probabilities(config) and given.task.threshold is None:
+    config = load_config(task.model)
+    if not checkpoint_config.has_probabilities(config) and task.threshold is None:
         raise PronmetricError(
             "this checkpoint's scores are not probabilities; give the limit for wrong pronouns with --threshold X"
         )
-    context = choose_context(given.texts.context, config, COMMON, given.note)
-    texts = labelled.texts(pronouns, context, seed=given.task.seed)
+    context = choose_context(task.context, config, COMMON, note)
+    texts = labelled.texts(pronouns, context, seed=task.seed)
     named = {file: (text.text for text in texts)}
-    check_texts(named, load_language(given.model), given.note, strict=given.texts.strict)
-    run = ScoringRun(given.model, given.out, given.note)
-    with run.progress(len(texts)):
-        scored = zip(run.stream(texts), pronouns, strict=True)
+    check_texts(named, load_language(task.model), note, strict=task.strict)
+    scoring = ScoringRun(task.model, task.out, note)
+    with scoring.progress(len(texts)):
+        scored = zip(scoring.stream(texts), pronouns, strict=True)
         values = [_find_score(segment, pronoun) for segment, pronoun in scored]
-    return PronounScores(values, context, run.sign(context, seed=given.task.seed), run.counts)
+    return PronounScores(values, context, scoring.sign(context, seed=task.seed), scoring.counts)
 
 
 def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None:
@@ -460,12 +395,12 @@ def _find_score(segment: SegmentScore, pronoun: LabelledPronoun) -> float | None
 
 
 def _detection_content(
-    given: Evaluation, scores: PronounScores, threshold: float, figures: DetectionFigures
+    task: EvaluateFlags, scores: PronounScores, threshold: float, figures: DetectionFigures
 ) -> dict[str, Any]:
     """All figures, for JSON."""
     return {
-        "input": given.task.pairs,
-        "scores": given.task.scores,
+        "input": task.pairs,
+        "scores": task.scores,
         "signature": scores.signature,
         "context": scores.context,
         "threshold": threshold,
@@ -475,3 +410,15 @@ def _detection_content(
         "by_system": plain(figures.by_system),
         "by_pronoun": plain(figures.by_pronoun),
     }
+
+
+VERB = Command(
+    "evaluate",
+    EvaluateFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray="give one file or folder of pairs; scores of another metric follow --scores or --against",
+    usage="pronmetric evaluate [PAIRS | -d NAME:LP --wmt-dir DIR] [--scores FILE] [flags]",
+)
+parser, main = VERB.parser, VERB.main

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric import __version__
 from pronmetric.checkpoint import locate
 from pronmetric.checkpoint.low_bit import BITS
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import verb_parser
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Exclusive, Flags, UsageError, argument, flag, switch
 from pronmetric.data import arrow
 from pronmetric.output import targets
 from pronmetric.signature import Signature
@@ -32,47 +29,39 @@ EPILOG = """examples:
   pronmetric export runs/average --bits 7 --data runs/wmt21-23 -o runs/average7"""
 
 
-@dataclass(frozen=True)
-class ExportFlags:
+_KIND = Exclusive(required=True)
+
+
+class ExportFlags(Flags):
     """The checkpoint, and what is written where."""
 
-    model: str
-    output: str
-    bits: int | None
-    data: Path | None
-    allow_network: bool
-    quiet: bool
-
-
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("export", DESCRIPTION, EPILOG)
-    made.add_argument("model", metavar="MODEL", help="a shipped name, a folder, or a hub name")
-    kind = made.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--onnx", action="store_true", help="write an ONNX file")
-    kind.add_argument("--bits", type=int, choices=BITS, help="write a checkpoint with matrices of so many bits")
-    made.add_argument(
-        "--data", type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint"
+    model: str = argument(metavar="MODEL", help="a shipped name, a folder, or a hub name")
+    onnx: bool = switch(exclusive=_KIND, help="write an ONNX file")
+    bits: int | None = flag(
+        exclusive=_KIND, type=int, choices=BITS, help="write a checkpoint with matrices of so many bits"
     )
-    made.add_argument(
+    data: Path | None = flag(type=Path, metavar="DIR", help="with --bits: prepared data that calibrate the checkpoint")
+    output: str = flag(
         "-o", "--output", required=True, metavar="FILE|DIR", help="the ONNX file, or the checkpoint's folder"
     )
-    flags.both(made, "allow-network", action="store_true", help="download MODEL from the Hugging Face hub")
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    return made
+    allow_network: bool = switch(help="download MODEL from the Hugging Face hub")
+    quiet: bool = switch(help="no notes on stderr")
+
+    def check(self) -> None:
+        """Refuse data that nothing is calibrated on."""
+        if self.onnx and self.data is not None:
+            raise UsageError("--data goes with --bits")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = made.parse_args(argv)
-    if args.onnx and args.data is not None:
-        made.error("--data goes with --bits")
-    task = flags.read(ExportFlags, args)
-    return _onnx(task) if task.bits is None else _rounded(task, task.bits)
+def run(task: ExportFlags) -> None:
+    """Write the checkpoint in the other form."""
+    if task.bits is None:
+        _onnx(task)
+    else:
+        _rounded(task, task.bits)
 
 
-def _onnx(task: ExportFlags) -> int:
+def _onnx(task: ExportFlags) -> None:
     targets.check([task.output], read=[task.model])
     place = locate.locate(task.model, allow_network=task.allow_network)
 
@@ -89,10 +78,9 @@ def _onnx(task: ExportFlags) -> int:
         file.buffer.write(content)
     note.begin()
     note(f"{task.output}: {len(content) / 1e6:.1f} MB, {signature}")
-    return 0
 
 
-def _rounded(task: ExportFlags, bits: int) -> int:
+def _rounded(task: ExportFlags, bits: int) -> None:
     place = locate.locate(task.model, allow_network=task.allow_network)
     targets.check([], read=[place.folder, task.data], folders=[task.output])
     locate.refuse_taken(Path(task.output))
@@ -110,4 +98,7 @@ def _rounded(task: ExportFlags, bits: int) -> int:
     note(f"{task.output}: weights {digest} of {bits} bits, {size:.1f} MB in {len(paths)} file(s)")
     if task.data is None:
         note("calibration, tie thresholds and what decides are those before rounding; --data computes them anew")
-    return 0
+
+
+VERB = Command("export", ExportFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

@@ -177,13 +177,13 @@ def compose_jobs(verb: str, lines: Sequence[str], *, settings: type[Settings], m
 
 def read_settings(settings: type[S], config: DictConfig, given: Sequence[str]) -> S:
     """The settings in a config; a key of `given` without effect is refused."""
-    found = settings.read(tree(config, resolve=True))
-    unread = dict(found.unread())
+    values = settings.read(tree(config, resolve=True))
+    unread = dict(values.unread())
     for key in given:
         for prefix, why in unread.items():
             if key == prefix or key.startswith(f"{prefix}."):
                 raise PronmetricError(f"{key} is not read {why}")
-    return found
+    return values
 
 
 def _sweep_overrides(verb: str, chosen: Sequence[str], parser: OverridesParser) -> list[Override]:
@@ -388,6 +388,7 @@ def _nearest(word: str, words: Iterable[str]) -> str:
     def likeness(other: str) -> float:
         whole = difflib.SequenceMatcher(None, word, other).ratio()
         last = difflib.SequenceMatcher(None, word.split(".")[-1], other.split(".")[-1]).ratio()
+        # chosen by hand: the last part alone is nearly as good; of two equal last parts the whole key decides
         return max(whole, 0.95 * last) + 0.01 * whole
 
     return max(words, key=likeness)

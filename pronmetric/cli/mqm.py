@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import parse_flags, verb_parser, whole_from_one, whole_from_zero
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Flags, UsageError, argument, flag, part, switch, whole
 from pronmetric.cli.run import check_texts
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.human import mqm
@@ -44,38 +42,52 @@ examples:
 Context = Mapping[tuple[str, int], tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class MqmFlags:
+class PairFlags(Flags):
+    """Which pairs are written."""
+
+    other_words: int | None = flag(
+        type=whole(0), metavar="N", help="only pairs that differ in a pronoun and in at most N other words"
+    )
+    all: bool = switch(help="include pairs without a pronoun error")
+
+
+class MqmFlags(Flags):
     """The annotations, and what is made of them."""
 
-    file: str
-    pairs: str | None
-    pronouns: str | None
-    to_json: str | None
-    reference: str
-    strict: bool
-    longest: int
-    other_words: int | None
-    all: bool
-    quiet: bool
+    file: str = argument(metavar="FILE.tsv", help="the annotations")
+    pairs: str | None = flag(metavar="OUT.jsonl", help="write pairs of systems with the raters' votes")
+    pronouns: str | None = flag(
+        "--pronouns", "--tokens", metavar="OUT.jsonl", help="write pronouns labelled right or wrong"
+    )
+    reference: str = flag(
+        default=mqm.REFERENCE,
+        metavar="SYSTEM",
+        help="the system whose text is the context; none for no context (default: %(default)s)",
+    )
+    strict: bool = switch(
+        help="refuse a file with rows that are no annotation of the translation, or whose texts do not look English"
+    )
+    longest: int = flag(
+        type=whole(1),
+        default=mqm.LONGEST,
+        metavar="N",
+        help="maximum number of words of an error span (default: %(default)s)",
+    )
+    to_json: str | None = flag(metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
+    quiet: bool = switch(help="no notes on stderr")
+    of_pairs: PairFlags = part(PairFlags, "pairs")
 
-    @classmethod
-    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> MqmFlags:
-        """The record; flags that do not go together are a usage error (exit code 2)."""
-        if args.pairs is None and args.pronouns is None and args.to_json is None:
-            made.error("nothing to write: give --pairs, --pronouns or --to_json")
-        if args.pairs is None and (args.all or args.other_words is not None):
-            made.error("--all and --other-words go with --pairs")
-        return flags.read(cls, args)
+    def check(self) -> None:
+        """Refuse a run that writes nothing, and flags of pairs without pairs."""
+        if self.pairs is None and self.pronouns is None and self.to_json is None:
+            raise UsageError("nothing to write: give --pairs, --pronouns or --to_json")
+        if self.pairs is None and (self.of_pairs.all or self.of_pairs.other_words is not None):
+            raise UsageError("--all and --other-words go with --pairs")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    cure = "give one annotation file; the output files follow --pairs and --pronouns"
-    task = MqmFlags.of(made, parse_flags(made, argv, cure=cure))
+def run(task: MqmFlags) -> None:
+    """Read the annotations, and write what is asked for."""
     targets.check([task.pairs, task.pronouns, task.to_json], read=[task.file])
-    output.open_stdout()
     note = output.Notes(quiet=task.quiet)
     note.begin()
     left_out: Counter[str] = Counter()
@@ -103,15 +115,10 @@ def main(argv: Sequence[str]) -> int:
         if task.to_json is not None:
             files.open(task.to_json).write(strict_json.dump(content, indent=1) + "\n")
     print("\n".join(lines))
-    return 0
 
 
 def _write_pairs(
-    file: IO[str],
-    judgements: Sequence[Judgement],
-    context: Context,
-    reference: str | None,
-    task: MqmFlags,
+    file: IO[str], judgements: Sequence[Judgement], context: Context, reference: str | None, task: MqmFlags
 ) -> tuple[str, dict[str, object]]:
     """Write the pairs; the line to print, and the counts for JSON."""
     tally: Counter[str] = Counter()
@@ -120,8 +127,8 @@ def _write_pairs(
         judgements,
         context,
         longest=task.longest,
-        other_words=task.other_words,
-        all_pairs=task.all,
+        other_words=task.of_pairs.other_words,
+        all_pairs=task.of_pairs.all,
         reference=reference,
         tally=tally,
     ):
@@ -142,43 +149,16 @@ def _write_pronouns(
     return f"{tally.total()} pronouns ({_counts(tally)}) in {task.pronouns}", {**tally}
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    parser = verb_parser("mqm", DESCRIPTION, EPILOG)
-    parser.add_argument("file", metavar="FILE.tsv", help="the annotations")
-    parser.add_argument("--pairs", metavar="OUT.jsonl", help="write pairs of systems with the raters' votes")
-    parser.add_argument("--pronouns", "--tokens", metavar="OUT.jsonl", help="write pronouns labelled right or wrong")
-    parser.add_argument(
-        "--reference",
-        default=mqm.REFERENCE,
-        metavar="SYSTEM",
-        help="the system whose text is the context; none for no context (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="refuse a file with rows that are no annotation of the translation, or whose texts do not look English",
-    )
-    parser.add_argument(
-        "--longest",
-        type=whole_from_one,
-        default=mqm.LONGEST,
-        metavar="N",
-        help="maximum number of words of an error span (default: %(default)s)",
-    )
-    flags.both(parser, "to-json", metavar="FILE", help="write all counts as JSON, with the rows left out by kind")
-    parser.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    pairs = parser.add_argument_group("pairs")
-    flags.both(
-        pairs,
-        "other-words",
-        type=whole_from_zero,
-        metavar="N",
-        help="only pairs that differ in a pronoun and in at most N other words",
-    )
-    pairs.add_argument("--all", action="store_true", help="include pairs without a pronoun error")
-    return parser
-
-
 def _counts(tally: Counter[str]) -> str:
     return ", ".join(f"{number} {what}" for what, number in tally.most_common()) or "none"
+
+
+VERB = Command(
+    "mqm",
+    MqmFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray="give one annotation file; the output files follow --pairs and --pronouns",
+)
+parser, main = VERB.parser, VERB.main

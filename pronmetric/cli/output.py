@@ -55,8 +55,8 @@ class Notes:
             "mark-up": counts.markup,
         }
         if any(read.values()):
-            found = ", ".join(f"{what} in {number}" for what, number in read.items() if number)
-            self(f"read as plain text: {found} texts")
+            kinds = ", ".join(f"{what} in {number}" for what, number in read.items() if number)
+            self(f"read as plain text: {kinds} texts")
         if counts.cut:
             self(f"context cut on the left to fit the encoder: {counts.cut} of {counts.encoded} distinct texts")
         if counts.windowed:

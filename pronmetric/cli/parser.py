@@ -1,6 +1,7 @@
-"""The argument parsers of verbs and commands, and the types of numeric flags; each type names its range in its error.
+"""Flags as fields of frozen records, the verbs and commands that take them, and the types of numeric flags.
 
-Help texts keep their line breaks, flags cannot be abbreviated.
+A record declares each flag once: its name, its type, its default and its help are a field. A verb's function takes the
+record. Help texts keep their line breaks, flags cannot be abbreviated; each type names its range in its error.
 """
 
 from __future__ import annotations
@@ -8,194 +9,317 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar, dataclass_transform
 
 from pronmetric.cli import output
 
-_REFUSED = {
-    "--num_workers": "a single process reads and prepares the texts; for several GPUs use --gpus N",
-    "--accelerator": "the GPUs share the batches of one process; set their number with --gpus N",
-    "--mc_dropout": "scores are computed without dropout and have no variance",
-    "--print_cache_info": "the number of distinct encoded texts is in the --to_json output, under counts",
-    "--enable-context": "every text is scored in its context; choose the kind with --context",
-    "--sacrebleu_dataset": "nothing is downloaded; give -d NAME:LP with --wmt-dir DIR",
-}
-_REFUSED_BY_COMPARE = {
-    "--sample_ratio": "nothing is drawn from the documents: the interval is that of Student's t, the randomisation "
-    "swaps the outputs of all of them",
-    "--t_test_alternative": "the tests are two-sided",
-}
-AddCommand = Callable[[argparse._SubParsersAction], None]
-"""Adds a command with its flags to a group; they set `run`, which takes the arguments and gives the exit code."""
+
+class UsageError(Exception):
+    """Flags that do not go together: exit code 2."""
 
 
-def verb_parser(verb: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
-    """A parser for `pronmetric VERB`."""
-    return argparse.ArgumentParser(
-        prog=f"pronmetric {verb}",
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+@dataclass(frozen=True, eq=False)
+class Exclusive:
+    """Flags that share one exclude each other; if `required`, one of them must be given."""
+
+    required: bool = False
 
 
-def group_parser(
-    verb: str, description: str, epilog: str | None = None, *, commands: Sequence[AddCommand]
-) -> argparse.ArgumentParser:
-    """A parser for `pronmetric VERB COMMAND`."""
-    made = verb_parser(verb, description, epilog)
-    added = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in commands:
-        add(added)
-    return made
+@dataclass(frozen=True)
+class _Argument:
+    """What argparse is told of a field; without spellings it is positional."""
+
+    spellings: tuple[str, ...] | None
+    group: str | None
+    exclusive: Exclusive | None
+    options: Mapping[str, Any]
 
 
-def run_command(made: argparse.ArgumentParser, argv: Sequence[str]) -> int:
-    """Run the command of `group_parser` that the arguments name; the exit code."""
-    args = made.parse_args(argv)
-    output.open_stdout()
-    return args.run(args)
+@dataclass(frozen=True)
+class _Part:
+    """A field that is a record: its flags of the names `only` (None: all) are declared there, in `group`."""
+
+    record: type[Flags]
+    group: str | None
+    only: Sequence[str] | None
 
 
-def add_command(
-    commands: argparse._SubParsersAction, name: str, *, help: str, description: str, epilog: str | None = None
-) -> argparse.ArgumentParser:
-    """Add the command `name` to a group; its parser."""
-    return commands.add_parser(
-        name,
-        help=help,
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def flag(*spellings: str, group: str | None = None, exclusive: Exclusive | None = None, **options: Any) -> Any:
+    """A field that is a flag, with the options of argparse; `default` is None.
 
-
-def parse_flags(made: argparse.ArgumentParser, argv: Sequence[str], *, cure: str) -> argparse.Namespace:
-    """The parsed flags; a surplus argument is a usage error (exit code 2), with its `cure`."""
-    args, rest = made.parse_known_args(argv)
-    if stray := [argument for argument in rest if not argument.startswith("-")]:
-        made.error(f"unexpected argument {stray[0]!r}: {cure}")
-    if rest:
-        made.error(f"unrecognized arguments: {' '.join(rest)}")
-    return args
-
-
-def format_of(
-    made: argparse.ArgumentParser, output: str | None, given: str | None, suffixes: Mapping[str, str], *, default: str
-) -> str:
-    """The format to write: `given` (--format), else that of the suffix of `output`, else `default` for stdout.
-
-    An unknown suffix without --format, and a suffix that contradicts --format, are usage errors (exit code 2).
+    spellings: as in COMET the name of the field with hyphens or with underscores by default. group: its title in help.
     """
-    if output is None:
+    if not options.get("required"):
+        options.setdefault("default", None)
+    return _field(_Argument(spellings, group, exclusive, options))
+
+
+def switch(*spellings: str, group: str | None = None, exclusive: Exclusive | None = None, help: str) -> Any:
+    """A field that is a flag without a value, False by default; see `flag`."""
+    return flag(*spellings, group=group, exclusive=exclusive, default=False, action="store_true", help=help)
+
+
+def argument(*, group: str | None = None, **options: Any) -> Any:
+    """A field that is a positional argument, with the options of argparse; None if it may be missing and is."""
+    if options.get("nargs") == "?":
+        options.setdefault("default", None)
+    return _field(_Argument(None, group, None, options))
+
+
+def part(record: type[Flags], group: str | None = None, *, only: Sequence[str] | None = None) -> Any:
+    """A field that is itself a record, and declares its flags here: all, or those of the names `only`.
+
+    group: the title in help of the flags that have none.
+    """
+    return field(metadata={"part": _Part(record, group, only)})
+
+
+def _field(declared: _Argument) -> Any:
+    metadata = {"argument": declared}
+    if "default" in declared.options:
+        return field(default=declared.options["default"], metadata=metadata)
+    return field(metadata=metadata)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(flag, switch, argument, part))
+class Flags:
+    """A record of flags, a frozen dataclass.
+
+    A field without a declaration is the flag of its name that another record declares, or its default.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a dataclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    def check(self) -> None:
+        """Refuse flags that do not go together.
+
+        Raises:
+            UsageError: there are such.
+        """
+
+
+F = TypeVar("F", bound=Flags)
+Stray = str | Callable[[Sequence[str]], str] | None
+"""What is said of arguments that no flag takes: the cure, or the whole message."""
+
+
+def add_flags(parser: argparse.ArgumentParser, record: type[Flags]) -> None:
+    """Add the flags that a record declares, in order."""
+    places: dict[object, argparse._ActionsContainer] = {None: parser}
+    for name, declared in _declared(record):
+        if declared.group not in places:
+            places[declared.group] = parser.add_argument_group(declared.group)
+        place = places[declared.group]
+        if declared.exclusive is not None:
+            if declared.exclusive not in places:
+                places[declared.exclusive] = place.add_mutually_exclusive_group(required=declared.exclusive.required)
+            place = places[declared.exclusive]
+        if declared.spellings is None:
+            place.add_argument(name, **declared.options)
+        else:
+            both = dict.fromkeys((f"--{name}", f"--{name.replace('_', '-')}"))
+            place.add_argument(*(declared.spellings or both), dest=name, **declared.options)
+
+
+def _declared(record: type[Flags]) -> Iterator[tuple[str, _Argument]]:
+    """The flags of a record and of its parts, with the names of their fields."""
+    for each in fields(record):
+        if "argument" in each.metadata:
+            yield each.name, each.metadata["argument"]
+        elif "part" in each.metadata:
+            inner: _Part = each.metadata["part"]
+            for name, declared in _declared(inner.record):
+                if inner.only is None or name in inner.only:
+                    yield name, replace(declared, group=declared.group or inner.group)
+
+
+def read(record: type[F], given: Mapping[str, Any]) -> F:
+    """The record of the parsed flags by their names; a field that is none of them has its default."""
+    values: dict[str, Any] = {}
+    for each in fields(record):
+        if "part" in each.metadata:
+            values[each.name] = read(each.metadata["part"].record, given)
+        elif each.name in given:
+            values[each.name] = given[each.name]
+    return record(**values)
+
+
+def _check(task: Flags) -> None:
+    """The checks of a record, then those of its parts."""
+    task.check()
+    for each in fields(task):
+        if "part" in each.metadata:
+            _check(getattr(task, each.name))
+
+
+class _Verb:
+    """What verbs and their commands have in common."""
+
+    name: str
+    description: str
+    epilog: str | None
+    help: str | None
+    stray: Stray = None
+
+    def parser(self) -> argparse.ArgumentParser:
+        """The parser of the verb."""
+        parser = argparse.ArgumentParser(prog=f"pronmetric {self.name}", **self._texts())
+        self._fill(parser)
+        return parser
+
+    def main(self, argv: Sequence[str]) -> int:
+        """Run the verb, or the command that the arguments name; the exit code."""
+        parser = self.parser()
+        parsed, surplus = parser.parse_known_args(argv)
+        words = [word for word in surplus if not word.startswith("-")]
+        if words and self.stray is not None:
+            cure = self.stray
+            parser.error(f"unexpected argument {words[0]!r}: {cure}" if isinstance(cure, str) else cure(words))
+        if surplus:
+            parser.error(f"unrecognized arguments: {' '.join(surplus)}")
+        given = vars(parsed)
+        command, of_command = given["chosen"]
+        try:
+            task = read(command.flags, given)
+            _check(task)
+        except UsageError as error:
+            of_command.error(str(error))
+        output.open_stdout()
+        command.run(task)
+        return 0
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Add the command to a group."""
+        self._fill(commands.add_parser(self.name, help=self.help, **self._texts()))
+
+    def _texts(self) -> dict[str, Any]:
+        style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+        return {"description": self.description, "epilog": self.epilog, **style}
+
+    def _fill(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags, or the commands."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Command(_Verb, Generic[F]):
+    """A verb, or a command of a group: its flags, and the function that takes them.
+
+    help: its line in the group. refused: flags that are usage errors, with the reason.
+    """
+
+    name: str
+    flags: type[F]
+    run: Callable[[F], None]
+    description: str
+    epilog: str | None = None
+    help: str | None = None
+    usage: str | None = None
+    stray: Stray = None
+    refused: Mapping[str, str] | None = None
+
+    def _fill(self, parser: argparse.ArgumentParser) -> None:
+        parser.usage = self.usage or parser.usage
+        add_flags(parser, self.flags)
+        for spelling, reason in (self.refused or {}).items():
+            parser.add_argument(spelling, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
+        parser.set_defaults(chosen=(self, parser))
+
+
+@dataclass(frozen=True)
+class Group(_Verb):
+    """A verb with commands, or a command with kinds."""
+
+    name: str
+    description: str
+    epilog: str | None
+    commands: Sequence[Command[Any] | Group]
+    help: str | None = None
+    kind: str = "command"
+
+    def _fill(self, parser: argparse.ArgumentParser) -> None:
+        commands = parser.add_subparsers(title=f"{self.kind}s", metavar=self.kind.upper(), required=True)
+        for command in self.commands:
+            command.add_to(commands)
+
+
+def require_one(given: Mapping[str, object]) -> str:
+    """The one flag that is given.
+
+    Raises:
+        UsageError: there are more, or none.
+    """
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise UsageError(f"give one of {', '.join(given)}" + (f"; got {' and '.join(chosen)}" if chosen else ""))
+    return chosen[0]
+
+
+def format_of(path: str | None, given: str | None, suffixes: Mapping[str, str], *, default: str) -> str:
+    """The format to write: `given` (--format), else that of the suffix of `path` (-o), else `default` for stdout.
+
+    Raises:
+        UsageError: an unknown suffix without --format, or one that contradicts it.
+    """
+    if path is None:
         return given or default
-    suffix = Path(output).suffix.lower()
+    suffix = Path(path).suffix.lower()
     named = suffixes.get(suffix)
     if given is None and named is None:
         got = f"got {suffix}" if suffix else "got none"
-        made.error(f"-o {output}: expected one of the suffixes {', '.join(suffixes)}, {got}; or choose with --format")
+        raise UsageError(
+            f"-o {path}: expected one of the suffixes {', '.join(suffixes)}, {got}; or choose with --format"
+        )
     if given is not None and named not in (None, given):
-        made.error(f"-o {output}: the suffix {suffix} means {named}, but --format is {given}; change one of them")
+        raise UsageError(f"-o {path}: the suffix {suffix} means {named}, but --format is {given}; change one of them")
     return given or named or default
-
-
-def whole_from_zero(text: str) -> int:
-    """A whole number from 0."""
-    if not re.fullmatch(r"[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got {text!r}")
-    return int(text)
-
-
-def whole_from_one(text: str) -> int:
-    """A whole number from 1."""
-    if whole_from_zero(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
-    return int(text)
-
-
-def any_number(text: str) -> float:
-    """Any number."""
-    return _number(text, lambda value: True, "a number")
-
-
-def number_from_zero(text: str, *, other: str = "") -> float:
-    """A number from 0; `other` names another valid value of the flag, for the error."""
-    return _number(text, lambda value: value >= 0, f"{other}a number from 0")
-
-
-def number_above_zero(text: str) -> float:
-    """A number above 0."""
-    return _number(text, lambda value: value > 0, "a number above 0")
-
-
-def number_up_to_one(text: str) -> float:
-    """A number from 0 to 1."""
-    return _number(text, lambda value: 0 <= value <= 1, "a number from 0 to 1")
-
-
-def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and fits(value)):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return value
 
 
 class _Refusal(argparse.Action):
     """A usage error that gives the reason."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
-    ) -> None:
+        self, parser: argparse.ArgumentParser, namespace: object, values: object, option: str | None = None
+    ) -> NoReturn:
         """Refuse the flag."""
         parser.error(f"{option} of COMET has no meaning here: {self.const}")
 
 
-def add_comet_flags(made: argparse.ArgumentParser, *, compare: bool) -> None:
-    """The supported flags of `comet-score` or `comet-compare`; the others are refused with the reason."""
-    group = made.add_argument_group("as in COMET")
-    group.add_argument(
-        "--model_storage_path", metavar="DIR", help="folder for a --model of the hub (default: the hub's cache)"
-    )
-    group.add_argument(
-        "--disable_cache",
-        action="store_true",
-        help="encode repeated texts again: slower, less memory, same scores",
-    )
-    group.add_argument(
-        "--disable_length_batching",
-        action="store_true",
-        help="make batches in the order of the texts: slower, same scores",
-    )
-    group.add_argument("--disable_bar", action="store_true", help="no progress bar; notes are still printed on stderr")
-    if not compare:
-        group.add_argument(
-            "--seed",
-            "--seed_everything",
-            type=whole_from_zero,
-            metavar="N",
-            help="accepted and not used: nothing is drawn",
-        )
-    for flag, reason in (_REFUSED | (_REFUSED_BY_COMPARE if compare else {})).items():
-        made.add_argument(flag, nargs="?", action=_Refusal, const=reason, help=argparse.SUPPRESS)
+def whole(least: int) -> Callable[[str], int]:
+    """The type of a flag: a whole number from `least`, which is 0 or more."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]+", text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
+        return int(text)
+
+    return parse
 
 
-class CometParser(argparse.ArgumentParser):
-    """A parser whose error for a stray file name names the flag that it belongs to."""
+def number(
+    least: float = -math.inf, most: float = math.inf, *, above: float = -math.inf, other: str = ""
+) -> Callable[[str], float]:
+    """The type of a flag: a finite number from `least` to `most`, and above `above`.
 
-    def parse_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> argparse.Namespace:
-        """Parse; surplus arguments are a usage error (exit code 2)."""
-        found, rest = self.parse_known_args(args, namespace)
-        if rest and not any(word.startswith("-") for word in rest):
-            self.error(f"system outputs follow -t; expected -t {' '.join(rest)}")
-        if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
-        return found
+    other: names another valid value of the flag, for the error.
+    """
+    limits = (f" from {least:g}" if math.isfinite(least) else "") + (f" to {most:g}" if math.isfinite(most) else "")
+    limits += f" above {above:g}" if math.isfinite(above) else ""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and least <= value <= most and value > above):
+            raise argparse.ArgumentTypeError(f"expected {other}a number{limits}, got {text!r}")
+        return value
+
+    return parse

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from data_prep.reporter import Reporter
-from data_prep.settings import Settings
+from data_prep.settings import Reporter, Settings
 from pronmetric.cli.hydra import hydra_parser, run_verb
 from pronmetric.output import targets
 from pronmetric.report import preparation
@@ -56,7 +55,7 @@ def _backend(name: str) -> MakeAligner | None:
 
         EflomalAligner()  # fails if the program is not installed
         return lambda sample: EflomalAligner(train_on=sample)
-    from pronmetric.training.embedding_aligner import embedding_aligner
+    from pronmetric.training.encoders import embedding_aligner
 
     aligner = embedding_aligner()
     return lambda _: aligner

@@ -58,15 +58,15 @@ def _texts(folder: Path, settings: Pretrain) -> tuple[list[str], list[str]]:
     from data_prep import documents, passages, splits
     from pronmetric.text.words import words
 
-    found = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
-    held_out = splits.draw(list(found), settings.data.development_share, settings.seed)
+    by_name = {(doc.source, doc.doc): doc for doc in documents.read(folder)}
+    held_out = splits.draw(list(by_name), settings.data.development_share, settings.seed)
     train: list[str] = []
     development: list[str] = []
-    for name, doc in found.items():
+    for name, doc in by_name.items():
         rows = passages.windows(doc.lines, pieces=settings.data.row, count=lambda text: len(words(text)))
         (development if name in held_out else train).extend(rows)
     _note(
-        f"{len(found) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "
+        f"{len(by_name) - len(held_out)} documents to train on ({len(train)} rows), {len(held_out)} held out "
         f"({len(development)} rows)"
     )
     return train, development

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pronmetric.cli import flags, output
 from pronmetric.cli.flags import ModelFlags, OutputFlags
-from pronmetric.cli.parser import number_from_zero, number_up_to_one, parse_flags, verb_parser, whole_from_one
-from pronmetric.cli.run import (
-    ScoringRun,
-    choose_context,
-    context_scope,
-    load_config,
-    note_boundaries,
-    previous_lines,
-)
+from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
+from pronmetric.cli.run import ScoringRun, choose_context, context_scope, load_config, note_boundaries, previous_lines
 from pronmetric.output import targets
 from pronmetric.results import write
 from pronmetric.scoring.rerank import Choice, Weighting, rerank, rerank_by_agreement
@@ -58,50 +49,75 @@ examples:
   pronmetric rerank --nbest out.nbest --size 10 --scores out.logprob --weight 0.3 -o best.txt
   pronmetric rerank --nbest moses.nbest --mbr"""
 _CONTEXTS = {RESPECTIVE: "the {} as chosen", COMMON: "the {} of the reference", NONE: "none"}
+TEXTS, SCORE = "candidates (UTF-8, also gzip; see below)", "score"
 Given = Sequence[Sequence[float]] | None
 
 
-@dataclass(frozen=True)
-class RerankFlags:
+class RerankFlags(Flags):
     """The candidates, their context, and how one is chosen."""
 
-    candidates: Sequence[str] | None
-    nbest: str | None
-    size: int | None
-    references: str | None
-    sources: str | None
-    docids: str | None
-    context: str | None
-    mbr: bool
-    scores: Sequence[str] | None
-    weight: float | None
-    margin: float
-    output: str | None
+    candidates: Sequence[str] | None = flag(
+        group=TEXTS, nargs="+", metavar="FILE", help="line-parallel files of candidates"
+    )
+    nbest: str | None = flag(group=TEXTS, metavar="FILE", help="one file with the candidates of all lines")
+    size: int | None = flag(group=TEXTS, type=whole(1), metavar="N", help="candidates of each line in --nbest")
+    references: str | None = flag(
+        "-r", "--references", group=TEXTS, metavar="FILE", help="reference translation, used as context"
+    )
+    sources: str | None = flag(
+        "-s",
+        "--sources",
+        group=TEXTS,
+        metavar="FILE",
+        help="source; counts if the model has a reader of sources, or with --source-lang",
+    )
+    source_lang: str | None = flags.source_lang_flag(TEXTS)
+    docids: str | None = flag(
+        group=TEXTS, metavar="FILE", help="one document id on each line; context never crosses documents"
+    )
+    context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE], help="see below")
+    mbr: bool = switch(group=SCORE, help="agreement with the other candidates, without a model")
+    scores: Sequence[str] | None = flag(group=SCORE, nargs="+", metavar="FILE", help="another score of each candidate")
+    weight: float | None = flag(
+        group=SCORE, type=number(0, 1), metavar="W", help="weight of the pronoun score, from 0 to 1"
+    )
+    margin: float = flag(
+        group=SCORE,
+        type=number(0),
+        default=0.0,
+        metavar="X",
+        help="choose another candidate only if it is better than the first by more than X (default: 0)",
+    )
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    output: str | None = flag(
+        "-o", "--output", group=flags.OUTPUT, metavar="FILE", help="write the chosen lines to FILE (default: stdout)"
+    )
+    to_json: str | None = flag(group=flags.OUTPUT, metavar="FILE", help="write all candidates with their scores")
+    out: OutputFlags = part(OutputFlags, flags.OUTPUT, only=flags.NOTES)
 
-    @classmethod
-    def of(cls, made: argparse.ArgumentParser, args: argparse.Namespace) -> RerankFlags:
-        """The record; flags that do not go together are a usage error (exit code 2)."""
-        flags.require_one(made, {"--candidates": args.candidates, "--nbest": args.nbest})
-        if args.size is not None and args.nbest is None:
-            made.error("--size goes with --nbest")
-        if (args.scores is None) != (args.weight is None):
-            made.error("--scores and --weight go together")
-        if args.scores is not None and len(args.scores) != len(args.candidates or [args.nbest]):
-            made.error(f"expected {len(args.candidates or [args.nbest])} files of --scores, got {len(args.scores)}")
+    def check(self) -> None:
+        """Refuse flags that do not go together."""
+        require_one({"--candidates": self.candidates, "--nbest": self.nbest})
+        if self.size is not None and self.nbest is None:
+            raise UsageError("--size goes with --nbest")
+        if (self.scores is None) != (self.weight is None):
+            raise UsageError("--scores and --weight go together")
+        files = len(self.candidates or [self.nbest])
+        if self.scores is not None and len(self.scores) != files:
+            raise UsageError(f"expected {files} files of --scores, got {len(self.scores)}")
         of_model = {
-            "-r": args.references,
-            "--docids": args.docids,
-            "--context": args.context,
-            "--model": args.model,
-            "-s": args.sources,
+            "-r": self.references,
+            "--docids": self.docids,
+            "--context": self.context,
+            "--model": self.model.model,
+            "-s": self.sources,
         }
-        if args.mbr and (extra := [flag for flag, value in of_model.items() if value is not None]):
-            made.error(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
-        if args.source_lang is not None and args.sources is None:
-            made.error("--source-lang needs the source: give -s")
-        if args.context == COMMON and args.references is None:
-            made.error("--context common needs a reference: give -r")
-        return flags.read(cls, args)
+        if self.mbr and (extra := [name for name, value in of_model.items() if value is not None]):
+            raise UsageError(f"--mbr uses no model and no context; leave out {' and '.join(extra)}")
+        if self.source_lang is not None and self.sources is None:
+            raise UsageError("--source-lang needs the source: give -s")
+        if self.context == COMMON and self.references is None:
+            raise UsageError("--context common needs a reference: give -r")
 
     @property
     def weighting(self) -> Weighting:
@@ -109,73 +125,23 @@ class RerankFlags:
         return Weighting(weight=1.0 if self.weight is None else self.weight, margin=self.margin)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("rerank", DESCRIPTION, EPILOG)
-    texts = made.add_argument_group("candidates (UTF-8, also gzip; see below)")
-    texts.add_argument("--candidates", nargs="+", metavar="FILE", help="line-parallel files of candidates")
-    texts.add_argument("--nbest", metavar="FILE", help="one file with the candidates of all lines")
-    texts.add_argument(
-        "--size",
-        type=whole_from_one,
-        metavar="N",
-        help="candidates of each line in --nbest",
-    )
-    texts.add_argument("-r", "--references", metavar="FILE", help="reference translation, used as context")
-    texts.add_argument(
-        "-s",
-        "--sources",
-        metavar="FILE",
-        help="source; counts if the model has a reader of sources, or with --source-lang",
-    )
-    flags.add_source_lang(texts)
-    texts.add_argument("--docids", metavar="FILE", help="one document id on each line; context never crosses documents")
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE], help="see below")
-    score = made.add_argument_group("score")
-    score.add_argument("--mbr", action="store_true", help="agreement with the other candidates, without a model")
-    score.add_argument("--scores", nargs="+", metavar="FILE", help="another score of each candidate")
-    score.add_argument("--weight", type=number_up_to_one, metavar="W", help="weight of the pronoun score, from 0 to 1")
-    score.add_argument(
-        "--margin",
-        type=number_from_zero,
-        default=0.0,
-        metavar="X",
-        help="choose another candidate only if it is better than the first by more than X (default: 0)",
-    )
-    ModelFlags.add(made, seed=False)
-    files = made.add_argument_group("output")
-    files.add_argument("-o", "--output", metavar="FILE", help="write the chosen lines to FILE (default: stdout)")
-    flags.both(files, "to-json", metavar="FILE", help="write all candidates with their scores")
-    flags.add_notes(files)
-    return made
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = parse_flags(made, argv, cure="give the candidates with --candidates FILE FILE or --nbest FILE")
-    task, model, out = RerankFlags.of(made, args), ModelFlags.of(args), OutputFlags.of(args)
+def run(task: RerankFlags) -> None:
+    """Choose among the candidates, print or write the chosen lines."""
     files = [*(task.candidates or ()), task.nbest, task.references, task.sources, task.docids]
-    targets.check((task.output, out.to_json), read=[*files, *(task.scores or ()), model.model])
-    _choose(task, model, out)
-    return 0
-
-
-def _choose(task: RerankFlags, model: ModelFlags, out: OutputFlags) -> None:
-    note = out.notes()
-    output.open_stdout()
+    targets.check((task.output, task.to_json), read=[*files, *(task.scores or ()), task.model.model])
+    note = task.out.notes()
     if task.candidates:
         candidates = read_parallel(task.candidates, note)
     else:
-        assert task.nbest is not None  # `RerankFlags.of` has seen to it
+        assert task.nbest is not None  # `RerankFlags.check` has seen to it
         candidates = read_nbest(task.nbest, task.size)
     given = None if task.scores is None else read_scores(task.scores, candidates)
     if task.mbr:
         note.begin()
-        choices, signature = _rerank_by_agreement(candidates, given, task, out), None
+        choices, signature = _rerank_by_agreement(candidates, given, task), None
     else:
-        choices, signature = _rerank(candidates, given, task, model, out, note)
-    _write(candidates, given, choices, signature, task, out)
+        choices, signature = _rerank(candidates, given, task, note)
+    _write(candidates, given, choices, signature, task)
     changed = sum(choice.chosen > 0 for choice in choices)
     without = sum(choice.scores[0] is None for choice in choices)
     (note if signature is None else note.detail)(
@@ -187,21 +153,19 @@ def _choose(task: RerankFlags, model: ModelFlags, out: OutputFlags) -> None:
         note(f"signature: {signature}")
 
 
-def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags, out: OutputFlags) -> list[Choice]:
+def _rerank_by_agreement(candidates: Candidates, given: Given, task: RerankFlags) -> list[Choice]:
     """The choices without a model."""
     choices = []
-    with output.bar(out.quiet, total=len(candidates), label="rerank", unit="lines") as bar:
+    with output.bar(task.out.quiet, total=len(candidates), label="rerank", unit="lines") as bar:
         for choice in rerank_by_agreement(candidates, weighting=task.weighting, given=given):
             choices.append(choice)
             bar.update()
     return choices
 
 
-def _rerank(
-    candidates: Candidates, given: Given, task: RerankFlags, model: ModelFlags, out: OutputFlags, note: output.Notes
-) -> tuple[list[Choice], str]:
+def _rerank(candidates: Candidates, given: Given, task: RerankFlags, note: output.Notes) -> tuple[list[Choice], str]:
     """The choices by the model, in the order of the lines, and its signature."""
-    config = load_config(model)
+    config = load_config(task.model)
     kind = choose_context(task.context, config, COMMON if task.references else RESPECTIVE, note)
     size = config["context_size"]
     reference = None if task.references is None else line_parallel(task.references, len(candidates))
@@ -214,16 +178,16 @@ def _rerank(
     if kind == COMMON and reference is not None:
         contexts = list(previous(reference, docs, size=size))
     sources = None if task.sources is None else _sources(line_parallel(task.sources, len(candidates)), docs)
-    run = ScoringRun(model, out, note)
+    scoring = ScoringRun(task.model, task.out, note)
 
     said = _CONTEXTS[kind].format(previous_lines(size))
     note.detail(f"context: {said}" + ("" if kind == NONE else f", {context_scope(docs is not None)}"))
     note_boundaries(kind, docs is not None, note)
-    with run.progress(sum(map(len, candidates)), label="rerank"):
+    with scoring.progress(sum(map(len, candidates)), label="rerank"):
         choices = dict(
             rerank(
                 candidates,
-                run.stream,
+                scoring.stream,
                 weighting=task.weighting,
                 given=given,
                 contexts=contexts,
@@ -232,8 +196,8 @@ def _rerank(
                 context_size=size,
             )
         )
-    note.lengths(run.counts)
-    return [choices[line] for line in range(len(candidates))], run.sign(kind, size=size)
+    note.lengths(scoring.counts)
+    return [choices[line] for line in range(len(candidates))], scoring.sign(kind, size=size)
 
 
 def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
@@ -243,15 +207,10 @@ def _sources(lines: Iterable[str], docs: Sequence[str] | None) -> list[Source]:
 
 
 def _write(
-    candidates: Candidates,
-    given: Given,
-    choices: Sequence[Choice],
-    signature: str | None,
-    task: RerankFlags,
-    out: OutputFlags,
+    candidates: Candidates, given: Given, choices: Sequence[Choice], signature: str | None, task: RerankFlags
 ) -> None:
     """Write the chosen lines, and with --to_json all candidates and their scores."""
-    with write.Writer(json_path=out.to_json, tsv_path=None, columns=()) as exports:
+    with write.Writer(json_path=task.to_json, tsv_path=None, columns=()) as exports:
         for line, (texts, choice) in enumerate(zip(candidates, choices, strict=True)):
             each: dict[str, Sequence[Any]] = {
                 "text": texts,
@@ -270,3 +229,14 @@ def _write(
     else:
         with targets.AtomicFile(task.output) as file:
             file.writelines(f"{text}\n" for text in chosen)
+
+
+VERB = Command(
+    "rerank",
+    RerankFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray="give the candidates with --candidates FILE FILE or --nbest FILE",
+)
+parser, main = VERB.parser, VERB.main

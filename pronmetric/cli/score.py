@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
-from pronmetric.cli import also as also_flag
 from pronmetric.cli import flags, output
-from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
+from pronmetric.cli.also import also_flag, check_language, note_system_table
+from pronmetric.cli.flags import ScoringFlags
+from pronmetric.cli.parser import Command, UsageError, flag, whole
 from pronmetric.cli.run import (
     ScoringRun,
     announce_context,
@@ -21,10 +22,11 @@ from pronmetric.cli.run import (
     read_corpus,
     signed_references,
 )
-from pronmetric.lab.baselines import tables as baseline_tables
+from pronmetric.errors import PronmetricError
+from pronmetric.lab.baselines.corpus_scores import SystemBaselines, format_systems
 from pronmetric.output.display import visible
 from pronmetric.report.score_text import format_score, note_system
-from pronmetric.results import comparisons, scores
+from pronmetric.results import write
 from pronmetric.results.write import FORMAT, Writer, counts_entry, segment_entry, system
 from pronmetric.scoring.bulk import SystemTally, score_rows
 from pronmetric.scoring.comparison import TIE_THRESHOLD
@@ -70,56 +72,70 @@ examples:
   pronmetric score --jsonl records.jsonl > scores.jsonl"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = flags.scoring_parser("score", DESCRIPTION, EPILOG, jsonl=True)
-    also_flag.add(made)
-    return made
+class ScoreFlags(ScoringFlags):
+    """What is scored, by which model, and beside which baselines."""
+
+    jsonl: str | None = flag(group=flags.TEXTS, metavar="FILE|-", help="records, one JSON object per line; - is stdin")
+    context: str | None = flag(group=flags.TEXTS, choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
+    unused_seed: int | None = flag(
+        "--seed",
+        "--seed_everything",
+        group=flags.COMET,
+        type=whole(0),
+        metavar="N",
+        help="accepted and not used: nothing is drawn",
+    )
+    also: Sequence[str] | None = also_flag()
+
+    def inputs(self) -> dict[str, object]:
+        """Also records."""
+        return super().inputs() | {"--jsonl": self.jsonl}
+
+    def check(self) -> None:
+        """Refuse also baselines without a reference."""
+        super().check()
+        if self.also is not None and self.texts.dataset is None and self.texts.references is None:
+            raise UsageError("--also needs a reference: give -r" + (" with -t" if self.jsonl else ""))
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = made.parse_args(argv)
-    texts, model, out = flags.scoring_flags(made, args)
-    if args.also is not None and args.dataset is None and args.references is None:
-        made.error("--also needs a reference: give -r" + (" with -t" if args.jsonl else ""))
-    flags.check_targets(texts, model, out)
-    note = out.notes()
-    output.open_stdout()
-    if texts.jsonl is None:
-        _score_corpus(texts, model, out, args.also or (), note)
+def run(task: ScoreFlags) -> None:
+    """Score the texts, print and write the scores."""
+    flags.check_targets(task.texts, task.model, task.out)
+    note = task.out.notes()
+    if task.jsonl is None:
+        _score_corpus(task, note)
     else:
-        _score_records(texts.jsonl, texts, model, out, note)
-    return 0
+        _score_records(task, task.jsonl, note)
 
 
-def _score_corpus(
-    texts: TextFlags, model: ModelFlags, out: OutputFlags, baselines: Sequence[str], note: output.Notes
-) -> None:
+def _score_corpus(task: ScoreFlags, note: output.Notes) -> None:
+    texts, model, out, baselines = task.texts, task.model, task.out, task.also or ()
     corpus = read_corpus(texts, model, note)
     config = load_config(model)
-    also_flag.check_language(baselines, load_language(model))
+    check_language(baselines, load_language(model))
     otherwise = COMMON if corpus.references else RESPECTIVE
     kind = choose_context(texts.context, config, otherwise, note, needed=texts.refs is not None)
     announce_context(kind, corpus, texts, model, note, size=config["context_size"])
-    also = also_flag.scorer(baselines, corpus, dataset=texts.dataset) if baselines else None
-    run = ScoringRun(model, out, note)
+    if baselines and not corpus.references:
+        raise PronmetricError(f"--also needs a reference, and {texts.dataset} has none")
+    also = SystemBaselines.of(corpus, baselines) if baselines else None
+    scoring = ScoringRun(model, out, note)
 
-    references, by_reference = corpus.averaged_references(kind), run.metric.source is None
+    references, by_reference = corpus.averaged_references(kind), scoring.metric.source is None
     tallies = [SystemTally(name, references) for name in corpus.systems]
-    size = run.metric.context_size
-    columns = scores.columns(references, baselines)
-    decision = comparisons.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
+    size = scoring.metric.context_size
+    columns = write.score_columns(references, baselines)
+    decision = write.decision_entry(flags.choose_decision(None, model, config), TIE_THRESHOLD)
     say = output.Lines(out.to_json, out.to_tsv)
     with (
         Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=columns) as writer,
-        run.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
+        scoring.progress(corpus.segments * len(corpus.systems) * max(1, len(references))),
     ):
-        rows = score_rows(corpus, kind, size=size, stream=run.stream)
+        rows = score_rows(corpus, kind, size=size, stream=scoring.stream)
         if by_reference:
-            rows = count_by_reference(rows, run.metric.language)
-        for number, (scored_row, others) in enumerate(zip(rows, also_flag.score_rows(also, corpus), strict=False)):
+            rows = count_by_reference(rows, scoring.metric.language)
+        also_rows = repeat((None,) * len(tallies)) if also is None else also.score_corpus(corpus)
+        for number, (scored_row, others) in enumerate(zip(rows, also_rows, strict=False)):
             row = scored_row.row
             for tally, text, contexts, each, other in zip(
                 tallies, row.texts, scored_row.contexts, scored_row.segments, others, strict=True
@@ -128,17 +144,17 @@ def _score_corpus(
                 if not out.only_system:
                     say(f"{visible(tally.name)}\tSegment {number}\tscore: {format_score(segment.score)}")
                 head = {"system": tally.name, "segment": number, "doc": row.doc}
-                its_texts = scores.texts_of(row, text, contexts, references, each)
-                scores.add_segment(writer, head, its_texts, segment, also=other, each=each if references else ())
+                its_texts = write.texts_of(row, text, contexts, references, each)
+                write.add_scored(writer, head, its_texts, segment, also=other, each=each if references else ())
         results = [tally.result() for tally in tallies]
         also_scores = [None] * len(results) if also is None else also.score_systems()
         more: dict[str, Any] = {} if also is None else {"also": also.signatures()}
         writer.finish(
             format=FORMAT,
-            systems=[scores.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
+            systems=[write.system_entry(r, also=its) for r, its in zip(results, also_scores, strict=True)],
             **decision,
-            counts=counts_entry(run.counts),
-            signature=run.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
+            counts=counts_entry(scoring.counts),
+            signature=scoring.sign(kind, size=size, references=signed_references(kind, corpus, texts)),
             source_language=corpus.source_language,
             **more,
         )
@@ -148,21 +164,22 @@ def _score_corpus(
             say(f"{visible(result.name)}\treference {visible(reference)}\tscore: {format_score(part.score)}")
         note_system(result.name, result.score, note.detail, side="reference" if by_reference else "source")
     if also is not None:
-        say(f"\n{baseline_tables.format_systems(also, [result.score for result in results])}")
-        also_flag.note_system_table(also, note)
+        say(f"\n{format_systems(also, [result.score for result in results])}")
+        note_system_table(also, note)
         if len(corpus.references) > 1:
             note(f"--also uses only the first reference, {corpus.references[0]}")
-    run.finish()
+    scoring.finish()
     say.finish()
 
 
-def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFlags, note: output.Notes) -> None:
+def _score_records(task: ScoreFlags, name: str, note: output.Notes) -> None:
     """Score the records of the file `name`, and print one JSON object for each."""
+    texts, model, out = task.texts, task.model, task.out
     records, total = record_files.read(name, with_source=needs_source(model))
     records = check_records(records, total, name, load_language(model), note, strict=texts.strict)
     kind = choose_context(texts.context, load_config(model), GIVEN, note)
     note.detail("context: none" if kind == NONE else "context: that of each record")
-    run = ScoringRun(model, out, note)
+    scoring = ScoringRun(model, out, note)
 
     tally, waiting = Tally(), deque[record_files.Record]()
     say = output.Lines(out.to_json, out.to_tsv)
@@ -173,21 +190,25 @@ def _score_records(name: str, texts: TextFlags, model: ModelFlags, out: OutputFl
             yield record.text._replace(context="") if kind == NONE else record.text
 
     with (
-        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=scores.RECORD_COLUMNS) as writer,
-        run.progress(total, unit="records"),
+        Writer(json_path=out.to_json, tsv_path=out.to_tsv, columns=write.RECORD_COLUMNS) as writer,
+        scoring.progress(total, unit="records"),
     ):
-        for segment in run.stream(read_texts()):
+        for segment in scoring.stream(read_texts()):
             record = waiting.popleft()
             tally.add(segment, record.doc)
             if not out.only_system:
                 say(strict_json.dump({"id": record.id, **segment_entry(segment)}))
-            scores.add_segment(writer, {"id": record.id}, {}, segment)
+            write.add_scored(writer, {"id": record.id}, {}, segment)
             if not waiting:  # all records read so far are scored; a pipe may wait for them
                 say.flush()
         score = tally.score()
-        writer.finish(systems=[system(name, score)], counts=counts_entry(run.counts), signature=run.sign(kind))
+        writer.finish(systems=[system(name, score)], counts=counts_entry(scoring.counts), signature=scoring.sign(kind))
     if out.only_system:
         say(f"{visible(name)}\tscore: {format_score(score.score)}")
     note_system(name, score, note.detail)
-    run.finish()
+    scoring.finish()
     say.finish()
+
+
+VERB = Command("score", ScoreFlags, run, DESCRIPTION, EPILOG, stray=flags.stray_output, refused=flags.REFUSED)
+parser, main = VERB.parser, VERB.main

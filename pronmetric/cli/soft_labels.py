@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from pronmetric.checkpoint import locate
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import verb_parser, whole_from_one, whole_from_zero
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Flags, argument, flag, switch, whole
 from pronmetric.data import arrow
 from pronmetric.errors import Terminated
 from pronmetric.output import targets
@@ -24,66 +22,52 @@ EPILOG = """example:
   pronmetric train experiment=soft data.soft=runs/soft data.dir=runs/wmt out=runs/model"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("soft-labels", DESCRIPTION, EPILOG)
-    made.add_argument("data", metavar="DIR", help="prepared data (written by `pronmetric prepare`)")
-    flags.both(
-        made,
-        "language-model",
+class SoftLabelsFlags(Flags):
+    """The texts, the language model, and the slots."""
+
+    data: str = argument(metavar="DIR", help="prepared data (written by `pronmetric prepare`)")
+    language_model: str = flag(
         required=True,
         metavar="DIR",
         help="a causal language model of Hugging Face, or a folder with one GGUF file (extra lm)",
     )
-    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write")
-    made.add_argument(
-        "--slots", type=whole_from_one, default=50_000, metavar="N", help="number of slots (default: 50,000)"
+    output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder to write")
+    slots: int = flag(type=whole(1), default=50_000, metavar="N", help="number of slots (default: 50,000)")
+    seed: int = flag(
+        type=whole(0), default=1, metavar="N", help="seed of the order of texts and slots (default: %(default)s)"
     )
-    made.add_argument(
-        "--seed",
-        type=whole_from_zero,
-        default=1,
-        metavar="N",
-        help="seed of the order of texts and slots (default: %(default)s)",
+    precision: str | None = flag(
+        choices=["32", "bf16", "16"], help="precision of the model (default: bf16, on a CPU without it 32)"
     )
-    made.add_argument(
-        "--precision",
-        choices=["32", "bf16", "16"],
-        help="precision of the model (default: bf16, on a CPU without it 32)",
-    )
-    made.add_argument(
-        "--gpus", type=whole_from_zero, metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)"
-    )
-    made.add_argument("--quiet", action="store_true", help="no progress bar and no notes on stderr")
-    return made
+    gpus: int | None = flag(type=whole(0), metavar="N", help="1 for a GPU, 0 for the CPU (default: 1 if available)")
+    quiet: bool = switch(help="no progress bar and no notes on stderr")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    args = parser().parse_args(argv)
-    targets.check([], read=[args.data, args.language_model], folders=[args.output])
-    locate.refuse_taken(Path(args.output))
-    arrow.read_manifest(args.data)
+def run(task: SoftLabelsFlags) -> None:
+    """Label the slots."""
+    targets.check([], read=[task.data, task.language_model], folders=[task.output])
+    locate.refuse_taken(Path(task.output))
+    arrow.read_manifest(task.data)
 
-    from pronmetric.lab.seq2seq.language_model import LanguageModel
+    from pronmetric.lab.seq2seq.model import LanguageModel
     from pronmetric.training import soft_labels
     from pronmetric.training.form_probability import FormReader, default_precision
 
-    precision = args.precision or default_precision(args.gpus)
-    model = LanguageModel(args.language_model, precision=precision, gpus=args.gpus).model
-    reader = FormReader(model.model, model.tokenizer, positions=model.positions, folder=args.language_model)
-    note = output.Notes(quiet=args.quiet)
+    precision = task.precision or default_precision(task.gpus)
+    model = LanguageModel(task.language_model, precision=precision, gpus=task.gpus).model
+    reader = FormReader(model.model, model.tokenizer, positions=model.positions, folder=task.language_model)
+    note = output.Notes(quiet=task.quiet)
     note.begin()
-    partial = soft_labels.partial_folder(args.output)
+    partial = soft_labels.partial_folder(task.output)
     try:
-        with output.bar(args.quiet, total=args.slots, label="soft-labels", unit="slots") as bar:
+        with output.bar(task.quiet, total=task.slots, label="soft-labels", unit="slots") as bar:
             manifest = soft_labels.label(
-                args.data,
-                args.output,
+                task.data,
+                task.output,
                 reader,
                 precision=precision,
-                slots=args.slots,
-                seed=args.seed,
+                slots=task.slots,
+                seed=task.seed,
                 advance=bar.update,
             )
     except (KeyboardInterrupt, Terminated) as stop:
@@ -92,10 +76,13 @@ def main(argv: Sequence[str]) -> int:
             Terminated(stop.number, message) if isinstance(stop, Terminated) else KeyboardInterrupt(message)
         ) from None
     rows, counts = manifest["splits"][arrow.SOFT_SPLIT]["rows"], manifest["counts"]
-    if rows < args.slots:
-        note(f"the passages have no more slots: {rows} of {args.slots}")
+    if rows < task.slots:
+        note(f"the passages have no more slots: {rows} of {task.slots}")
     if left_out := sum(counts["left out"].values()):
         note(f"left out, longer than the model reads: {left_out} slots")
     likeliest = 100 * counts["written form likeliest"] / rows
-    note(f"{rows} slots, in {likeliest:.1f} % of which the written form is the likeliest; data.soft={args.output}")
-    return 0
+    note(f"{rows} slots, in {likeliest:.1f} % of which the written form is the likeliest; data.soft={task.output}")
+
+
+VERB = Command("soft-labels", SoftLabelsFlags, run, DESCRIPTION, EPILOG)
+parser, main = VERB.parser, VERB.main

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from pronmetric.cli import flags, output
-from pronmetric.cli.parser import (
-    add_command,
-    group_parser,
-    number_up_to_one,
-    run_command,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli import output
+from pronmetric.cli.parser import Command, Flags, Group, argument, flag, number, part, switch, whole
 from pronmetric.errors import InputError
 from pronmetric.eval.resampling import SEED
 from pronmetric.lab.human import judged_pairs
-from pronmetric.lab.study import (
-    agreement_table,
-    answers,
-    appraise,
-    candidates,
-    folder,
-    label_studio,
-    simulation,
-    tables,
-    votes,
-)
-from pronmetric.lab.study.design import PAPER, Design
-from pronmetric.lab.study.findings import measure
+from pronmetric.lab.study import answers, appraise, candidates, findings, folder, label_studio, simulation
+from pronmetric.lab.study.folder import PAPER, Design
 from pronmetric.lab.study.page import QUESTION, TITLE, page
 from pronmetric.lab.study.sample import choose, sample
 from pronmetric.output import targets
@@ -47,19 +30,24 @@ EPILOG = """example:
   pronmetric prepare data.wmt=wmt filter.agreement=table.tsv out=runs/agreed"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb and of its commands."""
-    return group_parser(
-        "study",
-        DESCRIPTION,
-        EPILOG,
-        commands=(add_sample, add_page, add_serve, add_simulate, add_report, add_export, add_import),
-    )
+class StudyFlags(Flags):
+    """The study that a command reads."""
+
+    study: str = argument(metavar="STUDY", help="the folder that `study sample` wrote")
+
+    def read(self) -> folder.Study:
+        """The study."""
+        return folder.read(self.study)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    return run_command(parser(), argv)
+def title_flag() -> Any:
+    """The flag of the page's title."""
+    return flag(default=TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
+
+
+def question_flag() -> Any:
+    """The flag of the question to the annotators."""
+    return flag(default=QUESTION, metavar="TEXT", help='the question (default: "%(default)s")')
 
 
 SAMPLE = """Draw the items of a study, and the tasks of each annotator, into a new folder STUDY.
@@ -88,80 +76,93 @@ ANSWERS = {
 }
 
 
-def add_sample(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = add_command(
-        commands, "sample", help="draw the items and the tasks of a study", description=SAMPLE, epilog=SAMPLE_EPILOG
+class ItemFlags(Flags):
+    """The items of a study."""
+
+    items: int | None = flag(type=whole(1), metavar="N", help="items of each source language (default: all)")
+    split: str | None = flag(metavar="NAME", help=f"of a prepared folder (default: {candidates.SPLIT})")
+    languages: Sequence[str] | None = flag(nargs="+", metavar="CODE", help="source languages (default: all)")
+    pronoun_pairs: Sequence[str] | None = flag(
+        nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)"
     )
-    made.add_argument("data", metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, or judged pairs")
-    made.add_argument("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
-    made.add_argument("--preset", choices=["paper"], help="the design of the paper")
-    items = made.add_argument_group("items")
-    items.add_argument("--items", type=whole_from_one, metavar="N", help="items of each source language (default: all)")
-    items.add_argument("--split", metavar="NAME", help=f"of a prepared folder (default: {candidates.SPLIT})")
-    items.add_argument("--languages", nargs="+", metavar="CODE", help="source languages (default: all)")
-    flags.both(items, "pronoun-pairs", nargs="+", metavar="REF:OTHER", help="pronoun pairs, e.g. he:it (default: all)")
-    items.add_argument("--scores", metavar="FILE", help='scores to balance by, {"id", "score_a", "score_b"} a line')
-    items.add_argument("--ranges", type=whole_from_one, metavar="N", help="ranges of the score difference (default: 3)")
-    items.add_argument(
-        "--balance", choices=["strict", "level"], help="rare pairs: refuse, or take all (default: strict)"
-    )
-    people = made.add_argument_group("annotators")
-    people.add_argument("--annotators", type=whole_from_one, metavar="N", help="annotators (default: 3)")
-    people.add_argument("--groups", type=whole_from_one, metavar="N", help="groups, each with own items (default: 1)")
-    people.add_argument("--repeated", type=number_up_to_one, metavar="X", help="share of repeated items (default: 0.1)")
-    shown = made.add_argument_group("what annotators see")
-    shown.add_argument("--answers", choices=list(ANSWERS), help="third answers (default: both)")
-    flags.both(shown, "show-source", action="store_true", help="show the source and its context, if DATA has it")
-    shown.add_argument("--highlight", action="store_true", help="mark the words in which the versions differ")
-    made.add_argument("--seed", type=whole_from_zero, metavar="N", help="of the sample and of the orders (default: 1)")
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    made.set_defaults(run=run_sample)
+    scores: str | None = flag(metavar="FILE", help='scores to balance by, {"id", "score_a", "score_b"} a line')
+    ranges: int | None = flag(type=whole(1), metavar="N", help="ranges of the score difference (default: 3)")
+    balance: str | None = flag(choices=["strict", "level"], help="rare pairs: refuse, or take all (default: strict)")
+
+    @property
+    def pairs(self) -> list[tuple[str, str]] | None:
+        """The pronoun pairs; None for all."""
+        if self.pronoun_pairs is None:
+            return None
+        pairs = [(text, *text.lower().split(":")) for text in self.pronoun_pairs]
+        if wrong := [text for text, *pair in pairs if len(pair) != 2]:
+            raise InputError(
+                f"--pronoun-pairs {wrong[0]}: expected the reference's pronoun and the other, such as he:it"
+            )
+        return [(own, other) for _, own, other in pairs]
+
+    def differences(self) -> dict[str, float | None] | None:
+        """The differences of --scores."""
+        if self.scores is None:
+            return None
+        scores = judged_pairs.read_scores(self.scores)
+        return {item: None if a is None or b is None else a - b for item, (a, b) in scores.items()}
 
 
-def run_sample(args: argparse.Namespace) -> int:
-    """Draw the study; the exit code."""
-    place = Path(args.output)
-    if place.is_dir() and any(place.iterdir()):
-        raise InputError("is not empty; give a new folder, answers belong to one study", file=place)
-    targets.check([], read=[args.data, args.scores], folders=[args.output])
-    note = output.Notes(quiet=args.quiet)
-    chosen = choose(
-        candidates.read(args.data, split=args.split, note=note), languages=args.languages, pairs=_pronoun_pairs(args)
+class PeopleFlags(Flags):
+    """The annotators of a study."""
+
+    annotators: int | None = flag(type=whole(1), metavar="N", help="annotators (default: 3)")
+    groups: int | None = flag(type=whole(1), metavar="N", help="groups, each with own items (default: 1)")
+    repeated: float | None = flag(type=number(0, 1), metavar="X", help="share of repeated items (default: 0.1)")
+
+
+class ShownFlags(Flags):
+    """What annotators see."""
+
+    answers: str | None = flag(choices=list(ANSWERS), help="third answers (default: both)")
+    show_source: bool = switch(help="show the source and its context, if DATA has it")
+    highlight: bool = switch(help="mark the words in which the versions differ")
+
+
+class SampleFlags(Flags):
+    """The design of a study, and the data that it is drawn from."""
+
+    data: str = argument(metavar="DATA", help="a prepared folder, a suite of `suite build wmt`, or judged pairs")
+    output: str = flag("-o", "--output", required=True, metavar="STUDY", help="the folder of the study, new")
+    preset: str | None = flag(choices=["paper"], help="the design of the paper")
+    items: ItemFlags = part(ItemFlags, "items")
+    people: PeopleFlags = part(PeopleFlags, "annotators")
+    shown: ShownFlags = part(ShownFlags, "what annotators see")
+    seed: int | None = flag(type=whole(0), metavar="N", help="of the sample and of the orders (default: 1)")
+    quiet: bool = switch(help="no notes on stderr")
+
+    @property
+    def design(self) -> Design:
+        """The preset with what the other flags change."""
+        numbers = {"items": self.items.items, "ranges": self.items.ranges, "seed": self.seed, **vars(self.people)}
+        changes = {name: number for name, number in numbers.items() if number is not None}
+        changes |= {"source": self.shown.show_source, "highlight": self.shown.highlight}
+        changes |= ANSWERS[self.shown.answers] if self.shown.answers else {}
+        changes |= {"strict": self.items.balance == "strict"} if self.items.balance else {}
+        return replace(PAPER if self.preset == "paper" else Design(), **changes)
+
+
+def run_sample(task: SampleFlags) -> None:
+    """Draw the study."""
+    place = _new_folder(
+        task.output, [task.data, task.items.scores], why="give a new folder, answers belong to one study"
     )
+    note = output.Notes(quiet=task.quiet)
+    items = candidates.read(task.data, split=task.items.split, note=note)
+    chosen = choose(items, languages=task.items.languages, pairs=task.items.pairs)
     try:
-        study = sample(chosen, _design(args), differences=_differences(args.scores))
+        study = sample(chosen, task.design, differences=task.items.differences())
     except InputError as error:
-        raise InputError(str(error), file=args.data) from None
+        raise InputError(str(error), file=task.data) from None
     note.begin()
-    folder.write(study, place, data=args.data)
-    print(tables.format_sample(study))
-    return 0
-
-
-def _design(args: argparse.Namespace) -> Design:
-    names = ("items", "annotators", "groups", "repeated", "ranges", "seed")
-    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    given |= {"source": args.show_source, "highlight": args.highlight}
-    given |= ANSWERS[args.answers] if args.answers else {}
-    given |= {"strict": args.balance == "strict"} if args.balance else {}
-    return dataclasses.replace(PAPER if args.preset == "paper" else Design(), **given)
-
-
-def _pronoun_pairs(args: argparse.Namespace) -> list[tuple[str, str]] | None:
-    if args.pronoun_pairs is None:
-        return None
-    pairs = [tuple(text.lower().split(":")) for text in args.pronoun_pairs]
-    if wrong := [text for text, pair in zip(args.pronoun_pairs, pairs, strict=True) if len(pair) != 2]:
-        raise InputError(f"--pronoun-pairs {wrong[0]}: expected the reference's pronoun and the other, such as he:it")
-    return pairs
-
-
-def _differences(path: str | None) -> dict[str, float | None] | None:
-    if path is None:
-        return None
-    scores = judged_pairs.read_scores(path)
-    return {item: None if a is None or b is None else a - b for item, (a, b) in scores.items()}
+    folder.write(study, place, data=task.data)
+    print(findings.format_sample(study))
 
 
 PAGE = """Write the page on which annotators answer a study: one HTML file that opens from disk, without network.
@@ -176,26 +177,21 @@ examples:
   pronmetric study page study -o page-3.html --annotator 3"""
 
 
-def add_page(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = add_command(
-        commands, "page", help="write the page on which annotators answer", description=PAGE, epilog=PAGE_EPILOG
-    )
-    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
-    made.add_argument("-o", "--output", required=True, metavar="FILE.html", help="the page")
-    made.add_argument("--annotator", nargs="+", metavar="N", help="annotators (default: all)")
-    made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
-    made.add_argument("--question", default=QUESTION, metavar="TEXT", help='the question (default: "%(default)s")')
-    made.set_defaults(run=run_page)
+class PageFlags(StudyFlags):
+    """The page of a study."""
+
+    output: str = flag("-o", "--output", required=True, metavar="FILE.html", help="the page")
+    annotator: Sequence[str] | None = flag(nargs="+", metavar="N", help="annotators (default: all)")
+    title: str = title_flag()
+    question: str = question_flag()
 
 
-def run_page(args: argparse.Namespace) -> int:
-    """Write the page; the exit code."""
-    targets.check([args.output], read=[args.study])
-    text = page(folder.read(args.study), title=args.title, question=args.question, annotators=args.annotator)
-    with targets.AtomicFile(args.output) as file:
+def run_page(task: PageFlags) -> None:
+    """Write the page."""
+    targets.check([task.output], read=[task.study])
+    text = page(task.read(), title=task.title, question=task.question, annotators=task.annotator)
+    with targets.AtomicFile(task.output) as file:
         file.write(text)
-    return 0
 
 
 DATABASE = "answers.db"
@@ -217,53 +213,50 @@ examples:
   pronmetric study import study sqlite:///study/answers.db --from serve -o answers"""
 
 
-def add_serve(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = add_command(
-        commands, "serve", help="serve the page to many annotators at once", description=SERVE, epilog=SERVE_EPILOG
-    )
-    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
-    made.add_argument(
-        "--db", metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
-    )
-    made.add_argument("--overlap", type=whole_from_one, metavar="N", help="annotators of each item (default: all)")
-    made.add_argument("--host", default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
-    made.add_argument("--port", type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
-    made.add_argument("--url", metavar="URL", help="address in the links (default: that of --host and --port)")
-    made.add_argument("--title", default=TITLE, metavar="TEXT", help='title of the page (default: "%(default)s")')
-    made.add_argument("--question", default=QUESTION, metavar="TEXT", help='the question (default: "%(default)s")')
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    made.set_defaults(run=run_serve)
-
-
 def _port(text: str) -> int:
     """A port from 0 to 65535."""
-    number = whole_from_zero(text)
+    number = whole(0)(text)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number
 
 
-def run_serve(args: argparse.Namespace) -> int:
-    """Serve until the process is stopped; the exit code."""
-    from pronmetric.lab.study import database, listener, server  # their libraries are an extra
+class ServeFlags(StudyFlags):
+    """The server of a study."""
 
-    if args.url is not None and not args.url.startswith(("http://", "https://")):
-        raise InputError(f"--url {args.url}: expected an address such as https://study.example.org")
-    study = folder.read(args.study)
-    place = args.db or f"sqlite:///{Path(args.study).absolute() / DATABASE}"
-    with closing(database.connect(place, study, overlap=args.overlap)) as served:
-        opened = listener.listen(args.host, args.port)
-        app = server.make_app(served, title=args.title, question=args.question)
-        base = (args.url or listener.address(opened)).rstrip("/")
+    db: str | None = flag(
+        metavar="URL", help=f"sqlite:///FILE or postgresql://... (default: {DATABASE} in the folder STUDY)"
+    )
+    overlap: int | None = flag(type=whole(1), metavar="N", help="annotators of each item (default: all)")
+    host: str = flag(default=HOST, metavar="NAME", help="address to listen on (default: %(default)s)")
+    port: int = flag(type=_port, default=PORT, metavar="N", help="0 takes a free one (default: %(default)s)")
+    url: str | None = flag(metavar="URL", help="address in the links (default: that of --host and --port)")
+    title: str = title_flag()
+    question: str = question_flag()
+    quiet: bool = switch(help="no notes on stderr")
+
+
+def run_serve(task: ServeFlags) -> None:
+    """Serve until the process is stopped."""
+    from pronmetric.lab.study import connections, database, server  # their libraries are an extra
+
+    if task.url is not None and not task.url.startswith(("http://", "https://")):
+        raise InputError(f"--url {task.url}: expected an address such as https://study.example.org")
+    study = task.read()
+    place = task.db or f"sqlite:///{Path(task.study).absolute() / DATABASE}"
+    with closing(database.connect(place, study, overlap=task.overlap)) as served:
+        opened = connections.listen(task.host, task.port)
+        app = server.make_app(served, title=task.title, question=task.question)
+        base = (task.url or connections.address(opened)).rstrip("/")
         for name, token in served.tokens().items():
             print(f"annotator {name}\t{base}/a/{token}")
         print(f"overview\t{base}/o/{served.overview_token()}", flush=True)
-        note = output.Notes(quiet=args.quiet)
+        note = output.Notes(quiet=task.quiet)
         note.begin()
-        note(f"listening on {listener.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}")
-        listener.server(app).run(sockets=[opened])
-    return 0
+        note(
+            f"listening on {connections.address(opened)}; Ctrl-C stops the server, the answers are in {served.address}"
+        )
+        connections.server(app).run(sockets=[opened])
 
 
 SIMULATE = """Answer a study by simulated annotators: to try a design, and see how wide its intervals are, before
@@ -274,39 +267,28 @@ SIMULATE_EPILOG = """example:
   pronmetric study simulate study -o answers --errors 0.05 0.1 0.2"""
 
 
-def add_simulate(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = add_command(
-        commands,
-        "simulate",
-        help="answer a study by simulated annotators",
-        description=SIMULATE,
-        epilog=SIMULATE_EPILOG,
-    )
-    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
-    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the answers, new or empty")
-    made.add_argument(
-        "--errors",
+class SimulateFlags(StudyFlags):
+    """The simulated annotators."""
+
+    output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the answers, new or empty")
+    errors: Sequence[float] = flag(
         nargs="+",
-        type=number_up_to_one,
+        type=number(0, 1),
         metavar="X",
         help="error rate of each annotator, or one for all (default: 0.1)",
-        default=[0.1],
+        default=(0.1,),
     )
-    made.add_argument("--seed", type=whole_from_zero, default=1, metavar="N", help="of the answers (default: 1)")
-    made.set_defaults(run=run_simulate)
+    seed: int = flag(type=whole(0), default=1, metavar="N", help="of the answers (default: 1)")
 
 
-def run_simulate(args: argparse.Namespace) -> int:
-    """Write one file of answers for each annotator; the exit code."""
-    place = _new_folder(args, [args.study])
-    study = folder.read(args.study)
-    errors = args.errors * study.design.annotators if len(args.errors) == 1 else args.errors
-    simulated = simulation.simulate(study, errors, seed=args.seed)
+def run_simulate(task: SimulateFlags) -> None:
+    """Write one file of answers for each annotator."""
+    place = _new_folder(task.output, [task.study])
+    study = task.read()
+    errors = [*task.errors] * study.design.annotators if len(task.errors) == 1 else task.errors
+    simulated = simulation.simulate(study, errors, seed=task.seed)
     expected = simulation.expected_ac1(study, errors)
-    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in simulated.items()})
-    print(f"{sum(map(len, simulated.values()))} answers of {len(simulated)} annotators; expected AC1: {expected:.5f}")
-    return 0
+    print(f"{_write_answers(study, place, simulated)}; expected AC1: {expected:.5f}")
 
 
 REPORT = """The figures of a study: Gwet's AC1 between the annotators, by source language and by pronoun pair too,
@@ -325,52 +307,39 @@ example:
   pronmetric study report study answers-*.json --table table.tsv --to_pairs pairs.jsonl"""
 
 
-def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = add_command(
-        commands,
-        "report",
-        help="agreement, preference and consistency; the table for `prepare`",
-        description=REPORT,
-        epilog=REPORT_EPILOG,
-    )
-    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
-    made.add_argument("answers", nargs="+", metavar="ANSWERS.json", help="answers, one file for each annotator")
-    made.add_argument("--table", metavar="FILE", help="write the table of pronoun pairs")
-    flags.both(made, "to-pairs", metavar="FILE", help="write the items with their votes as judged pairs")
-    flags.both(made, "to-json", metavar="FILE", help="write all figures as JSON")
-    made.add_argument(
-        "--seed", type=whole_from_zero, default=SEED, metavar="N", help="of the resampling (default: 12345)"
-    )
-    made.add_argument("--quiet", action="store_true", help="no notes on stderr")
-    made.set_defaults(run=run_report)
+class ReportFlags(StudyFlags):
+    """The answers of a study, and what is written."""
+
+    answers: Sequence[str] = argument(nargs="+", metavar="ANSWERS.json", help="answers, one file for each annotator")
+    table: str | None = flag(metavar="FILE", help="write the table of pronoun pairs")
+    to_pairs: str | None = flag(metavar="FILE", help="write the items with their votes as judged pairs")
+    to_json: str | None = flag(metavar="FILE", help="write all figures as JSON")
+    seed: int = flag(type=whole(0), default=SEED, metavar="N", help="of the resampling (default: 12345)")
+    quiet: bool = switch(help="no notes on stderr")
 
 
-def run_report(args: argparse.Namespace) -> int:
-    """Measure, write what is asked for, print; the exit code."""
-    targets.check([args.table, args.to_pairs, args.to_json], read=[args.study, *args.answers])
-    study = folder.read(args.study)
-    given = answers.read(study, args.answers)
-    findings = measure(study, given, seed=args.seed)
-    note = output.Notes(quiet=args.quiet)
+def run_report(task: ReportFlags) -> None:
+    """Measure, write what is asked for, print."""
+    targets.check([task.table, task.to_pairs, task.to_json], read=[task.study, *task.answers])
+    study = task.read()
+    given = answers.read(study, task.answers)
+    measured = findings.measure(study, given, seed=task.seed)
+    note = output.Notes(quiet=task.quiet)
     note.begin()
     if absent := [name for name in study.assignments if name not in given]:
         note(f"no answers of annotators {', '.join(absent)}")
-    if args.table is not None:
-        if unrated := agreement_table.without_agreement(findings):
+    if task.table is not None:
+        if unrated := findings.without_agreement(measured):
             note(f"not in the table: {unrated} pronoun pairs without an item that has two answers")
-        with targets.AtomicFile(args.table) as file:
-            file.writelines(agreement_table.lines(findings))
-    if args.to_pairs is not None:
-        pairs = list(votes.judged_pairs(study, votes.collect(study, given)))
+        with targets.AtomicFile(task.table) as file:
+            file.writelines(findings.agreement_lines(measured))
+    if task.to_pairs is not None:
+        pairs = list(findings.judged_pairs(study, findings.collect(study, given)))
         note(f"{len(pairs)} judged pairs, {sum(pair.better == 'tie' for pair in pairs)} of them ties")
-        with targets.AtomicFile(args.to_pairs) as file:
+        with targets.AtomicFile(task.to_pairs) as file:
             file.writelines(f"{judged_pairs.to_line(pair)}\n" for pair in pairs)
-    if args.to_json is not None:
-        with targets.AtomicFile(args.to_json) as file:
-            file.write(strict_json.dump(strict_json.plain(findings), indent=1) + "\n")
-    print(tables.format_findings(findings))
-    return 0
+    output.write_json(task.to_json, strict_json.plain(measured))
+    print(findings.format_findings(measured))
 
 
 TOOLS = ("label-studio", "appraise")
@@ -384,65 +353,56 @@ with the higher score is the answer, equal scores are "both" from 50 and else "n
 counted."""
 
 
-def add_export(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = _add_exchange(commands, "export", "write the tasks for Label Studio or Appraise", EXPORT)
-    made.add_argument("--to", required=True, choices=TOOLS, help="the tool")
-    made.set_defaults(run=run_export)
+class ExchangeFlags(StudyFlags):
+    """What goes to another annotation tool, or comes from it."""
+
+    output: str = flag("-o", "--output", required=True, metavar="DIR", help="folder of the files, new or empty")
 
 
-def add_import(commands: argparse._SubParsersAction) -> None:
-    """Add the command to `study`."""
-    made = _add_exchange(commands, "import", "read answers from Label Studio, Appraise or `study serve`", IMPORT)
-    made.add_argument("results", nargs="+", metavar="FILE", help="results that the tool exported, or a database")
-    made.add_argument("--from", dest="tool", required=True, choices=[*TOOLS, SERVER], help="the tool")
-    made.set_defaults(run=run_import)
+class ExportFlags(ExchangeFlags):
+    """The tool that takes the tasks."""
+
+    to: str = flag(required=True, choices=TOOLS, help="the tool")
 
 
-def _add_exchange(
-    commands: argparse._SubParsersAction, name: str, line: str, description: str
-) -> argparse.ArgumentParser:
-    made = add_command(commands, name, help=line, description=description)
-    made.add_argument("study", metavar="STUDY", help="the folder that `study sample` wrote")
-    made.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the files, new or empty")
-    return made
+class ImportFlags(ExchangeFlags):
+    """The results of a tool."""
+
+    results: Sequence[str] = argument(nargs="+", metavar="FILE", help="results that the tool exported, or a database")
+    tool: str = flag("--from", required=True, choices=[*TOOLS, SERVER], help="the tool")
 
 
-def run_export(args: argparse.Namespace) -> int:
-    """Write the files of the tool; the exit code."""
-    place = _new_folder(args, [args.study])
-    study = folder.read(args.study)
-    if args.to == "appraise":
+def run_export(task: ExportFlags) -> None:
+    """Write the files of the tool."""
+    place = _new_folder(task.output, [task.study])
+    study = task.read()
+    if task.to == "appraise":
         files = {f"batches-{name}.json": appraise.batches(study, name) for name in study.assignments}
     else:
         files = {f"tasks-{name}.json": label_studio.tasks(study, name) for name in study.assignments}
         files[label_studio.CONFIG] = label_studio.config(study)
     _write_files(place, files)
-    print(f"{len(files)} files in {args.output}")
-    return 0
+    print(f"{len(files)} files in {task.output}")
 
 
-def run_import(args: argparse.Namespace) -> int:
-    """Write one file of answers for each annotator; the exit code."""
-    served = args.tool == SERVER
-    place = _new_folder(args, [args.study, *([] if served else args.results)])
-    study = folder.read(args.study)
+def run_import(task: ImportFlags) -> None:
+    """Write one file of answers for each annotator."""
+    served = task.tool == SERVER
+    place = _new_folder(task.output, [task.study, *([] if served else task.results)])
+    study = task.read()
     left_out: Counter[str] = Counter()
     if served:
-        imported = _read_database(study, args.results)
+        imported = _read_database(study, task.results)
     else:
-        imported = (appraise if args.tool == "appraise" else label_studio).read(study, args.results, tally=left_out)
+        imported = (appraise if task.tool == "appraise" else label_studio).read(study, task.results, tally=left_out)
     if not any(imported.values()):
-        where = None if served else args.results[0]
+        where = None if served else task.results[0]
         raise InputError("no task is answered" + ("" if served else "; export the results again"), file=where)
-    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, given) for name, given in imported.items()})
     rest = ", ".join(f"{number} {kind}" for kind, number in left_out.items() if number)
-    told = f"; left out: {rest}" if rest else ""
-    print(f"{sum(map(len, imported.values()))} answers of {len(imported)} annotators in {args.output}{told}")
-    return 0
+    print(f"{_write_answers(study, place, imported)} in {task.output}" + (f"; left out: {rest}" if rest else ""))
 
 
-def _read_database(study: folder.Study, addresses: list[str]) -> dict[str, tuple[answers.Answer, ...]]:
+def _read_database(study: folder.Study, addresses: Sequence[str]) -> dict[str, tuple[answers.Answer, ...]]:
     from pronmetric.lab.study import database  # its libraries are an extra
 
     if len(addresses) > 1:
@@ -451,16 +411,58 @@ def _read_database(study: folder.Study, addresses: list[str]) -> dict[str, tuple
         return served.answers()
 
 
-def _new_folder(args: argparse.Namespace, read: list[str]) -> Path:
-    place = Path(args.output)
-    targets.check([], read=read, folders=[args.output])
+def _new_folder(name: str, read: Sequence[str | None], *, why: str = "give a new folder") -> Path:
+    """The folder to write, which must be new or empty; `why` tells the cure."""
+    place = Path(name)
+    targets.check([], read=read, folders=[name])
     if place.is_dir() and any(place.iterdir()):
-        raise InputError("is not empty; give a new folder", file=place)
+        raise InputError(f"is not empty; {why}", file=place)
     return place
 
 
-def _write_files(place: Path, files: dict[str, str]) -> None:
+def _write_answers(study: folder.Study, place: Path, given: Mapping[str, Sequence[answers.Answer]]) -> str:
+    """Write one file of answers for each annotator; how many there are, in words."""
+    _write_files(place, {f"answers-{name}.json": answers.dump(study, name, each) for name, each in given.items()})
+    return f"{sum(map(len, given.values()))} answers of {len(given)} annotators"
+
+
+def _write_files(place: Path, files: Mapping[str, str]) -> None:
     place.mkdir(parents=True, exist_ok=True)
     with targets.AtomicFiles() as opened:
         for name, text in files.items():
             opened.open(place / name).write(text)
+
+
+VERB = Group(
+    "study",
+    DESCRIPTION,
+    EPILOG,
+    [
+        Command(
+            "sample", SampleFlags, run_sample, SAMPLE, SAMPLE_EPILOG, help="draw the items and the tasks of a study"
+        ),
+        Command("page", PageFlags, run_page, PAGE, PAGE_EPILOG, help="write the page on which annotators answer"),
+        Command("serve", ServeFlags, run_serve, SERVE, SERVE_EPILOG, help="serve the page to many annotators at once"),
+        Command(
+            "simulate",
+            SimulateFlags,
+            run_simulate,
+            SIMULATE,
+            SIMULATE_EPILOG,
+            help="answer a study by simulated annotators",
+        ),
+        Command(
+            "report",
+            ReportFlags,
+            run_report,
+            REPORT,
+            REPORT_EPILOG,
+            help="agreement, preference and consistency; the table for `prepare`",
+        ),
+        Command("export", ExportFlags, run_export, EXPORT, help="write the tasks for Label Studio or Appraise"),
+        Command(
+            "import", ImportFlags, run_import, IMPORT, help="read answers from Label Studio, Appraise or `study serve`"
+        ),
+    ],
+)
+parser, main = VERB.parser, VERB.main

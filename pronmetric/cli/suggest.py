@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from pronmetric.cli import flags, output
+from pronmetric.cli import flags
 from pronmetric.cli.flags import ModelFlags, OutputFlags, TextFlags
-from pronmetric.cli.parser import number_up_to_one, parse_flags, verb_parser, whole_from_one
+from pronmetric.cli.parser import Command, Flags, UsageError, flag, number, part, require_one, switch, whole
 from pronmetric.cli.run import (
     ScoringRun,
     check_records,
@@ -30,6 +28,7 @@ from pronmetric.text.context import COMMON, GIVEN, NONE, RESPECTIVE, Text
 from pronmetric.text.corpus import Corpus
 
 TOP = 3
+TEXTS = "texts (UTF-8, also gzip)"
 DESCRIPTION = f"""List doubtful pronouns of translations into English, or the language of --model, with alternatives.
 
 A pronoun is doubtful if its probability is below the threshold. Each other form of the same slot is substituted, one at
@@ -69,13 +68,19 @@ examples:
 )
 
 
-@dataclass(frozen=True)
-class SuggestFlags:
+class ListedFlags(Flags):
     """Which pronouns are listed, and how many better forms of each."""
 
-    threshold: float | None
-    all: bool
-    top: int
+    threshold: float | None = flag(
+        type=number(0, 1), metavar="X", help=f"list pronouns with a probability below X (default: {THRESHOLD:g})"
+    )
+    all: bool = switch(help="list all pronouns")
+    top: int = flag(type=whole(1), default=TOP, metavar="N", help="better forms of each pronoun (default: %(default)s)")
+
+    def check(self) -> None:
+        """Refuse a threshold with --all."""
+        if self.all and self.threshold is not None:
+            raise UsageError("give one of --threshold and --all")
 
     @property
     def below(self) -> float | None:
@@ -85,62 +90,44 @@ class SuggestFlags:
         return THRESHOLD if self.threshold is None else self.threshold
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the verb."""
-    made = verb_parser("suggest", DESCRIPTION, EPILOG)
-    texts = made.add_argument_group("texts (UTF-8, also gzip)")
-    texts.add_argument("--jsonl", metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
-    texts.add_argument("-t", "--translations", nargs=1, metavar="FILE", help="or a system output")
-    texts.add_argument("-r", "--references", nargs=1, metavar="FILE", help="with -t: reference, used as context")
-    texts.add_argument(
+class SuggestFlags(Flags):
+    """The texts, the model, and which pronouns are listed."""
+
+    jsonl: str | None = flag(group=TEXTS, metavar="FILE|-", help="records, one JSON object on each line; - is stdin")
+    translations: Sequence[str] | None = flag(
+        "-t", "--translations", group=TEXTS, nargs=1, metavar="FILE", help="or a system output"
+    )
+    references: Sequence[str] | None = flag(
+        "-r", "--references", group=TEXTS, nargs=1, metavar="FILE", help="with -t: reference, used as context"
+    )
+    sources: str | None = flag(
         "-s",
         "--sources",
+        group=TEXTS,
         metavar="FILE",
         help="with -t: source; counts if the model has a reader of sources, or with --source-lang",
     )
-    flags.add_source_lang(texts)
-    texts.add_argument("--docids", metavar="FILE", help="with -t: document ids, one on each line")
-    texts.add_argument("--context", choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
-    listed = made.add_argument_group("selection")
-    listed.add_argument(
-        "--threshold",
-        type=number_up_to_one,
-        metavar="X",
-        help=f"list pronouns with a probability below X (default: {THRESHOLD:g})",
-    )
-    listed.add_argument("--all", action="store_true", help="list all pronouns")
-    listed.add_argument(
-        "--top",
-        type=whole_from_one,
-        default=TOP,
-        metavar="N",
-        help="better forms of each pronoun (default: %(default)s)",
-    )
-    ModelFlags.add(made, seed=False)
-    flags.add_notes(made)
-    flags.add_strict(made)
-    return made
+    texts: TextFlags = part(TextFlags, TEXTS, only=("source_lang",))
+    docids: str | None = flag(group=TEXTS, metavar="FILE", help="with -t: document ids, one on each line")
+    context: str | None = flag(group=TEXTS, choices=[COMMON, RESPECTIVE, NONE, GIVEN], help="see below")
+    listed: ListedFlags = part(ListedFlags, "selection")
+    model: ModelFlags = part(ModelFlags, flags.MODEL)
+    out: OutputFlags = part(OutputFlags, only=flags.NOTES)
+    strict: bool = flags.strict_flag()
+
+    def check(self) -> None:
+        """Refuse both inputs or none, and flags of the other one."""
+        require_one({"--jsonl": self.jsonl, "-t": self.translations})
+        of_lines = (self.references, self.docids, self.sources)
+        if self.jsonl is not None and any(value is not None for value in of_lines):
+            raise UsageError("-r, -s and --docids go with -t, not with --jsonl")
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb; the exit code."""
-    made = parser()
-    args = parse_flags(made, argv, cure="give one system output with -t FILE, or records with --jsonl FILE")
-    flags.require_one(made, {"--jsonl": args.jsonl, "-t": args.translations})
-    of_lines = (args.references, args.docids, args.sources)
-    if args.jsonl is not None and any(value is not None for value in of_lines):
-        made.error("-r, -s and --docids go with -t, not with --jsonl")
-    texts, model, out = TextFlags.of(made, args), ModelFlags.of(args), OutputFlags.of(args)
-    if args.all and args.threshold is not None:
-        made.error("give one of --threshold and --all")
-    flags.check_targets(texts, model, out)
-    _suggest(texts, model, out, flags.read(SuggestFlags, args))
-    return 0
-
-
-def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: SuggestFlags) -> None:
-    note = out.notes()
-    output.open_stdout()
+def run(task: SuggestFlags) -> None:
+    """List the doubtful pronouns."""
+    texts, model, listed = task.texts, task.model, task.listed
+    flags.check_targets(texts, model, task.out)
+    note = task.out.notes()
     if texts.jsonl is not None:
         records, total = records_file.read(texts.jsonl, with_source=needs_source(model))
         records = check_records(records, total, texts.jsonl, load_language(model), note, strict=texts.strict)
@@ -155,7 +142,7 @@ def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: Sugg
         records, total = _lines(corpus, kind, size), corpus.segments
         note_boundaries(kind, corpus.documents, note)
         said = kind
-    run = ScoringRun(model, out, note)
+    scoring = ScoringRun(model, task.out, note)
 
     ids, tally = deque[tuple[Any, str]](), Tally()
 
@@ -164,8 +151,8 @@ def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: Sugg
             ids.append((record.id, record.text.text))
             yield record.text._replace(context="") if kind == NONE else record.text
 
-    with run.progress(total, label="suggest"):
-        each = run.alternatives(read_texts(), below=listed.below)
+    with scoring.progress(total, label="suggest"):
+        each = scoring.alternatives(read_texts(), below=listed.below)
         note.detail(f"context: {said}")
         for places in each:
             identity, text = ids.popleft()
@@ -175,8 +162,8 @@ def _suggest(texts: TextFlags, model: ModelFlags, out: OutputFlags, listed: Sugg
                 sys.stdout.flush()
     asked = "pronouns" if listed.below is None else f"pronouns below {listed.below:g}"
     note.detail(f"{tally.pronouns} {asked} in {tally.texts} texts; {tally.better} of them with a better form")
-    run.sign(kind, size=size)
-    run.finish()
+    scoring.sign(kind, size=size)
+    scoring.finish()
 
 
 class Tally:
@@ -194,8 +181,8 @@ class Tally:
 
 def _lines(corpus: Corpus, kind: str, size: int) -> Iterator[records_file.Record]:
     """The lines of the file, each with its context."""
-    for number, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
-        yield records_file.Record(number, Text(contexts[0][0], row.texts[0], row.evidence))
+    for line, (row, contexts) in enumerate(corpus.in_context(kind, size=size)):
+        yield records_file.Record(line, Text(contexts[0][0], row.texts[0], row.evidence))
 
 
 def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, Any]]:
@@ -208,3 +195,14 @@ def _to_json(places: Sequence[PronounAlternatives], top: int) -> list[dict[str, 
 
 def _alternative(other: Alternative) -> dict[str, Any]:
     return {**other._asdict(), "probability": write.round_score(other.probability)}
+
+
+VERB = Command(
+    "suggest",
+    SuggestFlags,
+    run,
+    DESCRIPTION,
+    EPILOG,
+    stray="give one system output with -t FILE, or records with --jsonl FILE",
+)
+parser, main = VERB.parser, VERB.main

@@ -67,11 +67,11 @@ def _job(settings: Train) -> None:
     from pronmetric.checkpoint import locate
 
     given = {"init": settings.init, "teacher": settings.teacher}
-    found: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in given.items() if name}
+    folders: dict[str, Any] = {key: str(locate.locate(name).folder) for key, name in given.items() if name}
     if settings.source is not None:
         model = str(locate.locate(settings.source.model).folder)
-        found["source"] = settings.source.model_copy(update={"model": model})
-    settings = settings.model_copy(update=found)
+        folders["source"] = settings.source.model_copy(update={"model": model})
+    settings = settings.model_copy(update=folders)
     out = Path(settings.out)
     read = [settings.data.dir, settings.data.soft, settings.init, settings.teacher]
     read += [] if settings.source is None else [settings.source.model]

@@ -8,16 +8,16 @@ to the last of them.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import NamedTuple
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from pronmetric.data import transfer
 from pronmetric.data.pieces import InPieces, Pieces
 from pronmetric.errors import InputError
 from pronmetric.text.context import Source
@@ -74,11 +74,11 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        return transfer.move(self, device)
+        return move(self, device)
 
     def pin_memory(self) -> Batch:
         """The same batch in pinned memory."""
-        return transfer.pin(self)
+        return pin(self)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The tensors by name, as arrays: the inputs of an exported scorer."""
@@ -246,3 +246,32 @@ def seen(example: Example) -> Example:
         source = Source(readable(source.text).text, tuple(readable(each).text for each in source.before))
     spans = [text.read(*span) for span in example.spans]
     return Example(readable(example.context).text.strip(), text.text, spans, source)
+
+
+Record = TypeVar("Record")
+
+
+def move(record: Record, device: torch.device | str) -> Record:
+    """The same dataclass on another device.
+
+    To a GPU of CUDA tensors are copied without waiting, which needs pinned memory (`pin`); elsewhere with waiting.
+    """
+    ahead = torch.device(device).type == "cuda"
+    return _each(record, lambda tensor: tensor.to(device, non_blocking=ahead))
+
+
+def pin(record: Record) -> Record:
+    """The same dataclass in memory that a GPU reads by itself."""
+    return _each(record, Tensor.pin_memory)
+
+
+def _each(record: Record, change: Callable[[Tensor], Tensor]) -> Record:
+    """A copy of a dataclass with changed tensors, also those of the dataclasses in it; nothing is computed anew."""
+    found: Any = copy.copy(record)
+    for field in fields(found):
+        value = getattr(found, field.name)
+        if isinstance(value, Tensor):
+            object.__setattr__(found, field.name, change(value))
+        elif is_dataclass(value):
+            object.__setattr__(found, field.name, _each(value, change))
+    return found

@@ -1,18 +1,21 @@
-"""Bootstrap resampling of whole clusters (documents, segments, systems), in blocks of bounded memory.
+"""Resampling: the bootstrap of whole clusters (documents, segments, systems) in bounded memory, and shuffled contexts.
 
-For figures that are no ratio of sums (correlations, F1, the area under a curve); ratios have `ratio_sums`. The same
-seed gives the same resamples, whatever the size of a block. 0 is a seed.
+The bootstrap is for figures that are no ratio of sums (correlations, F1, the area under a curve); ratios have
+`ratio_sums`. The same seed gives the same resamples, whatever the size of a block. 0 is a seed.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pronmetric.errors import PronmetricError
 from pronmetric.eval import student
 
 SEED = 12345
@@ -24,6 +27,7 @@ DRAWS = 2000
 BLOCK = 1_000_000
 """Random numbers in memory at a time."""
 
+T = TypeVar("T")
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 """(generator, number of resamples) -> (figures, resamples); resamples with an undefined figure may be left out."""
 
@@ -76,3 +80,28 @@ def divide(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64
     """The quotients, NaN if the denominator is not above 0."""
     below = np.asarray(denominators, dtype=float)
     return np.divide(numerators, below, out=np.full(below.shape, np.nan), where=below > 0)
+
+
+def shuffle_contexts(
+    contexts: Sequence[T], *, items: Sequence[Hashable], groups: Sequence[Hashable], seed: int = 0
+) -> list[T]:
+    """Assign each item the context of an item of another group (document), and each context to one item.
+
+    Contrasts of the same item (sentence) get the same shuffled context. Raises PronmetricError if one
+    group holds more than half of the items.
+    """
+    first = {item: number for number, item in reversed(list(enumerate(items)))}
+    sizes = Counter(groups[number] for number in first.values())
+    largest = max(sizes.values())
+    if 2 * largest > len(first):
+        raise PronmetricError(
+            f"shuffled context needs documents of which none holds more than half of the sentences, "
+            f"got one with {largest} of {len(first)}; measure more data"
+        )
+    rng = np.random.default_rng(seed)
+    rank = dict(zip(sizes, rng.permutation(len(sizes)), strict=True))
+    numbers = [list(first.values())[i] for i in rng.permutation(len(first))]
+    order = sorted(numbers, key=lambda number: rank[groups[number]])
+    donors = order[largest:] + order[:largest]  # a shift by the largest group's size leaves no item in its group
+    given = {items[number]: contexts[donor] for number, donor in zip(order, donors, strict=True)}
+    return [given[item] for item in items]

@@ -30,8 +30,8 @@ class ClosedClass:
 def languages() -> tuple[str, ...]:
     """The languages that have a table."""
     names = (each.name for each in files(tables).iterdir())
-    found = {name.split(".")[1] for name in names if name.startswith("pronouns.") and name.endswith(".tsv")}
-    return tuple(sorted(found - {"en"}))
+    codes = {name.split(".")[1] for name in names if name.startswith("pronouns.") and name.endswith(".tsv")}
+    return tuple(sorted(codes - {"en"}))
 
 
 @cache

@@ -52,13 +52,13 @@ class KnownWords:
             return
         seen = readable(text).text.lower()
         if self._own.writing.spaced:
-            found = _LETTERS.findall(seen)
+            seen_words = _LETTERS.findall(seen)
         else:
-            found = [word.text for word in self._own.words(seen) if word.text.isalpha()]
-        self._words += len(found)
-        self._other_script += sum(bool(_LATIN.match(word)) != self._is_latin for word in found)
+            seen_words = [word.text for word in self._own.words(seen) if word.text.isalpha()]
+        self._words += len(seen_words)
+        self._other_script += sum(bool(_LATIN.match(word)) != self._is_latin for word in seen_words)
         for place, table in enumerate((self._known, self._english, self._foreign)):
-            self._counts[place] += sum(word in table for word in found)
+            self._counts[place] += sum(word in table for word in seen_words)
 
     def doubt(self) -> str | None:
         """Why the texts do not look like the language; None where they may be in it."""

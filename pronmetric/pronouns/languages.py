@@ -205,23 +205,23 @@ def referents(language: Language) -> Mapping[str, frozenset[str]]:
     shown = {(entry.number, entry.gender) for entry in entries if entry.number != "-" and entry.gender != "-"}
     numbers = {number for number, _ in shown}
     shown |= {(entry.number, "-") for entry in entries if entry.number != "-" and entry.number not in numbers}
-    found: dict[str, frozenset[str]] = {}
+    fitting_of: dict[str, frozenset[str]] = {}
     for entry in entries:
         fitting = {
             f"{number}{gender}"
             for number, gender in shown
             if entry.number in (number, "-") and (gender == entry.gender or "-" in (gender, entry.gender))
         }
-        found[entry.form] = found.get(entry.form, frozenset()) | fitting
-    return found
+        fitting_of[entry.form] = fitting_of.get(entry.form, frozenset()) | fitting
+    return fitting_of
 
 
 def occurrences(
-    found: Iterable[tuple[str, int, int]], words: Sequence[Word], language: Language
+    spans: Iterable[tuple[str, int, int]], words: Sequence[Word], language: Language
 ) -> tuple[Occurrence, ...]:
     """The pronouns (text, start, end) of a scored text, with the indices of their words and their forms."""
     places = {word.start: place for place, word in enumerate(words)}
     return tuple(
         Occurrence(place := places[start], start, end, text, language.form_of(words, place) or text.lower())
-        for text, start, end in found
+        for text, start, end in spans
     )

@@ -125,26 +125,26 @@ def grades(words: Sequence[Word], index: int) -> tuple[tuple[str, ...], ...]:
     """
     form, place = _form(words, index), slot(words, index)
     if place in ("subject", "object"):
-        found = _personal(form, "personal", place, _forms("demonstrative", "pronoun"))
+        forms = _personal(form, "personal", place, _forms("demonstrative", "pronoun"))
     elif place.startswith("possessive"):
-        found = _personal(form, "possessive", place.split()[1], ())
+        forms = _personal(form, "possessive", place.split()[1], ())
     elif place == "reflexive":
-        found = _personal(form, "reflexive", "object", ())
+        forms = _personal(form, "reflexive", "object", ())
     elif place == "demonstrative":
-        found = _demonstrative(form, _forms("personal", role(words, index), "3"))
+        forms = _demonstrative(form, _forms("personal", role(words, index), "3"))
     elif place == "demonstrative determiner":
-        found = _demonstrative(form, _forms("possessive", "determiner", "3"))
+        forms = _demonstrative(form, _forms("possessive", "determiner", "3"))
     elif place == "relative":
-        found = (("who", "which", "that"), ("whom", "what"))
+        forms = (("who", "which", "that"), ("whom", "what"))
     elif place == "relative determiner":
-        found = (_forms("possessive", "determiner", "3"), ("which",))
+        forms = (_forms("possessive", "determiner", "3"), ("which",))
     elif form.endswith("ever"):
-        found = (("whatever", "whichever", "whoever"), ("what", "which", "who"))
+        forms = (("whatever", "whichever", "whoever"), ("what", "which", "who"))
     elif place == "interrogative determiner":
-        found = (("what", "which", "whose"), ("whatever", "whichever"))
+        forms = (("what", "which", "whose"), ("whatever", "whichever"))
     else:
-        found = (("what", "which", "who"), ("that", "whatever", "whom"))
-    rest = (tuple(f for f in grade if f != form) for grade in found)
+        forms = (("what", "which", "who"), ("that", "whatever", "whom"))
+    rest = (tuple(f for f in grade if f != form) for grade in forms)
     return tuple(grade for grade in rest if grade)
 
 

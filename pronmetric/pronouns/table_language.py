@@ -134,13 +134,13 @@ class TableLanguage:
         words = self.words(text) if words is None else words
         seen = readable(text)
         parts = literals(seen.text)
-        found = []
+        pronouns = []
         for index, word in enumerate(words):
             form = self.form_of(words, index)
             if form is not None and part_at(parts, seen.read(word.start, word.end)[0]) is None:
                 end = words[index + 1].end if form.endswith("'") else word.end
-                found.append(Occurrence(index, word.start, end, text[word.start : end], form))
-        return tuple(found)
+                pronouns.append(Occurrence(index, word.start, end, text[word.start : end], form))
+        return tuple(pronouns)
 
     def form_of(self, words: Sequence[Word], index: int) -> str | None:
         """The form of the table of word `index`, lower-cased, with the apostrophe of an elided one; None if none."""

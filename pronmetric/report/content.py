@@ -1,19 +1,33 @@
-"""The content of a report as plain data: a result, its pronouns paired with the reference, attention, alternatives."""
+"""The content of a report as plain data: a result, its pronouns paired with the reference, attention, alternatives.
+
+Pronouns are paired by the aligner that prepares the training data.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, islice
+from typing import NamedTuple, Protocol
 
-from pronmetric.pronouns.languages import ENGLISH, Language
-from pronmetric.results import Result, Segment
+import numpy as np
+
+from pronmetric.alignment.agreement import AgreementAligner
+from pronmetric.alignment.counterparts import counterparts
+from pronmetric.pronouns.finder import Occurrence
+from pronmetric.pronouns.languages import ENGLISH, Language, occurrences
+from pronmetric.results import Output, Pronoun, Result, Segment
+from pronmetric.schema import Alignment
+from pronmetric.scoring.alternatives import PronounAlternatives
 from pronmetric.scoring.comparison import A, B
+from pronmetric.signature import Signature
+from pronmetric.text.context import Text
+from pronmetric.text.words import Word
 
 SAME, PRONOUN, WORD, NOTHING, ADDED = "same", "pronoun", "word", "nothing", "added"
 OTHER_WORD, NO_WORD = "(other word)", "(nothing)"
+_TRAINING_LINES = 20_000  # line pairs on which the aligner is trained, at most
 
 
 class Link(NamedTuple):
@@ -92,14 +106,14 @@ def differing(result: Result, links: Sequence[Sequence[Sequence[Link]]] | None) 
     differs from the reference. For a single system without a reference: each segment with a pronoun.
     """
     alone = len(result.systems) == 1 and links is None
-    found = [
+    indices = [
         index
         for index, segment in enumerate(result.segments)
         if (alone and segment.outputs[0].pronouns)
         or _apart(segment)
         or (links is not None and any(link.kind != SAME for output in links[index] for link in output))
     ]
-    return sorted(found, key=lambda index: (-gap(result.segments[index]), _lowest(result.segments[index]), index))
+    return sorted(indices, key=lambda index: (-gap(result.segments[index]), _lowest(result.segments[index]), index))
 
 
 def gap(segment: Segment) -> float:
@@ -121,8 +135,8 @@ def best(segment: Segment) -> tuple[int, ...] | None:
     if not lost:
         return None
     fewest = min(lost.values())
-    found = tuple(sorted(system for system, number in lost.items() if number == fewest))
-    return () if len(found) == len(lost) else found
+    winners = tuple(sorted(system for system, number in lost.items() if number == fewest))
+    return () if len(winners) == len(lost) else winners
 
 
 def _apart(segment: Segment) -> bool:
@@ -132,3 +146,157 @@ def _apart(segment: Segment) -> bool:
 
 def _lowest(segment: Segment) -> float:
     return min((pronoun.score for output in segment.outputs for pronoun in output.pronouns), default=float("inf"))
+
+
+def link_pronouns(
+    result: Result, note: Callable[[str], object], language: Language = ENGLISH
+) -> list[list[tuple[Link, ...]]] | None:
+    """The links of each segment's outputs; None if no segment has a reference.
+
+    The aligner is trained on the lines of the result. Two pronouns are paired if they have the same role and their
+    neighbouring words are aligned (`pronmetric.alignment.counterparts`). A segment without a reference has no links.
+    """
+    if all(segment.reference is None for segment in result.segments):
+        return None
+    pairs: list[tuple[list[str], list[str]]] = []
+    for segment in result.segments:
+        reference = _texts(language.words(segment.reference or ""))
+        pairs += [(reference, _texts(language.words(output.text))) for output in segment.outputs]
+    aligner = AgreementAligner()
+    known = list(islice((pair for pair in pairs if all(pair)), _TRAINING_LINES))
+    aligner.train(known)
+    note(
+        "pronouns are paired with those of the reference by the agreement aligner, trained on these "
+        f"{len(known)} line pairs; the pairing may contain errors"
+    )
+    links = aligner.align_all(pairs)
+    return [_segment_links(segment, [next(links) for _ in segment.outputs], language) for segment in result.segments]
+
+
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _segment_links(segment: Segment, alignments: Sequence[Alignment], language: Language) -> list[tuple[Link, ...]]:
+    """The links of each output of a segment; equal outputs share theirs."""
+    if segment.reference is None:
+        return [()] * len(segment.outputs)
+    ref_words = language.words(segment.reference)
+    ref_pronouns = language.find(segment.reference, ref_words)
+    links: dict[tuple[str, tuple[Pronoun, ...]], tuple[Link, ...]] = {}
+    for output, alignment in zip(segment.outputs, alignments, strict=True):
+        key = output.text, output.pronouns
+        if key not in links:
+            words = language.words(output.text)
+            there = occurrences((p[:3] for p in output.pronouns), words, language)
+            links[key] = tuple(_pair(ref_words, ref_pronouns, words, there, alignment, language))
+    return [links[output.text, output.pronouns] for output in segment.outputs]
+
+
+def _pair(
+    ref_words: Sequence[Word],
+    ref_pronouns: Sequence[Occurrence],
+    words: Sequence[Word],
+    there: Sequence[Occurrence],
+    alignment: Alignment,
+    language: Language,
+) -> Iterator[Link]:
+    """A link for each pronoun of the reference, in its order; then the pronouns of the output without a counterpart."""
+    to = dict(alignment.links)
+    kept = {o.word: to[o.word] for o in ref_pronouns if o.word in to and _same_form(o, words[to[o.word]])}
+    rest = [o for o in ref_pronouns if o.word not in kept]
+    partner = {o.word: other for o, other in counterparts(ref_words, rest, words, there, to, language=language)}
+    places = {o.word for o in there}
+    for o in ref_pronouns:
+        linked = to.get(o.word)
+        if o.word in kept:
+            yield Link(SAME, o.word, o.form, kept[o.word], o.form)
+        elif other := partner.get(o.word):
+            is_same = other.form == o.form or language.same(o.form, other.form)
+            yield Link(SAME if is_same else PRONOUN, o.word, o.form, other.word, other.form)
+        elif linked is None or linked in places:
+            yield Link(NOTHING, o.word, o.form, -1, "")
+        else:
+            yield Link(WORD, o.word, o.form, linked, words[linked].text.lower())
+    taken = {*kept.values(), *(other.word for other in partner.values())}
+    yield from (Link(ADDED, -1, "", o.word, o.form) for o in there if o.word not in taken)
+
+
+def _same_form(occurrence: Occurrence, word: Word) -> bool:
+    return word.text.lower() == occurrence.text.lower()
+
+
+class Attention(Protocol):
+    """The attention of one pronoun: where it starts, and its weights (words,) over context and text, None if none."""
+
+    @property
+    def start(self) -> int:
+        """The offset of the pronoun in the text."""
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the words."""
+
+
+def listed_outputs(result: Result, listed: Sequence[int]) -> list[Output]:
+    """The outputs of the listed segments, segment by segment."""
+    return [output for index in listed for output in result.segments[index].outputs]
+
+
+def listed_texts(result: Result, listed: Sequence[int]) -> list[Text]:
+    """The outputs of the listed segments with their contexts, as the model reads them."""
+    return [Text(output.context, output.text) for output in listed_outputs(result, listed)]
+
+
+def model_views(
+    result: Result,
+    listed: Sequence[int],
+    attention: Iterable[Sequence[Attention]],
+    alternatives: Iterable[Sequence[PronounAlternatives]],
+    language: Language = ENGLISH,
+) -> dict[int, tuple[ModelView, ...]]:
+    """By index of a listed segment, the attention and alternatives of each of its outputs (in the order of `texts`).
+
+    Of the alternatives those that agree are kept.
+    """
+    views = []
+    for output, rows, pronouns in zip(listed_outputs(result, listed), attention, alternatives, strict=True):
+        weights = {row.start: row.weights for row in rows}
+        others = {p.pronoun.start: tuple((o.form, o.probability) for o in p.others if o.agrees) for p in pronouns}
+        views.append(_view(output, weights, others, language))
+    size = len(result.systems)
+    return {index: tuple(views[k * size : (k + 1) * size]) for k, index in enumerate(listed)}
+
+
+def _view(
+    output: Output,
+    weights: Mapping[int, np.ndarray | None],
+    others: Mapping[int, tuple[tuple[str, float], ...]],
+    language: Language,
+) -> ModelView:
+    """For the pronouns of the result; a pronoun that this checkpoint does not score has attention 0 and no others."""
+    size = len(language.words(output.context)) + len(language.words(output.text))
+    rows = [weights.get(p.start) for p in output.pronouns]
+    known = any(row is not None for row in rows)
+    attention = tuple((0.0,) * size if row is None else tuple(row.tolist()) for row in rows) if known else None
+    return ModelView(attention, tuple(others.get(p.start) for p in output.pronouns))
+
+
+def describe_model(loaded: str, scored: str) -> str:
+    """A note on the model behind attention and alternatives: whether it is the one that produced the scores.
+
+    Args:
+        loaded: the signature of the loaded model.
+        scored: the signature of the result.
+    """
+    own = Signature.parse(loaded)
+    try:
+        differences = Signature.parse(scored).differences(own)
+    except ValueError:
+        differences = {"weights": (scored, loaded)}
+    if not differences.keys() & {"weights", "settings"}:  # its name may have changed since
+        return f"attention and alternative pronouns are from the model that produced the scores, {own['model']}"
+    return (
+        f"attention and alternative pronouns are from a different model ({own['model']}, weights {own['weights']}, "
+        f"settings {own['settings']}) than the scores (see the signature); choose that model with `model=`"
+    )

@@ -1,4 +1,4 @@
-"""Parts of self-contained HTML pages: the security policy, JSON in a script element, text with visible controls."""
+"""Self-contained HTML pages: their head and security policy, JSON in a script element, text with visible controls."""
 
 from __future__ import annotations
 
@@ -12,16 +12,38 @@ from typing import Any
 from pronmetric.output.display import visible
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+{{meta}}<meta http-equiv="Content-Security-Policy" content="{{policy}}">
+<title>{{title}}</title>
+<style>{{css}}</style>
+</head>
+"""
 _HIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")  # control characters
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def policy(*, css: str, js: str) -> str:
+def page(
+    body: str, parts: Mapping[str, str], *, css: str, js: str = "", connect: str = "", meta: str = ""
+) -> tuple[str, str]:
+    """The HTML of a page, and the Content-Security-Policy in it: this style sheet, this script and nothing else.
+
+    body: a template from `<body>` on, with `{{js}}` where the script stands. parts: of the template, and the title; as
+    HTML. connect: what the script may connect to. meta: further elements of the head.
+    """
+    allowed = policy(css=css, js=js) + (f"; connect-src {connect}" if connect else "")
+    return _fill(_HEAD + body, {**parts, "policy": allowed, "css": css, "js": js, "meta": meta}), allowed
+
+
+def policy(*, css: str, js: str = "") -> str:
     """A Content-Security-Policy that allows this style sheet, this script and nothing else."""
-    return f"{POLICY}; style-src '{digest(css)}'; script-src '{digest(js)}'"
+    return f"{POLICY}; style-src '{_digest(css)}'" + (f"; script-src '{_digest(js)}'" if js else "")
 
 
-def digest(text: str) -> str:
+def _digest(text: str) -> str:
     """The hash by which a Content-Security-Policy names an inline style sheet or script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
@@ -36,6 +58,6 @@ def show_controls(text: str) -> str:
     return _HIDDEN.sub(lambda match: visible(match[0]), text)
 
 
-def fill(template: str, parts: Mapping[str, str]) -> str:
+def _fill(template: str, parts: Mapping[str, str]) -> str:
     """The template with each `{{name}}` replaced, in one pass, so that the parts are not read as templates."""
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -11,7 +13,6 @@ from typing import Any
 from pronmetric.eval.decision import ERRORS, IN_WORDS, SCORE, SEGMENT_UNITS
 from pronmetric.output.display import visible
 from pronmetric.report import embed, tables
-from pronmetric.report.chart import chart
 from pronmetric.report.content import (
     ADDED,
     NOTHING,
@@ -25,8 +26,7 @@ from pronmetric.report.content import (
     confusion,
     gap,
 )
-from pronmetric.report.names import short
-from pronmetric.results import Output, Result
+from pronmetric.results import Output, Result, System
 from pronmetric.scoring.alternatives import THRESHOLD
 from pronmetric.text.words import Word
 from pronmetric.text.words import words as split
@@ -34,8 +34,18 @@ from pronmetric.text.words import words as split
 KINDS = (SAME, PRONOUN, WORD, NOTHING, ADDED)
 LEVELS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # digits of quantised attention weights
 PREFERRED = 3
+_TABLES = """<body>
+<main>
+<h1>{{title}}</h1>
+{{tables}}<ul class="notes">{{notes}}</ul>
+</main>
+</body>
+</html>
+"""
 _UNFOLDED = 15  # pairs of systems whose table is not folded: those of six systems
 Split = Callable[[str], Sequence[Word]]
+_STRIP, _AXIS = 18, 22  # pixels
+_LEFT, _WIDTH = 1.5, 96.0  # per cent of the width that the axis takes
 
 
 def page(content: Content, *, title: str) -> str:
@@ -51,9 +61,6 @@ def page(content: Content, *, title: str) -> str:
     whole = [f"{label} is {name}" for name, label in names.items() if label != name]
     parts = {
         "title": _escape(title),
-        "policy": embed.policy(css=css, js=js),
-        "css": css,
-        "js": js,
         "chart": chart(result.systems),
         "decision": _decision(result),
         "systems": _table(tables.systems(result), names),
@@ -62,7 +69,7 @@ def page(content: Content, *, title: str) -> str:
         "signature": _escape(result.signature),
         "data": embed.dump_json(_data(content)),
     }
-    return embed.fill(_file("page.html"), parts)
+    return embed.page(_file("page.html"), parts, css=css, js=js)[0]
 
 
 def _decision(result: Result) -> str:
@@ -76,19 +83,14 @@ def _decision(result: Result) -> str:
     )
 
 
-def tables_page(found: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
+def tables_page(shown: Sequence[tables.Table], notes: Sequence[str], *, title: str) -> str:
     """A page with only tables, without a script."""
-    css = _file("page.css")
-    sections = "".join(f"<section><h2>{escape(table.title)}</h2>{_table(table)}</section>\n" for table in found)
-    listed = "".join(f"<li>{_escape(note)}</li>" for note in notes)
-    policy = f"{embed.POLICY}; style-src '{embed.digest(css)}'"
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{_escape(title)}</title>\n'
-        f"<style>{css}</style>\n</head>\n<body>\n<main>\n<h1>{_escape(title)}</h1>\n{sections}"
-        f'<ul class="notes">{listed}</ul>\n</main>\n</body>\n</html>\n'
-    )
+    parts = {
+        "title": _escape(title),
+        "tables": "".join(f"<section><h2>{escape(one.title)}</h2>{_table(one)}</section>\n" for one in shown),
+        "notes": "".join(f"<li>{_escape(note)}</li>" for note in notes),
+    }
+    return embed.page(_TABLES, parts, css=_file("page.css"))[0]
 
 
 def pieces(text: str, split: Split = split) -> list[str]:
@@ -199,10 +201,10 @@ def _output(
 
 def _matrix(content: Content, system: int) -> dict[str, dict[str, int]]:
     """Counts by row and column of one system's confusion matrix."""
-    found: dict[str, dict[str, int]] = {}
+    matrix: dict[str, dict[str, int]] = {}
     for (row, column), count in confusion(content.links or (), system).items():
-        found.setdefault(row, {})[column] = count
-    return found
+        matrix.setdefault(row, {})[column] = count
+    return matrix
 
 
 def _pairs(table: tables.Table, names: Mapping[str, str]) -> str:
@@ -239,3 +241,83 @@ def _escape(text: str) -> str:
 
 def _file(name: str) -> str:
     return files("pronmetric.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def chart(systems: Sequence[System]) -> str:
+    """One row per system: its name and score in words, a dot at its score, a bar over its interval; the axis below.
+
+    Positions are in per cent of the width, so that the chart adapts to the width of the page.
+    """
+    ends = [end for s in systems for end in (s.interval or ()) + ((s.score,) if s.score is not None else ())]
+    low, high, step = axis(ends)
+    ticks = [low + k * step for k in range(round((high - low) / step) + 1)]
+
+    def x(value: float) -> str:
+        return f"{_LEFT + _WIDTH * (value - low) / (high - low):.3f}%"
+
+    grid = "".join(f'<line class="grid" x1="{x(t)}" x2="{x(t)}" y1="0" y2="{_STRIP}"/>' for t in ticks)
+    rows = []
+    for name, system in zip(short([s.name for s in systems]), systems, strict=True):
+        y, parts = _STRIP // 2, [grid]
+        if system.interval is not None:
+            left, right = map(x, system.interval)
+            parts.append(f'<line class="interval" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
+            parts += [f'<line class="interval" x1="{e}" x2="{e}" y1="{y - 5}" y2="{y + 5}"/>' for e in (left, right)]
+        if system.score is not None:
+            parts.append(f'<circle class="score" cx="{x(system.score)}" cy="{y}" r="6"/>')
+        label = f'<bdi title="{escape(visible(system.name))}">{escape(visible(name))}</bdi>'
+        rows.append(f"<p>{label} <span>{escape(value(system))}</span></p>{_svg(_STRIP, parts)}")
+    labels = [f'<text class="tick" x="{x(t)}" y="16" text-anchor="middle">{t:g}</text>' for t in ticks]
+    label = "; ".join(f"{visible(system.name)}: {value(system)}" for system in systems)
+    return f'<div class="chart" role="img" aria-label="{escape(label)}">{"".join(rows)}{_svg(_AXIS, labels)}</div>'
+
+
+def value(system: System) -> str:
+    """A system's score and interval in words."""
+    if system.score is None:
+        return "no pronouns"
+    return f"{system.score:.2f}" + ("" if system.interval is None else " ({:.2f} to {:.2f})".format(*system.interval))
+
+
+def _svg(height: int, parts: Sequence[str]) -> str:
+    return f'<svg width="100%" height="{height}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+
+
+def axis(values: Sequence[float]) -> tuple[float, float, float]:
+    """Lower end, upper end and step of an axis for `values`, in round numbers, with four to ten steps.
+
+    >>> axis([81.2, 93.9]), axis([50.0]), axis([])
+    ((80.0, 94.0, 2.0), (49.0, 51.0, 0.2), (0.0, 100.0, 20.0))
+    """
+    if not values:
+        return 0.0, 100.0, 20.0
+    low, high = min(values), max(values)
+    if high - low < 1e-9 * max(1.0, abs(high)):
+        low, high = low - 1, high + 1
+    rough = (high - low) / 6
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= rough * 0.75)
+    return round(math.floor(low / step) * step, 9), round(math.ceil(high / step) * step, 9), round(step, 9)
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """For each name the shortest part of its path that distinguishes it; repeated names are unchanged.
+
+    >>> short(["/runs/a/out.txt", "/runs/b/out.txt"]), short(["runs/a.txt", "b.txt"]), short(["/runs/a.txt"])
+    (['a', 'b'], ['a.txt', 'b.txt'], ['a.txt'])
+    """
+    if len(set(names)) < len(names):
+        return list(names)
+    paths = [tuple(part for part in re.split(r"[/\\]", name) if part) or (name,) for name in names]
+    if len(set(paths)) < len(paths):
+        return list(names)
+    tails = [_tail(path, [other for other in paths if other is not path]) for path in paths]
+    while len(names) > 1 and all(len(tail) > 1 for tail in tails) and len({tail[-1] for tail in tails}) == 1:
+        tails = [tail[:-1] for tail in tails]
+    return ["/".join(tail) for tail in tails]
+
+
+def _tail(path: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest unique suffix of a path."""
+    sizes = range(1, len(path) + 1)
+    return next((path[-k:] for k in sizes if all(other[-k:] != path[-k:] for other in others)), path)

@@ -194,10 +194,10 @@ def _finding(
     means = [float(gap.mean()) for gap in gaps]
     mean = statistics.mean(means)
     error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
-    found = Estimate(mean, None, None)
+    estimate = Estimate(mean, None, None)
     if sources is not None and {len(gap) for gap in gaps} == {len(sources)}:
-        found = cluster_mean(np.mean(gaps, axis=0), sources)
-    ends = None if found.low is None or found.high is None else (found.low, found.high)
+        estimate = cluster_mean(np.mean(gaps, axis=0), sources)
+    ends = None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
     if ends is not None:
         sure = not ends[0] <= 0 <= ends[1]
     else:
@@ -211,11 +211,11 @@ def table5(name: str, content: Mapping[str, Any]) -> Table:
     rows = []
     for part, figures in content["parts"].items():
         groups = {"all": figures["accuracy"], **figures["by_group"]}
-        for group, found in groups.items():
-            ends = None if found["low"] is None else (100 * found["low"], 100 * found["high"])
-            accuracy = number(100 * found["accuracy"], ".1f")
+        for group, accuracies in groups.items():
+            ends = None if accuracies["low"] is None else (100 * accuracies["low"], 100 * accuracies["high"])
+            accuracy = number(100 * accuracies["accuracy"], ".1f")
             rows.append(
-                (part, group, str(found["pairs"]), accuracy, interval(ends, ".1f"), *STUDY.get(group, ("-", "-")))
+                (part, group, str(accuracies["pairs"]), accuracy, interval(ends, ".1f"), *STUDY.get(group, ("-", "-")))
             )
     header = ("pairs", "group", "number", "accuracy, %", "95 % interval", "paper, on its study", "trigram model")
     return Table(f"Table 5, {name}: accuracy against people", header, tuple(rows), numbers_from=2)
@@ -223,15 +223,15 @@ def table5(name: str, content: Mapping[str, Any]) -> Table:
 
 def table1(name: str, content: Mapping[str, Any]) -> Table:
     """Agreement between the raters of one file of `agree`: all pairs and each group."""
-    shares = {key: found for key, found in content["preference"].items() if key != "of"}
+    shares = {key: shares_of for key, shares_of in content["preference"].items() if key != "of"}
     rows = (
         (
             group,
-            str(found["pairs"]),
-            *(_percent(found[key]) for key in ("average", "average_without_ties")),
-            *(number(found[key], ".3f") for key in ("ac1", "ac1_without_ties")),
+            str(shares_of["pairs"]),
+            *(_percent(shares_of[key]) for key in ("average", "average_without_ties")),
+            *(number(shares_of[key], ".3f") for key in ("ac1", "ac1_without_ties")),
         )
-        for group, found in shares.items()
+        for group, shares_of in shares.items()
     )
     header = ("", "pairs", "with ties, %", "without ties, %", "AC1", "AC1 without ties")
     return Table(f"Table 1, {name}: raters preferring {content['preference']['of']}", header, tuple(rows))
@@ -264,15 +264,15 @@ def _columns(cells: Cells) -> dict[str, str]:
 
 def _wins(cells: Cells, measure: str) -> dict[Setting, NDArray[np.float64]]:
     """For each setting the percentage of seeds that win each test pair (pairs,), or the overall percentage (1,)."""
-    found: dict[Setting, list[list[float]]] = {}
+    wins: dict[Setting, list[list[float]]] = {}
     for cell in cells:
         won = cell["test"][measure].get("won")
         each = [_accuracy(cell, measure)] if won is None else [100.0 * (one == "1") for one in won]
-        found.setdefault((cell["column"], cell["context"], cell["head"]), []).append(each)
-    whole = len({len(each) for runs in found.values() for each in runs}) == 1
+        wins.setdefault((cell["column"], cell["context"], cell["head"]), []).append(each)
+    whole = len({len(each) for runs in wins.values() for each in runs}) == 1
     return {
         key: np.mean(runs if whole else [[statistics.mean(each)] for each in runs], axis=0)
-        for key, runs in found.items()
+        for key, runs in wins.items()
     }
 
 

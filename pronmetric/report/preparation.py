@@ -32,7 +32,7 @@ def summary(content: Mapping[str, Any], confusions: Mapping[str, Mapping[str, fl
         rows.append((name, "+".join(named) or "-", *(f"{number:,}" for number in numbers.values())))
     rows.append(("total", "", *(f"{totals[column]:,}" for column in _COUNTS)))
     testsets = table(("test set", "split", *_COUNTS), rows, left=(0, 1))
-    splits = table(("split", "rows"), [(split, f"{made['rows']:,}") for split, made in content["splits"].items()])
+    splits = table(("split", "rows"), [(split, f"{rows_of['rows']:,}") for split, rows_of in content["splits"].items()])
     flat = [(n, form, wrong) for form, row in confusions.items() for wrong, n in row.items()]
     top = sorted(flat, key=lambda entry: (-entry[0], *entry[1:]))[:_TOP]
     frequent = table(("reference", "system", "pairs (train)"), [(f, w, f"{n:,}") for n, f, w in top], left=(0, 1))

@@ -113,13 +113,13 @@ def _rate(rate: tuple[float, tuple[float, float] | None] | None) -> tuple[str, s
 
 def _best(rows: Sequence[Sequence[str]], columns: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
     """The best cells, as they are printed, of these columns (True: lower is better), where there are several rows."""
-    found = set()
+    best = set()
     for column, lower in columns.items():
         known = {row: float(cells[column]) for row, cells in enumerate(rows) if cells[column] != "-"}
         if len(known) > 1:
             first = (min if lower else max)(known.values())
-            found |= {(row, column) for row, value in known.items() if value == first}
-    return tuple(sorted(found))
+            best |= {(row, column) for row, value in known.items() if value == first}
+    return tuple(sorted(best))
 
 
 def pairs(result: Result) -> Table:

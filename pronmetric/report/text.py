@@ -41,7 +41,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
     from rich.text import Text
 
     terminal = Console(file=sys.stdout)  # a notebook is no terminal
-    made = Table(
+    drawn = Table(
         box=box.SIMPLE_HEAD if terminal.is_terminal else None,
         pad_edge=False,
         padding=(0, 1) if terminal.is_terminal else (0, 2, 0, 0),
@@ -49,15 +49,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, left: Coll
         show_header=any(header),
     )
     for number, name in enumerate(header):
-        made.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
+        drawn.add_column(Text(visible(name)), justify="left" if number in left else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(visible(str(cell))) for cell in row))
+        drawn.add_row(*(Text(visible(str(cell))) for cell in row))
     if terminal.is_terminal:
         with terminal.capture() as shown:
-            terminal.print(made)
+            terminal.print(drawn)
         text = shown.get()
     else:
         file = io.StringIO()
-        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(made)
+        Console(file=file, width=_UNLIMITED, force_terminal=False, force_jupyter=False).print(drawn)
         text = file.getvalue()
     return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))

@@ -1,7 +1,7 @@
 """The one result format: what `score` and `compare` write and what `report` and `correlate` read.
 
-`write` writes the JSON (--to_json) and the table (--to_tsv), `scores` and `comparisons` give their content for the two
-verbs, `read` reads the JSON, and `records` are what it returns.
+`write` writes the JSON (--to_json) and the table (--to_tsv) of both verbs, `read` reads the JSON, and `records` are
+what it returns.
 """
 
 from pronmetric.results.read import read

@@ -186,8 +186,8 @@ class _Reader:
             _expect(entry, {"segment": number})
             listed, judged = entry.entries("outputs"), entry.entries("pairs")
             if (len(listed), len(judged)) != (len(systems), pairs):
-                found = f"{len(listed)} outputs and {len(judged)} pairs"
-                entry.fail(f"expected {len(systems)} outputs and {pairs} pairs, got {found}")
+                got = f"{len(listed)} outputs and {len(judged)} pairs"
+                entry.fail(f"expected {len(systems)} outputs and {pairs} pairs, got {got}")
             texts = [_string(output, "text") for output in listed]
             own = contexts.of(texts, _string_or_null(entry, "reference"), _string_or_null(entry, "doc"))
             outputs = tuple(map(self._output, listed, texts, own))

@@ -1,4 +1,10 @@
-"""Writer of result files: JSON (--to_json) and a flat table (--to_tsv); a file is written completely or not at all."""
+"""Writer of result files: JSON (--to_json) and a flat table (--to_tsv); a file is written completely or not at all.
+
+For `score`, an entry for each segment and system, and a row for each pronoun. For `compare`, an entry for each segment:
+"outputs", the texts with their scores in the order of the systems, and "pairs", one object for each two systems in the
+order of the file's own "pairs"; "a_decided" and "b_decided" are positions in the outputs' "pronouns". In the table, a
+row for each segment and pair.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +12,35 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
+from pronmetric.eval.decision import SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFiles
+from pronmetric.scoring.bulk import SystemResult
+from pronmetric.scoring.comparison import Decision, PairDecision, PairResult
 from pronmetric.scoring.score import Counts, PronounScore, Rate, SegmentScore, SystemScore, Unmatched
 from pronmetric.text import strict_json
+from pronmetric.text.corpus import Row
 
 FORMAT = 2
 """The version of the JSON of `score` and `compare`; in version 1 `compare` wrote an entry for each segment and pair."""
+SCORE_COLUMNS = (
+    *("system", "segment", "doc", "segment_score", "segment_errors", "segment_preference"),
+    *("pronoun", "start", "end", "score"),
+)
+RECORD_COLUMNS = ("id", *SCORE_COLUMNS[3:])
+COMPARISON_COLUMNS = (
+    "a",
+    "b",
+    "segment",
+    "doc",
+    "better",
+    "difference",
+    "by",
+    "a_score",
+    "b_score",
+    "a_decided",
+    "b_decided",
+)
 
 
 class Writer:
@@ -92,11 +120,11 @@ def segment_entry(segment: SegmentScore) -> dict[str, Any]:
     }
 
 
-def _unmatched(found: Unmatched | None) -> dict[str, Any]:
+def _unmatched(unmatched: Unmatched | None) -> dict[str, Any]:
     """Missing and surplus pronouns, in JSON."""
-    return (
-        {} if found is None else {name: [word._asdict() for word in words] for name, words in found._asdict().items()}
-    )
+    if unmatched is None:
+        return {}
+    return {name: [word._asdict() for word in words] for name, words in unmatched._asdict().items()}
 
 
 def interval(ends: tuple[float, float] | None) -> list[float | None] | None:
@@ -122,9 +150,9 @@ def system(name: str, score: SystemScore) -> dict[str, Any]:
     }
 
 
-def rate(found: Rate | None) -> dict[str, Any] | None:
+def rate(measured: Rate | None) -> dict[str, Any] | None:
     """A rate in JSON."""
-    return None if found is None else {"value": round_score(found.value), "interval": interval(found.interval)}
+    return None if measured is None else {"value": round_score(measured.value), "interval": interval(measured.interval)}
 
 
 def counts_entry(counts: Counts) -> dict[str, int]:
@@ -139,4 +167,169 @@ def counts_entry(counts: Counts) -> dict[str, int]:
         "apostrophes": counts.apostrophes,
         "letters": counts.letters,
         "markup": counts.markup,
+    }
+
+
+def score_columns(references: Iterable[str], also: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the table, with those of several references and of baselines."""
+    return (*SCORE_COLUMNS, *(f"score with {name}" for name in references), *also)
+
+
+def texts_of(
+    row: Row, text: str, contexts: Sequence[str], references: Sequence[str], each: Sequence[SegmentScore]
+) -> dict[str, Any]:
+    """The texts of an entry: source, reference, context and output; of several references, each with its score."""
+    texts: dict[str, Any] = {
+        "source": row.source,
+        "reference": row.reference,
+        "context": contexts[0],
+        "text": text,
+    }
+    if references:
+        texts["by_reference"] = [
+            {"reference": name, "text": line, "context": context, "score": round_score(one.score)}
+            for name, line, context, one in zip(references, row.references, contexts, each, strict=True)
+        ]
+    return texts
+
+
+def add_scored(
+    writer: Writer,
+    head: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    segment: SegmentScore,
+    *,
+    also: Mapping[str, float | None] | None = None,
+    each: Sequence[SegmentScore] = (),
+) -> None:
+    """Add a segment to the files.
+
+    head: what identifies it, the first cells of its rows. texts: of `texts_of`. also: its baseline scores. each: its
+    score in the context of each of several references.
+    """
+    cells = tuple(strict_json.dump(v) if k == "id" and not isinstance(v, str) else v for k, v in head.items())
+    in_each = list(zip(*(one.pronouns for one in each), strict=True)) or [()] * len(segment.pronouns)
+    no_pronoun: list[tuple[object, ...]] = [(None,) * (4 + len(each))]
+    rows = [
+        (p.text, p.start, p.end, p.score, *(one.score for one in its))
+        for p, its in zip(segment.pronouns, in_each, strict=True)
+    ] or no_pronoun
+    baselines = {} if also is None else {"also": {name: round_score(score) for name, score in also.items()}}
+    last = tuple((also or {}).values())
+    whole = (segment.score, segment.errors, segment.preference)
+    writer.segment(
+        {**head, **texts, **segment_entry(segment), **baselines}, ((*cells, *whole, *row, *last) for row in rows)
+    )
+
+
+def system_entry(result: SystemResult, *, also: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A system in JSON, with its scores in the context of each of several references and its baseline scores."""
+    entry = system(result.name, result.score)
+    if result.by_reference:
+        entry["by_reference"] = [
+            {"reference": name, **{key: system(name, part)[key] for key in ("score", "interval")}}
+            for name, part in result.by_reference.items()
+        ]
+    return entry if also is None else {**entry, "also": also}
+
+
+def comparison_columns(references: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the table, with those of several references."""
+    return (*COMPARISON_COLUMNS, *(f"difference with {name}" for name in references))
+
+
+def add_compared(writer: Writer, number: int, row: Row, pairs: Sequence[PairDecision], *, by: str) -> None:
+    """Add a segment to the files: its outputs, and the decisions on all pairs of systems, in order."""
+    scored = [pairs[0].decision.a, *(pair.decision.b for pair in pairs[: len(row.texts) - 1])]  # 0 and 1, 0 and 2, ...
+    content: dict[str, Any] = {
+        "segment": number,
+        "doc": row.doc,
+        "source": row.source,
+        "reference": row.reference,
+        "outputs": [{"text": text, **segment_entry(one)} for text, one in zip(row.texts, scored, strict=True)],
+        "pairs": [_pair(pair, scored[pair.a], scored[pair.b]) for pair in pairs],
+    }
+    if names := list(pairs[0].by_reference):
+        content["references"] = [
+            {"reference": name, "text": text} for name, text in zip(names, row.references, strict=True)
+        ]
+    writer.segment(content, (_cells(number, row, pair, by) for pair in pairs))
+
+
+def _pair(pair: PairDecision, a: SegmentScore, b: SegmentScore) -> dict[str, Any]:
+    """The decision on a pair, with its own scores where those of the outputs are of other contexts ("crossed")."""
+    decision = pair.decision
+    own = {"a_scored": (decision.a, a), "b_scored": (decision.b, b)}
+    references = [{"reference": name, **_verdict(one)} for name, one in pair.by_reference.items()]
+    return {
+        **_verdict(decision),
+        "a_decided": _places(decision.a_decided, decision.a),
+        "b_decided": _places(decision.b_decided, decision.b),
+        **{side: segment_entry(its) for side, (its, shown) in own.items() if its is not shown and its != shown},
+        **({"by_reference": references} if references else {}),
+    }
+
+
+def _verdict(decision: Decision) -> dict[str, Any]:
+    return {"better": decision.better, "difference": round_score(decision.difference)}
+
+
+def _places(decided: Sequence[PronounScore], segment: SegmentScore) -> list[int]:
+    """Where the pronouns stand among those of the segment."""
+    starts = [p.start for p in segment.pronouns]
+    return [starts.index(p.start) for p in decided]
+
+
+def _cells(number: int, row: Row, pair: PairDecision, by: str) -> tuple[object, ...]:
+    decision = pair.decision
+    cells = (*pair.names, number, row.doc, decision.better, decision.difference, by)
+    scores = decision.a.score, decision.b.score
+    decided = list_pronouns(decision.a_decided), list_pronouns(decision.b_decided)
+    return (*cells, *scores, *decided, *(one.difference for one in pair.by_reference.values()))
+
+
+def list_pronouns(pronouns: Sequence[PronounScore]) -> str:
+    """Pronouns with their scores in one cell: "she 0.91, it 0.40"."""
+    return ", ".join(f"{p.text} {p.score:.2f}" for p in pronouns)
+
+
+def decision_entry(by: str, tie: float) -> dict[str, Any]:
+    """What decides, in JSON: one of `DECISIONS`, the unit of the segments' differences, and the tie threshold."""
+    return {"by": by, "unit": SEGMENT_UNITS[by], "tie": tie}
+
+
+def pair_entry(pair: PairResult, *, by: str) -> dict[str, Any]:
+    """A pair of systems in JSON; "difference" is in "unit", "score_difference" that of the two scores."""
+    outcome = pair.outcome
+    each = [
+        {
+            "reference": reference,
+            "a": round_score(part.a.score),
+            "b": round_score(part.b.score),
+            "difference": round_score(part.difference),
+            "interval": interval(part.interval),
+            "p_randomisation": round_score(part.p_randomisation),
+            "p_t": round_score(part.p_t),
+        }
+        for reference, part in pair.by_reference.items()
+    ]
+    return {
+        "a": system(pair.names[0], outcome.a),
+        "b": system(pair.names[1], outcome.b),
+        "difference": round_score(outcome.difference),
+        "unit": SYSTEM_UNITS[by],
+        "score_difference": round_score(outcome.score_difference),
+        "interval": interval(outcome.interval),
+        "p_randomisation": round_score(outcome.p_randomisation),
+        "p_randomisation_holm": round_score(pair.p_randomisation_holm),
+        "p_t": round_score(outcome.p_t),
+        "p_t_holm": round_score(pair.p_t_holm),
+        "wins": outcome.wins,
+        "ties": outcome.ties,
+        "losses": outcome.losses,
+        "one_sided": outcome.one_sided,
+        "unscored": outcome.unscored,
+        "resampled": outcome.resampled,
+        "units": outcome.units,
+        **({"by_reference": each} if each else {}),
     }

@@ -14,17 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
+from importlib.resources import files
 from itertools import islice
 from math import fsum
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from pronmetric.checkpoint.files import Checkpoint
 from pronmetric.checkpoint.model_config import Model
-from pronmetric.data import calibration
 from pronmetric.data.collate import Collator, Encoded, Example, cut_batches, word_of_pieces
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import logit
@@ -131,7 +132,7 @@ class Inference:
         dtype = PRECISIONS[self.precision]
         ready: nn.Module | None = None
         if self.precision == INT8:
-            ready = quantized.quantize(model.encoder, calibration.rows(self.collator))
+            ready = quantized.quantize(model.encoder, calibration_rows(self.collator))
         elif names == ["cpu"]:
             ready = packed.pack(model.encoder, dtype)
         elif isinstance(model.encoder, HuggingFaceEncoder):
@@ -510,3 +511,18 @@ def default_precision(device: str) -> str:
     if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
         return "bf16"
     return "32"
+
+
+def calibration_texts() -> list[tuple[str, str]]:
+    """The texts by which an encoder is quantised: English of several kinds, as (two sentences before it, sentence)."""
+    content = (files("pronmetric.data") / "calibration.txt").read_text(encoding="utf-8")
+    documents = [paragraph.split("\n") for paragraph in content.strip().split("\n\n")]
+    return [
+        (" ".join(lines[max(0, number - 2) : number]), line) for lines in documents for number, line in enumerate(lines)
+    ]
+
+
+def calibration_rows(collator: Collator) -> list[NDArray[np.int64]]:
+    """The piece ids of the calibration texts, each (pieces,), unpadded."""
+    examples = [Example(context, text, [(0, 1)]) for context, text in calibration_texts()]
+    return [row.ids for row in collator.encode(examples)]

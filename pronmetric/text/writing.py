@@ -8,13 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pronmetric.text import sentences, study_form
+from pronmetric.text import sentences
 from pronmetric.text.sentences import Boundaries
 
 UNSPACED_LETTERS = "\u3040-\u30ff\u3400-\u9fff"
 """Letters between which words have no blanks (kana, Chinese characters), as a range of a regular expression."""
 
 _UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
+_OTHER = re.compile(r"[^a-z0-9@.?! ]+")
+_MARK = re.compile(r"([.?!])")
 _KEPT = frozenset(".?!\u3002\uff1f\uff01@'\u2019\u02bc")
 
 
@@ -78,6 +80,35 @@ def _flat(letter: str) -> str:
     return lower if len(lower) == 1 else letter
 
 
+def study_form(text: str) -> str:
+    """The text as the files of Jwalapuram et al. 2019 have it, words and marks parted by one space.
+
+    Lower case; accents off; of all marks only `. ? !` and `@` stay, an apostrophe or hyphen becomes a blank; a mark is
+    parted from what is before it, not from what follows (3.5 -> 3 .5).
+
+    >>> study_form("They\u2019re \u201cwell-known\u201d: it isn't 3.5%, U.S.!")
+    'they re well known it isn t 3 .5 u .s . !'
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+    return " ".join(_MARK.sub(r" \1", _OTHER.sub(" ", plain)).split())
+
+
+def flatten_english(text: str) -> str:
+    """`text` nearly in that form with every offset kept: what is dropped becomes a blank, marks stay in place.
+
+    >>> flatten_english("She didn't say: it's Ren\u00e9's!")
+    'she didn t say  it s rene s!'
+    """
+    return _OTHER.sub(lambda match: " " * len(match.group()), "".join(map(_plain, text)))
+
+
+@cache
+def _plain(letter: str) -> str:
+    """One letter in lower case and without its accent; a letter that would become several stays as it is."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", letter.lower()) if not unicodedata.combining(c))
+    return plain if len(plain) == 1 else letter
+
+
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     return match["mark"] is None or not text[match.end()].islower()
 
@@ -88,6 +119,6 @@ _ENDS = Boundaries(
     ),
     _is_end,
 )
-ENGLISH = Writing(study_form.flatten, sentences.LISTED, sentences.CONTEXTUAL, 4.2)
+ENGLISH = Writing(flatten_english, sentences.LISTED, sentences.CONTEXTUAL, 4.2)
 SPACED = Writing(flatten, _ENDS, _ENDS, 3.5)
 UNSPACED = Writing(flatten, _ENDS, _ENDS, 1.3, spaced=False)

@@ -22,7 +22,7 @@ from pronmetric.data import arrow
 from pronmetric.errors import InputError
 from pronmetric.eval.decision import ERRORS, SCORE
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, recipe, source_reader, tie_threshold
+from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import natural_rate, on_references, recorded
 from pronmetric.training.module import SUFFIX, accuracies
@@ -108,7 +108,7 @@ def average(
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)
     confusion = ConfusionTable.load(data / "confusion.json", forms=language.forms)
-    config = tie_threshold.add_to_config({**first.config, "training": training}, tie, confusion)
+    config = decision.add_tie({**first.config, "training": training}, tie, confusion)
     config = decision.add_to_config(config, choice)
     locate.refuse_taken(out)  # may have been created by another process
     digest = files.save(out, scorer, first.pieces, config, half=half)

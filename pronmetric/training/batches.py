@@ -12,11 +12,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pronmetric.data import transfer
-from pronmetric.data.collate import Batch, Collator, Encoded
+from pronmetric.data.collate import Batch, Collator, Encoded, move, pin
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.schema import TIE
-from pronmetric.training import examples, logit_adjustment
+from pronmetric.training import examples
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.teacher import Lesson
 from pronmetric.training.teacher import lesson as make_lesson
@@ -98,17 +97,17 @@ class Labelled:
 
     def to(self, device: torch.device | str, **_: Any) -> Labelled:
         """The same batch on another device (Lightning calls this)."""
-        return transfer.move(self, device)
+        return move(self, device)
 
     def pin_memory(self) -> Labelled:
         """The same batch in pinned memory (the data loader calls this)."""
-        return transfer.pin(self)
+        return pin(self)
 
 
 class Labeller:
     """Makes a batch from labelled examples.
 
-    odds: the logit adjustment by slot and form (`pronmetric.training.logit_adjustment`); None for none.
+    odds: the logit adjustment by slot and form (`examples.log_odds`); None for none.
     forms: the forms that are pronouns; None for all of the language. language: of the texts. teacher: the collator of
     a teacher, for batches with lessons; None for none.
     """
@@ -176,7 +175,7 @@ class Labeller:
         added, soft = np.zeros(shape, dtype=np.float32), np.full(shape, np.nan, dtype=np.float32)
         for r, row in enumerate(rows):
             item = items[row.example]
-            odds = logit_adjustment.adjustment(item, self.odds or {})
+            odds = examples.adjustment(item, self.odds or {})
             for slot, k in enumerate(row.pronouns.tolist()):
                 right[r, slot] = item.right[k]
                 labelled[r, slot] = item.labelled

@@ -19,16 +19,14 @@ from pronmetric.errors import InputError
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
 from pronmetric.schema import FIDELITY, SOFT, TIE
-from pronmetric.training import examples, logit_adjustment, soft_labels, soft_pairs
+from pronmetric.training import examples, soft_labels, soft_pairs
 from pronmetric.training.batches import Labelled, Labeller
-from pronmetric.training.batching import Plan, Step, plan_epoch
+from pronmetric.training.batching import Passages, Plan, Step, plan_epoch
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.fit import training_device
-from pronmetric.training.gender_swap import swap_frequency
-from pronmetric.training.mixing import Passages
-from pronmetric.training.name_swap import Names, common_words
 from pronmetric.training.prepared import Prepared
 from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.swaps import Names, common_words, swap_frequency
 
 LOG = logging.getLogger(__name__)
 AnyStep = TypeVar("AnyStep")
@@ -485,7 +483,7 @@ class PronounData(pl.LightningDataModule):
         assert self._sets is not None
         steps = (step for step in self.steps() if step.kind == "passages")
         items = chain.from_iterable(map(self._sets.items, steps))
-        return logit_adjustment.log_odds(islice(items, COUNTED))
+        return examples.log_odds(islice(items, COUNTED))
 
     def train_dataloader(self) -> DataLoader[tuple[Labelled, ...]]:
         """The remaining steps, each a tuple of `trainer.accumulate` batches in micro-batches."""

@@ -2,7 +2,10 @@
 
 Once the head is calibrated, each of them that the scorer gives judges some development pairs of both kinds, reference
 against system output (R vs S) and against noisy reference (R vs R'). The one with the highest mean of the two
-accuracies is chosen, of equal ones the first of `DECISIONS`. The same pairs give the tie thresholds.
+accuracies is chosen, of equal ones the first of `DECISIONS`.
+
+The same pairs give the tie thresholds (`--tie auto`): texts whose scores differ by no more are tied, so that the share
+of ties is that of human answers to pairs of this kind (`pronmetric.eval.ties.PEOPLES_RATE`).
 """
 
 from __future__ import annotations
@@ -16,13 +19,22 @@ import numpy as np
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.data import arrow
 from pronmetric.eval.decision import DECISIONS, SCORE
-from pronmetric.training import tie_threshold
+from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
+from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.training.module import accuracies
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.tie_threshold import TieThreshold
 
 LABEL = "development pairs"  # of the progress
 KINDS = ("noisy", "system")
+
+
+class TieThreshold(NamedTuple):
+    """A tie threshold for `by`, the numbers of pairs and of ties among them, and the human rate of ties."""
+
+    threshold: float
+    pairs: int
+    ties: int
+    people: float
 
 
 class Choice(NamedTuple):
@@ -57,7 +69,7 @@ def choose(scorer: PairScorer, folder: Path, *, context: str, most: int, progres
     kinds = np.array(rows["kind"])[numbers]
     pairs = {kind: count for kind in KINDS if (count := int((kinds == kind).sum()))}
     accuracy = {by: {kind: accuracies(found[:, kinds == kind])[""] for kind in pairs} for by, found in columns.items()}
-    noisy = {by: tie_threshold.of_columns(found[:, kinds == "noisy"]) for by, found in columns.items()}
+    noisy = {by: tie_of(found[:, kinds == "noisy"]) for by, found in columns.items()}
     ties = {by: tie for by, tie in noisy.items() if tie is not None}
     given = [by for by in DECISIONS if by in accuracy]
     best = max(given, key=lambda by: float(np.mean(list(accuracy[by].values()))))
@@ -73,3 +85,33 @@ def add_to_config(config: Mapping[str, Any], choice: Choice | None) -> dict[str,
     ties = {by: tie.threshold for by, tie in choice.ties.items() if by != SCORE}
     training = {**config["training"], "decision": choice.accuracy, "decision_pairs": choice.pairs}
     return {**rest, checkpoint_config.DECISION: choice.by, checkpoint_config.TIES: ties, "training": training}
+
+
+def choose_tie(scorer: PairScorer, folder: Path, *, context: str) -> TieThreshold | None:
+    """The threshold of scores from all noisy development pairs of the prepared `folder`; None without such pairs.
+
+    The scorer's head is calibrated. Pairs with a text that is split into windows, or has no score, are left out.
+    """
+    rows = arrow.read_pairs(folder, "development", kinds=("pronoun",))
+    rows = rows.select([i for i, kind in enumerate(rows["kind"]) if kind == "noisy"])
+    columns, numbers = scorer.columns(rows, context=context)
+    return tie_of(columns[SCORE]) if len(numbers) else None
+
+
+def tie_of(columns: np.ndarray) -> TieThreshold | None:
+    """The threshold for the numbers of the better and the worse texts, the first two of the columns (4, pairs)."""
+    found = np.abs(columns[0] - columns[1])
+    found = found[np.isfinite(found)]
+    if not len(found):
+        return None
+    threshold = float(f"{choose_threshold(found, PEOPLES_RATE):.6g}")  # rounded as in the signature
+    return TieThreshold(threshold, len(found), int((found <= threshold).sum()), PEOPLES_RATE)
+
+
+def add_tie(config: Mapping[str, Any], tie: TieThreshold | None, table: ConfusionTable) -> dict[str, Any]:
+    """A checkpoint's config with its tie threshold, if any, and the confusion counts of its training data."""
+    training = {**config["training"], "confusion": table.to_dict()}
+    if tie is not None:
+        training["tie"] = tie._asdict()
+    rest = {key: value for key, value in config.items() if key not in (checkpoint_config.TIE, "training")}
+    return {**rest, **({} if tie is None else {checkpoint_config.TIE: tie.threshold}), "training": training}

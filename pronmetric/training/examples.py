@@ -1,9 +1,10 @@
-"""Prepared rows to labelled examples: seeded corruption of passages, pairs, and the study's plain form."""
+"""Prepared rows to labelled examples: seeded corruption of passages, pairs, the study's form, logit adjustment."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import nan
+from math import log, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,11 @@ from pronmetric.schema import FIDELITY, TIE
 from pronmetric.text import sentences
 from pronmetric.text.context import join
 from pronmetric.text.words import words
-from pronmetric.training import gender_swap
-from pronmetric.training.name_swap import Names
+from pronmetric.training import swaps
 from pronmetric.training.settings import Corruption
+from pronmetric.training.swaps import Names
+
+_STRENGTH = 50.0  # of the smoothing: pseudo-counts at the slot's rate added to each form
 
 
 class LabelledExample(NamedTuple):
@@ -130,7 +133,7 @@ def _swap_genders_and_names(text: str, rng: np.random.Generator, names: Names | 
     """`text`, by chance with swapped genders, by chance with other first names; swapped genders imply other names."""
     swapped = rng.random() < settings.gender_swap
     if swapped:
-        text = gender_swap.swap_genders(text)
+        text = swaps.swap_genders(text)
     if names is not None and (rng.random() < settings.name_swap or swapped):
         text = names.swap(text, rng, other_gender=swapped)
     return text
@@ -311,3 +314,40 @@ def _make_tie(row: Mapping[str, Any], rng: np.random.Generator, language: Langua
 
 def _spans(found: Sequence[Occurrence]) -> tuple[tuple[int, int], ...]:
     return tuple((o.start, o.end) for o in found)
+
+
+def log_odds(items: Iterable[LabelledExample]) -> dict[tuple[str, str], float]:
+    """Log odds that a form in a slot is right, minus those of all forms of the slot, by (slot, form), in nats.
+
+    Corruption cannot make all forms of a slot wrong equally often. Added to the logits during training and left out
+    afterwards, the log odds keep the model from learning that a form is suspect as such (after the logit-adjusted loss
+    of Menon et al. 2021, "Long-tail learning via logit adjustment", there for classes, here for forms in their slots).
+    Rare forms are smoothed towards 0; shares are clipped to [0.01, 0.99].
+
+    items: training examples of passages, with their `slots`.
+    """
+    right: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        for place, label in zip(item.slots, item.right, strict=True):
+            if place is not None:
+                seen[place] += 1
+                right[place] += int(label)
+    adjusted = {}
+    for name in sorted({name for name, _ in seen}):
+        places = sorted(place for place in seen if place[0] == name)
+        whole = sum(right[place] for place in places) / sum(seen[place] for place in places)
+        for place in places:
+            share = (right[place] + _STRENGTH * whole) / (seen[place] + _STRENGTH)
+            adjusted[place] = _logit(share) - _logit(whole)
+    return adjusted
+
+
+def adjustment(item: LabelledExample, odds: Mapping[tuple[str, str], float]) -> tuple[float, ...]:
+    """The addend for each pronoun's logit, 0 if its slot is None; empty without slots."""
+    return tuple(odds.get(place, 0.0) if place is not None else 0.0 for place in item.slots)
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 0.01), 0.99)  # ours: no addend beyond 4.6 nats, however few the examples
+    return log(share / (1 - share))

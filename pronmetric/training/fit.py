@@ -32,10 +32,6 @@ PRECISION = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 # oneDNN compiles kernels for the shapes of each batch, which hardly ever recur: its defaults, 1,024 kernels in each of
 # two caches, hold gigabytes. The variables are read at the first such operation.
 KERNEL_CACHES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "16", "LRU_CACHE_CAPACITY": "16"}
-RENAMED = {  # keys in the last.ckpt of older versions
-    "objective.corruption.flip": "objective.corruption.gender_swap",
-    "objective.corruption.swap": "objective.corruption.name_swap",
-}
 
 # Warnings of Lightning and torch that no user can act on.
 EXPECTED = (
@@ -218,7 +214,7 @@ def refuse_other(out: Path, settings: Mapping[str, Any], *, results: Sequence[st
         before = torch.load(path, map_location="cpu", weights_only=True, mmap=True)["settings"]
     except (RuntimeError, KeyError, EOFError, pickle.UnpicklingError) as error:
         raise InputError("not a run that can be resumed: delete it, or give another out=", file=path) from error
-    now, then = dict(recipe.flat(settings)), {RENAMED.get(key, key): value for key, value in recipe.flat(before)}
+    now, then = dict(recipe.flat(settings)), dict(recipe.flat(before))
     for key in sorted(now.keys() | then.keys()):
         if now.get(key) != then.get(key):
             raise InputError(

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from pronmetric.data import transfer
+from pronmetric.data.collate import move, pin
 from pronmetric.data.pieces import Characters, Vocabulary
 from pronmetric.training.batching import Plan, Step, plan_epoch
 from pronmetric.training.datamodule import StepSampler, step_loader
@@ -29,11 +29,11 @@ class WordBatch:
 
     def to(self, device: torch.device | str, **_: Any) -> WordBatch:
         """The same batch on another device (Lightning calls this)."""
-        return transfer.move(self, device)
+        return move(self, device)
 
     def pin_memory(self) -> WordBatch:
         """The same batch in pinned memory (the data loader calls this)."""
-        return transfer.pin(self)
+        return pin(self)
 
 
 class Rows(Dataset[WordBatch]):

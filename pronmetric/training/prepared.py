@@ -1,15 +1,16 @@
-"""Settings of the preparation that training and checkpoint depend on: language, pronouns and context size."""
+"""What training and checkpoint depend on in the preparation: language, pronouns and context size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.pronouns import languages
 from pronmetric.pronouns.finder import INVENTORIES
 from pronmetric.pronouns.languages import ENGLISH, Language
 from pronmetric.text.context import CONTEXT_SIZE
+from pronmetric.training.settings import Detection, Pairs, Train
 
 LANGUAGE = "language"  # the record of a target language other than English
 
@@ -46,3 +47,32 @@ class Prepared(NamedTuple):
             why = "it is missing" if isinstance(error, KeyError) else f"expected {error}"
             raise PronmetricError(f"target={target}: the manifest's table of pronouns: {why}; prepare again") from None
         return cls(language.forms, size, language)
+
+
+def check_language(settings: Train, language: Language) -> None:
+    """Refuse settings for forms that are no pronouns of the language, and what is written for English alone.
+
+    Raises:
+        InputError: with the key, what is expected, and for a language other than English the preset without them.
+    """
+    cure = "" if language.ruled else "; experiment=multilingual leaves out what is written for English"
+    if not language.ruled and settings.encoder.kind != "huggingface":
+        raise InputError(
+            f"encoder={settings.encoder.kind} reads English words, and the data is in {language.code}: expected "
+            f"encoder=huggingface with encoder.name=FOLDER of a multilingual encoder"
+        )
+    _check_forms(settings.objective, language, cure)
+    for key in ("gender_swap", "name_swap"):
+        if not language.ruled and (share := getattr(settings.objective.corruption, key)):
+            raise InputError(
+                f"objective.corruption.{key}={share:g} needs English nouns and names, and the data is in "
+                f"{language.code}: expected 0{cure}"
+            )
+
+
+def _check_forms(objective: Detection | Pairs, language: Language, cure: str) -> None:
+    named = {"form_weight": objective.form_weight, "corruption.emphasis": objective.corruption.emphasis}
+    for key, forms in named.items():
+        for form in sorted((forms or {}).keys() - set(language.forms)):
+            known = ", ".join(sorted(language.forms))
+            raise InputError(f"objective.{key}.{form}: expected a pronoun, one of {known}{cure}")

@@ -27,7 +27,7 @@ from pronmetric.nn.language_model import LanguageModel
 from pronmetric.pretrained import elmo as elmo_files
 from pronmetric.text import strict_json
 from pronmetric.text.words import words
-from pronmetric.training import vocabulary as words_of
+from pronmetric.training import encoders
 from pronmetric.training.fit import Goal, fit, prepare_process, refuse_other, run_length, training_device
 from pronmetric.training.language_data import LanguageData, WordBatch
 from pronmetric.training.module import (
@@ -135,7 +135,7 @@ def pretrain(
     held_out, held_out_lengths = _count(development)
     if not counts or not held_out:
         raise InputError("nothing to train on, or nothing held out: give more documents, or another development_share")
-    known = words_of.choose(counts, most=settings.vocabulary.max_words, least=settings.vocabulary.min_count)
+    known = encoders.choose_words(counts, most=settings.vocabulary.max_words, least=settings.vocabulary.min_count)
     if not known:
         raise InputError(f"no word occurs {settings.vocabulary.min_count} times: give a lower vocabulary.min_count")
     with prepare_process(settings.trainer, seed=settings.seed):

@@ -15,7 +15,7 @@ from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.targets import AtomicFile
 from pronmetric.pronouns.corrupt import ConfusionTable
-from pronmetric.training import card, decision, recipe, source_reader, tie_threshold
+from pronmetric.training import card, decision, recipe, source_reader
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded
 from pronmetric.training.pair_scorer import PairScorer
@@ -114,7 +114,7 @@ def _calibrated(loaded: Checkpoint, config: dict[str, Any], data: Path) -> dict[
     choice = decision.choose(pairs, data, context=context, most=usual["data.choose"], progress=True)
     tie = None if choice is None else choice.ties.get(SCORE)
     table = ConfusionTable.load(data / "confusion.json", forms=language.forms)
-    config = tie_threshold.add_to_config({**config, "training": training}, tie, table)
+    config = decision.add_tie({**config, "training": training}, tie, table)
     return decision.add_to_config(config, choice)
 
 

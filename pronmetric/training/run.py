@@ -20,7 +20,7 @@ from pronmetric.eval.decision import SCORE
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.pronouns.languages import Language
-from pronmetric.training import card, decision, encoders, recipe, soft_labels, target_language, tie_threshold
+from pronmetric.training import card, decision, encoders, recipe, soft_labels
 from pronmetric.training import teacher as teachers
 from pronmetric.training.calibrate import Fit, natural_rate, on_references, recorded, to_training
 from pronmetric.training.datamodule import PronounData
@@ -41,7 +41,7 @@ from pronmetric.training.fit import (
 )
 from pronmetric.training.module import DTYPES, ScorerModule
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.prepared import Prepared
+from pronmetric.training.prepared import Prepared, check_language
 from pronmetric.training.settings import Train, Trainer
 from pronmetric.training.teacher import Teacher
 
@@ -94,7 +94,7 @@ def train(
         kept["teacher"] = files.hash_weights(Path(settings.teacher))
     manifest = arrow.read_manifest(folder)
     rate, prepared = natural_rate(manifest), Prepared.of(manifest)
-    target_language.check(settings, prepared.language)
+    check_language(settings, prepared.language)
     refuse_other(out, kept, results=(EXPORT,))
     with prepare_process(settings.trainer, seed=settings.seed):
         model = initial_model(settings)
@@ -156,7 +156,7 @@ def train(
     config = {**described.to_config(), "training": record}
     tie = None if choice is None else choice.ties.get(SCORE)
     table = ConfusionTable.load(folder / "confusion.json", forms=prepared.language.forms)
-    config = tie_threshold.add_to_config(config, tie, table)
+    config = decision.add_tie(config, tie, table)
     config = decision.add_to_config(config, choice)
     digest = files.save(out / EXPORT, model.scorer, model.start.pieces, config, half=settings.half)
     card.write(out / EXPORT, data=folder)

@@ -363,11 +363,6 @@ class Train(Settings):
         "encoder.stateful": "ELMo's state is reset for each batch, so that a score does not depend on earlier batches",
         "data.coreference": "`pronmetric prepare` reads annotated documents now: prepare with data.coreference=FOLDER",
         "objective.source_weight": "replaced by objective.source_share, the share of the pieces of each source",
-        "objective.corruption.flip": "renamed to objective.corruption.gender_swap",
-        "objective.corruption.swap": "renamed to objective.corruption.name_swap",
-        "states": "renamed to encoder_cache",
-        "column": "renamed to table4/setup",
-        "size": "renamed to table4/size",
     }
 
     out: Text

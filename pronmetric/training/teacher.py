@@ -19,8 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pronmetric.checkpoint import files
-from pronmetric.data import transfer
-from pronmetric.data.collate import Batch, Collator, Encoded
+from pronmetric.data.collate import Batch, Collator, Encoded, move
 from pronmetric.errors import InputError
 from pronmetric.nn.encoder import HuggingFaceEncoder
 from pronmetric.nn.inference import for_inference
@@ -41,7 +40,7 @@ class Lesson:
 
     def to(self, device: torch.device | str) -> Lesson:
         """The same on another device."""
-        return transfer.move(self, device)
+        return move(self, device)
 
 
 class Answer(NamedTuple):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data_prep.row_pairs import RowPairs
+from data_prep.rows_to_pairs import RowPairs
 from data_prep.wmt import corpus, discovery
 from pronmetric.bulk import parts, shards
 from pronmetric.cli.main import main

@@ -133,13 +133,15 @@ def test_one_clear_line(
     assert sorted(place.rglob("*")) == before
 
 
-def test_all_of_it_before_torch_is_loaded_and_in_ten_seconds(place: Path) -> None:
+HEAVY = {"torch", "transformers", "tokenizers", "datasets", "pandas", "scipy", "ray", "pytorch_lightning"}  # to import
+
+
+def test_all_of_it_before_a_heavy_library_is_loaded(place: Path) -> None:
     code = (
-        "import json, sys, time; from pronmetric.cli.main import main\n"
+        "import json, sys; from pronmetric.cli.main import main\n"
         "for argv in json.loads(sys.argv[1]):\n"
-        "    start = time.process_time(); assert main(argv) == 1, argv\n"
-        "    assert time.process_time() - start < 10, argv\n"
-        "    assert 'torch' not in sys.modules, argv\n"
+        "    assert main(argv) == 1, argv\n"
+        f"    assert not {HEAVY} & sys.modules.keys(), argv\n"
     )
     cases = [argv for argv, _ in BAD.values() if argv[0] in ("score", "compare")]
     result = subprocess.run([sys.executable, "-c", code, json.dumps(cases)], capture_output=True, text=True, cwd=place)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.coreference import gum
+from data_prep.coreference import conll
 from data_prep.wmt import discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.cli.main import main
@@ -147,7 +147,7 @@ READS: list[tuple[str, str, Callable[[], object]]] = [
     ("score", "records", lambda: list(records.read("records")[0])),
     ("train", "confusion", lambda: ConfusionTable.load("confusion")),
     ("train", "vectors", lambda: glove.read("vectors", ["she"], width=2)),
-    ("train", "ann.conll", lambda: gum.read(Path("ann.conll"))),
+    ("train", "ann.conll", lambda: conll.read(Path("ann.conll"), conll.GUM)),
 ]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from pronmetric.cli.main import main
 from pronmetric.eval.decision import DECISIONS
-from pronmetric.results import comparisons
+from pronmetric.results import write
 from pronmetric.results.write import FORMAT, Writer
 from pronmetric.scoring.comparison import AllPairs
 from pronmetric.scoring.score import PronounScore, SegmentScore
@@ -45,9 +45,9 @@ def compare(folder: Path, by: str, systems: int) -> Path:
             texts = tuple(rng.choice(["He left.", "He saw it.", "Gone."]) for _ in range(systems))
             each = [scored(text) for text in texts]
             decided = list(pairs.add({(a, b): (each[a],) for a, b in permutations(range(systems), 2)}))
-            comparisons.add_segment(writer, number, Row(texts, None, None, ()), decided, by=by)
-        entries = [comparisons.pair_entry(result, by=by) for result in pairs.results(seed=1, resamples=20)]
-        decision = comparisons.decision_entry(by, 0.1)
+            write.add_compared(writer, number, Row(texts, None, None, ()), decided, by=by)
+        entries = [write.pair_entry(result, by=by) for result in pairs.results(seed=1, resamples=20)]
+        decision = write.decision_entry(by, 0.1)
         writer.finish(format=FORMAT, pairs=entries, **decision, counts={}, signature="model:x|context:none")
     return path
 

@@ -14,7 +14,7 @@ from pronmetric.checkpoint import files
 from pronmetric.cli.main import main
 from pronmetric.data import arrow
 from pronmetric.errors import Terminated
-from pronmetric.lab.seq2seq.language_model import LanguageModel
+from pronmetric.lab.seq2seq.model import LanguageModel
 from pronmetric.nn.head import PairHead
 from pronmetric.nn.scorer import PronounScorer
 from pronmetric.pronouns.languages import ENGLISH

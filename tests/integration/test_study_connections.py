@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -21,12 +20,13 @@ from pathlib import Path
 
 import pytest
 
-from pronmetric.lab.study import database, folder, listener, overview, server
+from pronmetric.lab.study import connections, database, folder, page, server
 from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
-from pronmetric.lab.study.design import Design
+from pronmetric.lab.study.folder import Design
 from pronmetric.lab.study.sample import sample
 from tests.tools import postgresql
+from tests.tools.browser import until
 from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=8, annotators=3, repeated=0.25, strict=False)
@@ -41,14 +41,14 @@ Serve = Callable[..., tuple[Database, int]]
 @pytest.fixture(autouse=True)
 def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log leaves nothing out that another test has logged."""
-    monkeypatch.setattr(listener._seldom, "_last", {})
+    monkeypatch.setattr(connections._seldom, "_last", {})
 
 
 @contextmanager
 def running(data: Database, seconds: Seconds) -> Iterator[int]:
     """The server in this process; its port."""
-    opened = listener.listen("127.0.0.1", 0)
-    made = listener.server(server.make_app(data, limits=FREE), seconds=seconds)
+    opened = connections.listen("127.0.0.1", 0)
+    made = connections.server(server.make_app(data, limits=FREE), seconds=seconds)
     thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -144,17 +144,10 @@ def test_a_request_that_breaks_off_is_one_line_of_the_log(serve: Serve, caplog: 
     data, port = serve()
     head = f"POST /a/{data.tokens()['1']}/answers HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     open_one(port, f"{head}Content-Length: 40\r\n\r\n{{".encode()).close()
-    wait(lambda: bool(caplog.records))
+    until(lambda: caplog.records)
     assert ask(port, "GET", f"/a/{data.tokens()['1']}/position")[0] == 200
     (line,) = caplog.records
     assert "a request was cut off; nothing of it is stored" in line.getMessage() and line.exc_info is None
-
-
-def wait(check: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -223,14 +216,14 @@ def test_a_lock_of_another_session_is_waited_for_with_a_limit(
 
 
 def test_the_overview_holds_up_no_answer(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go_on, made = threading.Event(), threading.Event(), overview.figures
+    begun, go_on, made = threading.Event(), threading.Event(), page.progress
 
     def slow(*arguments: object, **settings: object) -> object:
         begun.set()
         assert go_on.wait(PATIENCE)
         return made(*arguments, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(overview, "figures", slow)
+    monkeypatch.setattr(page, "progress", slow)
     data, port = serve()
     token = data.overview_token()
     found: list[int] = []

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from pronmetric.cli.main import main
-from pronmetric.lab.study import answers, folder, listener, server
+from pronmetric.lab.study import answers, connections, folder, server
 from pronmetric.lab.study.answers import Answer
+from pronmetric.lab.study.connections import Seconds
 from pronmetric.lab.study.database import Database, connect
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
-from tests.tools.browser import Browser
+from tests.tools.browser import Browser, until
 from tests.tools.made_up_study import made_up
 
 _DESIGN = Design(items=40, annotators=4, repeated=0.1, both=True, strict=False)
@@ -121,8 +121,8 @@ def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(
             ]
             for thread in threads:
                 thread.start()
-            until = time.monotonic() + _SECONDS
-            while goal is not None and sum(map(len, noted.values())) < goal and time.monotonic() < until:
+            end = time.monotonic() + _SECONDS
+            while goal is not None and sum(map(len, noted.values())) < goal and time.monotonic() < end:
                 time.sleep(0.001)
             if goal is not None:
                 os.kill(at.process.pid, signal.SIGKILL)
@@ -152,25 +152,17 @@ HIDDEN = "[...document.querySelectorAll('main > section')].filter((e) => !e.hidd
 def in_thread(study: Study, address: str, *, overlap: int | None = None) -> Iterator[tuple[Database, str]]:
     """The server in this process: its database and its address."""
     data = connect(address, study, overlap=overlap)
-    opened = listener.listen("127.0.0.1", 0)
-    running = listener.server(server.make_app(data, title="A study"))
+    opened = connections.listen("127.0.0.1", 0)
+    running = connections.server(server.make_app(data, title="A study"), seconds=Seconds(_SECONDS, _SECONDS, _SECONDS))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
-        yield data, listener.address(opened)
+        yield data, connections.address(opened)
     finally:
         running.should_exit = True
         thread.join()
         opened.close()
         data.close()
-
-
-def until(check: Callable[[], bool]) -> None:
-    for _ in range(_SECONDS * 20):
-        if check():
-            return
-        time.sleep(0.05)
-    raise AssertionError("nothing came")
 
 
 @pytest.mark.browser

@@ -165,13 +165,13 @@ def test_contexts_that_the_texts_do_not_have_are_refused(
 
 
 def test_the_pairs_of_a_wmt_set_have_that_many_sentences(tiny_checkpoint: Checkpoints, wmt_sample: Path) -> None:
-    from data_prep import test_set_pairs
+    from data_prep import testset_to_pairs
 
     def notes(_: str) -> None: ...
 
     def contexts(size: int) -> dict[str, tuple[str, ...]]:
         dataset = "wmt23:de-en"
-        pairs = test_set_pairs.read(dataset, str(wmt_sample), None, context_size=size, seed=0, note=notes)
+        pairs = testset_to_pairs.read(dataset, str(wmt_sample), None, context_size=size, seed=0, note=notes)
         return {pair.id: pair.context for pair in pairs}
 
     two, one = contexts(2), contexts(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_prep import documents
-from data_prep.coreference import gum, litbank
+from data_prep.coreference import conll
 from data_prep.wmt import evalset, sgm, xml
 from data_prep.wmt.testset import Part, TestSet
 from pronmetric.alignment import table
@@ -22,19 +23,9 @@ from pronmetric.bulk.rows import Reader, to_score
 from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.baselines import apt_config
-from pronmetric.lab.human import (
-    esa,
-    evalset_scores,
-    gap,
-    human_scores,
-    judged_pairs,
-    labelled_pronouns,
-    mqm,
-    rating_table,
-    wmt_scores,
-)
+from pronmetric.lab.human import esa, gap, human_scores, judged_pairs, labelled_pronouns, mqm, rating_table, wmt_scores
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.suites import result as suite_result
+from pronmetric.lab.suites import figures as suite_result
 from pronmetric.output import tsv
 from pronmetric.pretrained import glove
 from pronmetric.pronouns import table_language
@@ -90,11 +81,11 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "ESA, CSV": ("u,A,3,TGT,ces,eng,90,d,False,[],1,2\nu,A,4,BAD,ces,eng,90,d,False,[],1,2\n", read_human),
     "ESA of WMT24": ('{"langs": "cs-en", "line_id": 2, "doc_id": "d", "esa_score": "7", "system": "A"}\n', esa.read),
     "ESA of WMT25": ('{"doc_id": "cs-en_#_news_#_d_#_0", "scores": {"A": {"human1": 90}}}\n', esa.read),
-    "segment ratings": ('A\t{"errors": [{"severity": "Major", "category": "x"}]}\tr\n', evalset_scores.read_ratings),
-    "domain scores": ("news A 0.5\nmail A None\n", evalset_scores.read_domain_scores),
+    "segment ratings": ('A\t{"errors": [{"severity": "Major", "category": "x"}]}\tr\n', human_scores.read_ratings),
+    "domain scores": ("news A 0.5\nmail A None\n", human_scores.read_domain_scores),
     "mt-metrics-eval": ("news d\nmail e\n", read_evalset),
-    "GUM": (fuzz.CONLL, gum.read),
-    "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", litbank.read),
+    "GUM": (fuzz.CONLL, partial(conll.read, form=conll.GUM)),
+    "LitBank": ("#begin document (a);\na\t0\t0\t0\tShe\t(1)\n#end document\n", partial(conll.read, form=conll.LITBANK)),
     "CoNLL-U": (fuzz.CONLLU, lambda path: list(conllu.read(path))),
     "SGM": (fuzz.SGM, sgm.parse),
     "XML": (fuzz.XML, xml.parse),
@@ -107,7 +98,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "source table": ("", source_files.load),
     "vectors": ("she 1 2\nhe 3 4\n", lambda path: glove.read(path, ["she"], width=2)),
     "result": ('{"signature": "a:b", "systems": [], "segments": []}', lambda path: read_result(str(path))),
-    "suite result": ('{"suite": "contrapro"}', suite_result.read),
+    "suite result": ('{"suite": "contrapro"}', suite_result.read_result),
     "config": ("format: 1\nencoder: {kind: glove}\nhead: {kind: logit}\n", checkpoint_config.read),
 }  # fmt: skip
 PIECES = st.sampled_from([*fuzz.PIECES, *(piece.encode() for piece in fuzz.MARKUP)]) | st.binary(max_size=8)

@@ -13,7 +13,7 @@ import pytest
 from pronmetric.alignment import cells
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.alignment.aligner import TokenPair
-from pronmetric.alignment.lcs import common_subsequence
+from pronmetric.alignment.cells import common_subsequence
 from pronmetric.alignment.links import METHODS, Link, Symmetrize
 from pronmetric.errors import InputError
 from tests.tools.gold_links import measure, read_gold, wmt21_lines

@@ -14,7 +14,7 @@ from pronmetric.alignment import eflomal
 from pronmetric.alignment.aligner import TokenPair
 from pronmetric.alignment.eflomal import EflomalAligner
 from pronmetric.alignment.embedding import EmbeddingAligner
-from pronmetric.alignment.precomputed import PrecomputedAligner
+from pronmetric.alignment.links import PrecomputedAligner
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
 
 PAIRS: list[TokenPair] = [(["She", "saw", "it"], ["she", "saw", "that\u2028thing"]), ([], ["x"]), (["a"], ["b"])]

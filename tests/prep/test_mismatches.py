@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from data_prep.mismatches import in_use, mismatches
+from data_prep.pairs import in_use, mismatches
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Alignment, Mismatch
 from pronmetric.text.words import words

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from data_prep.coreference.document import Annotated, Mention
+from data_prep.coreference.conll import Annotated, Mention
 from data_prep.fidelity import rewriting
 from data_prep.fidelity.frames import tables
 from pronmetric.pronouns.finder import find

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from data_prep.filters import ALIKE, CONTRADICTS, by_language, clean_pair, judge, sources
 from data_prep.noise import noisy_references
-from data_prep.source_filter import ALIKE, CONTRADICTS, by_language, clean_pair, judge, sources
 from pronmetric.schema import Document, Mismatch, Pair, Segment
 from pronmetric.text.context import Source
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.noise import noisy_references
-from data_prep.study import study_pair
+from data_prep.noise import noisy_references, study_pair
 from pronmetric.schema import Mismatch, Pair
-from pronmetric.text.study_form import study_form
+from pronmetric.text.writing import study_form
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ cases_to_use = 1,2
 weigths_per_case = 1,1
 [output]
 """
+LM = '{"model_type": "gpt2", "n_layer": 1, "n_embd": 8, "n_head": 1, "vocab_size": 10}'
 
 
 class Call(NamedTuple):
@@ -70,7 +71,10 @@ CALLS: Mapping[str, Sequence[Call]] = {
         Call("data.dir=data init=model out=new", "model/config.yaml"),
     ],
     "pretrain": [Call("data.english=english out=new", "english/a.txt")],
-    "soft-labels": [Call("data --language-model model -o new", "data/manifest.json")],
+    "soft-labels": [
+        Call("data --language-model model -o new", "data/manifest.json"),
+        Call("prepared --language-model lm -o new", "lm/config.json lm/model.safetensors"),
+    ],
     "average": [Call("model model --data data -o new", "model/config.yaml")],
     "train-source": [Call("--source-lang xx --parallel a b -o new", "a b")],
     "align": [
@@ -144,11 +148,13 @@ def make(folder: Path) -> None:
     """All files that the calls read, with two lines of text; their names end as the verbs expect it."""
     names = {name for calls in CALLS.values() for call in calls for name in call.reads.split()}
     names |= {f"{stem}.{end}" for stem in ("ref", "sys") for end in ("en", "fr", "en-fr.alig")}
-    names |= {"model/config.yaml", "model/model.safetensors", "data/manifest.json"}
+    names |= {"model/config.yaml", "model/model.safetensors", "data/manifest.json", "prepared/manifest.json"}
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(TEXT)
     (folder / "apt.ini").write_text(APT, encoding="utf-8")
+    (folder / "lm" / "config.json").write_text(LM, encoding="utf-8")
+    (folder / "prepared" / "manifest.json").write_text("{}", encoding="utf-8")
 
 
 def spoil(path: Path, kind: str) -> None:

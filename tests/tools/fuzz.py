@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,7 +84,7 @@ def damaged(draw: random.Random, content: bytes) -> bytes:
 
 def parsers(folder: Path) -> dict[str, Parser]:
     """The parsers by name; `folder` is theirs."""
-    from data_prep.coreference import gum
+    from data_prep.coreference import conll
     from data_prep.wmt import sgm, xml
     from pronmetric.checkpoint import files
     from pronmetric.output import tsv
@@ -94,7 +95,7 @@ def parsers(folder: Path) -> dict[str, Parser]:
         "XML": Parser(XML.encode(), "t35.de-en.xml", xml.parse),
         "SGM": Parser(SGM.encode(), "t-deen-ref.en.sgm", sgm.parse),
         "JSONL": Parser(JSONL.encode(), "in.jsonl", lambda path: list(records.read(str(path))[0])),
-        "CoNLL": Parser(CONLL.encode(), "a.conll", gum.read),
+        "CoNLL": Parser(CONLL.encode(), "a.conll", partial(conll.read, form=conll.GUM)),
         "CoNLL-U": Parser(CONLLU.encode(), "a.conllu", lambda path: list(conllu.read(path))),
         "TSV": Parser(TSV.encode(), "a.tsv", lambda path: list(tsv.read(path))),
         "safetensors": Parser(

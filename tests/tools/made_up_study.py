@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from pronmetric.lab.study.design import PAPER, Design
 from pronmetric.lab.study.findings import measure
-from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.folder import PAPER, Design, Item
 from pronmetric.lab.study.sample import sample
 from pronmetric.lab.study.simulation import expected_ac1, simulate
 

@@ -143,7 +143,7 @@ def side(
 
 
 def repair(
-    found: Side,
+    side: Side,
     *,
     source: Sequence[str],
     tokens: Sequence[str],
@@ -158,9 +158,9 @@ def repair(
     is chosen, the leftmost of equals. `separator` splits the source's tokens. An empty side stays empty: without a link
     there is no position to search.
     """
-    if not found.positions or not dictionary.target.isdisjoint(found.words):
-        return found
-    first, last = found.positions[0], found.positions[-1]
+    if not side.positions or not dictionary.target.isdisjoint(side.words):
+        return side
+    first, last = side.positions[0], side.positions[-1]
     window = range(max(0, first - REACH), min(len(tokens), last + REACH + 1))
 
     def pronoun(place: int) -> str:
@@ -180,10 +180,10 @@ def repair(
         if pronoun(place) in dictionary.target and not is_taken(place)
     ]
     if not free:
-        return found
+        return side
     _, place = min(free)
-    words = () if found.words == (OTHER,) else found.words
-    return Side((*found.positions, place), (*words, tokens[place] if compat else pronoun(place)))
+    words = () if side.words == (OTHER,) else side.words
+    return Side((*side.positions, place), (*words, tokens[place] if compat else pronoun(place)))
 
 
 def ranks(length: int) -> list[int]:

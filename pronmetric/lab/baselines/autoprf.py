@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pronmetric.errors import InputError
+from pronmetric.report.text import table
 from pronmetric.text.lines import read_lines
 
 TRIGGERS = frozenset({"it", "It", "they", "They"})
@@ -382,3 +383,38 @@ def _content(counts: Counts) -> dict[str, Any]:
 def count_ignored(corpus: Corpus) -> dict[str, int]:
     """How often each of `IGNORED` occurred."""
     return {what: corpus.ignored[what] for what in IGNORED}
+
+
+def format_autoprf(result: Result, documents: Documents, *, compat: bool) -> str:
+    """A table of pronouns and their total, and one of documents; compat: figures rounded as published."""
+    rows = [
+        (name, *_rates(counts, compat=compat), counts.matches, counts.reference, counts.candidate)
+        for name, counts in {**result.pronouns, "total": result.total}.items()
+    ]
+    by_document = [
+        (name, _rates(counts, compat=compat)[1], counts.matches, counts.reference)
+        for name, counts in zip(documents.names, result.documents, strict=True)
+    ]
+    pronouns = table(("", "precision", "recall", "F1", "matches", "reference", "candidate"), rows)
+    return f"{pronouns}\n\n{table(('document', 'recall', 'matches', 'reference'), by_document)}"
+
+
+def _rates(counts: Counts, *, compat: bool) -> tuple[str, ...]:
+    if compat:
+        return format_as_published(counts)
+    return tuple("-" if x is None else f"{x:.4f}" for x in (counts.precision, counts.recall, counts.f1))
+
+
+def notes(reference: Corpus, candidate: Corpus, *, differing: int) -> Iterator[str]:
+    """What was ignored, a line each; differing: the words in which the two sources differ."""
+    if not any(word in TRIGGERS for words in reference.source for word in words):
+        yield f"{reference.source_file}: no {', '.join(sorted(TRIGGERS))} in the source: there is no score"
+    for corpus in (reference, candidate):
+        for what, number in count_ignored(corpus).items():
+            if number:
+                yield f"{corpus.stem}: ignored: {what.replace('_', ' ')} ({number})"
+    if differing:
+        yield (
+            f"{candidate.source_file}: {differing} words differ from {reference.source_file}; "
+            "it and they are taken from the latter"
+        )

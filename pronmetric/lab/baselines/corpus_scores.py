@@ -19,13 +19,17 @@ from pronmetric.lab.baselines.reference_based import (
     split_segment,
 )
 from pronmetric.output.tsv import DIGITS
+from pronmetric.report.text import table
 from pronmetric.schema import Alignment
+from pronmetric.scoring.score import SystemScore
+from pronmetric.text.corpus import Corpus
 from pronmetric.text.words import lower_words
 
 Line = tuple[str | None, str]
 """A reference (None or blank: there is none) and a text."""
 MAX_TRAINING_LINES = 20_000
 """Line pairs that the aligner is trained on at most, spread evenly over the corpus."""
+OURS = "pronmetric"
 
 
 class BaselineScorer:
@@ -103,6 +107,17 @@ class SystemBaselines:
         self.without_reference = 0
         """Rows without a reference, which are left out."""
 
+    @classmethod
+    def of(cls, corpus: Corpus, names: Sequence[str]) -> SystemBaselines:
+        """Those of the baselines `names`, with their word alignment learned from the corpus."""
+        scorer = BaselineScorer(names)
+        scorer.train_aligner(_lines(corpus), number=corpus.segments * len(corpus.systems))
+        return cls(scorer, corpus.systems)
+
+    def score_corpus(self, corpus: Corpus) -> Iterator[list[dict[str, float | None]]]:
+        """The segment scores of all systems, row by row."""
+        return self.score_rows(_lines(corpus))
+
     def score_rows(self, lines: Iterable[Line]) -> Iterator[list[dict[str, float | None]]]:
         """The segment scores of all systems, row by row; `lines` has a line for each system, then the next row's."""
         counts = self.scorer.count_segments(lines)
@@ -128,6 +143,11 @@ class SystemBaselines:
         return {"signatures": self.scorer.signatures(), "segment_signatures": self.scorer.signatures(segment=True)}
 
 
+def _lines(corpus: Corpus) -> Iterator[Line]:
+    """Each text with its reference, row by row."""
+    return ((row.reference, text) for row in corpus.rows() for text in row.texts)
+
+
 def _split(line: Line) -> SegmentWords | None:
     reference, text = line
     return split_segment(reference, text) if reference and reference.strip() else None
@@ -143,3 +163,12 @@ def _describe(baseline: ReferenceBaseline, counts: Counts | None) -> dict[str, A
         "unit": baseline.unit,
         **({"counts": dict(zip(baseline.fields, counts, strict=True))} if baseline.fields else {}),
     }
+
+
+def format_systems(baselines: SystemBaselines, learned: Sequence[SystemScore]) -> str:
+    """All scores of all systems with their numbers of instances, the learned score first."""
+    rows: list[list[object]] = []
+    for name, own, scores in zip(baselines.systems, learned, baselines.score_systems(), strict=True):
+        cells = [(own.score, own.pronouns), *((its["score"], its["instances"]) for its in scores.values())]
+        rows.append([name, *(f"{'-' if score is None else f'{score:.2f}'} ({number})" for score, number in cells)])
+    return table(["", OURS, *(baseline.name for baseline in baselines.scorer.baselines)], rows)

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 from pronmetric.errors import MissingExtra
 from pronmetric.lab.baselines import apt, autoprf
-from pronmetric.lab.baselines.exact import Exact, exact
 from pronmetric.pronouns import finder
 from pronmetric.pronouns.finder import Occurrence, form_of
 from pronmetric.text.words import Word, words
@@ -104,13 +103,13 @@ def add_counts(total: Counts | None, counts: Counts) -> Counts:
 @lru_cache(maxsize=64)
 def _split_reference(text: str) -> tuple[tuple[Word, ...], tuple[Occurrence, ...]]:
     """The words and pronouns of a reference; cached, because each system is compared with it in turn."""
-    found = words(text)
-    return found, finder.find(text, found)
+    split = words(text)
+    return split, finder.find(text, split)
 
 
-def _forms(found: Sequence[Word]) -> list[str]:
+def _forms(split: Sequence[Word]) -> list[str]:
     """The words for APT and AutoPRF: lower-cased, pronouns in their normalised form."""
-    return [form_of(found, place) or word.text.lower() for place, word in enumerate(found)]
+    return [form_of(split, place) or word.text.lower() for place, word in enumerate(split)]
 
 
 def _positions(segment: SegmentWords) -> Iterable[int]:
@@ -136,10 +135,10 @@ def _apt_score(counts: Counts) -> float | None:
 
 
 def _autoprf(segment: SegmentWords) -> Counts:
-    found = autoprf.same_language(
+    matches = autoprf.same_language(
         _forms(segment.ref_words), _forms(segment.words), segment.links, positions=_positions(segment)
     )
-    total = autoprf.tally(found).total
+    total = autoprf.tally(matches).total
     return total.instances, total.matches, total.reference, total.candidate
 
 
@@ -150,8 +149,8 @@ def _f1(counts: Counts) -> float | None:
 
 
 def _exact(segment: SegmentWords) -> Counts:
-    found = exact(segment.ref_pronouns, segment.words, segment.links)
-    return found.kept, found.aligned, found.pronouns
+    counts = exact(segment.ref_pronouns, segment.words, segment.links)
+    return counts.kept, counts.aligned, counts.pronouns
 
 
 def _share(counts: Counts) -> float | None:
@@ -212,4 +211,46 @@ def _of_sacrebleu(name: str) -> ReferenceBaseline:
         segment=make_score(single),
         signature=signature(whole),
         segment_signature=signature(single),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Exact pronoun match: the share of a reference's aligned pronouns that an output keeps; of a segment or of many.
+
+    The simplest reference-based score. Unaligned pronouns are counted separately and are not in the share: the links do
+    not show whether the translator chose other words or the system dropped the pronoun.
+
+    kept: pronouns linked to the same pronoun. aligned: pronouns linked to some word. pronouns: all of the reference.
+    """
+
+    kept: int = 0
+    aligned: int = 0
+    pronouns: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The share of kept among aligned, in [0, 1], higher is better; None if nothing is aligned."""
+        return self.kept / self.aligned if self.aligned else None
+
+
+def exact(ref_pronouns: Sequence[Occurrence], hyp_words: Sequence[Word], links: Iterable[tuple[int, int]]) -> Exact:
+    """Count one segment: the reference's pronouns in use and the words of an output.
+
+    links: (index in the reference's words, index in the output's), as `schema.Alignment.links`. Case is ignored, and a
+    pronoun with several links is kept if one of them leads to it.
+
+    >>> from pronmetric.pronouns.finder import find
+    >>> from pronmetric.text.words import words
+    >>> exact(find("She knows what he saw."), words("She knows what it saw."), [(0, 0), (2, 2), (3, 3)])
+    Exact(kept=2, aligned=3, pronouns=3)
+    """
+    linked: dict[int, set[str]] = {}
+    for here, there in links:
+        linked.setdefault(here, set()).add(form_of(hyp_words, there) or hyp_words[there].text.lower())
+    there_of = [(pronoun.form, linked.get(pronoun.word)) for pronoun in ref_pronouns]
+    return Exact(
+        kept=sum(forms is not None and form in forms for form, forms in there_of),
+        aligned=sum(forms is not None for _, forms in there_of),
+        pronouns=len(ref_pronouns),
     )

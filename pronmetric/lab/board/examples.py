@@ -66,17 +66,17 @@ def segments(corpus: Corpus, context: str, *, size: int) -> list[Segment]:
 def worst(scored: Scored, listed: Sequence[Segment], system: str, *, most: int) -> list[Worst]:
     """The pronouns of a system with the lowest probabilities, at most `most`; repeated sentences count once."""
     place = list(scored.systems).index(system)
-    found = scored.systems[system]
-    order = np.lexsort((found.start, found.segment, found.probability))
+    pronouns = scored.systems[system]
+    order = np.lexsort((pronouns.start, pronouns.segment, pronouns.probability))
     return list(islice(_distinct(scored, listed, place, order.tolist(), system), most))
 
 
 def _distinct(
     scored: Scored, listed: Sequence[Segment], place: int, order: Sequence[int], system: str
 ) -> Iterator[Worst]:
-    found, seen = scored.systems[system], set()
+    pronouns, seen = scored.systems[system], set()
     for row in order:
-        number, start, end = int(found.segment[row]), int(found.start[row]), int(found.end[row])
+        number, start, end = int(pronouns.segment[row]), int(pronouns.start[row]), int(pronouns.end[row])
         segment = listed[number]
         text, context = segment.texts[place], segment.contexts[place]
         if (context, text, start) in seen:
@@ -89,8 +89,8 @@ def _distinct(
             tail(text[:start], TEXT),
             text[start:end],
             head(text[end:], TEXT),
-            scored.classes[found.kind[row]],
-            float(found.probability[row]),
+            scored.classes[pronouns.kind[row]],
+            float(pronouns.probability[row]),
             *(None if line is None else head(line, 2 * TEXT) for line in (segment.source, segment.reference)),
         )
 
@@ -142,13 +142,13 @@ def differing(scored: Scored, by: str = SCORE) -> Mapping[tuple[int, int], tuple
 
 def marked(scored: Scored, text: str, system: int, segment: int) -> Marked:
     """A system's text of a segment, with its pronouns; a long text is shown around its worst pronoun."""
-    found = list(scored.systems.values())[system]
-    rows = np.flatnonzero(found.segment == segment)
+    pronouns = list(scored.systems.values())[system]
+    rows = np.flatnonzero(pronouns.segment == segment)
     pieces: list[tuple[str, float | None]] = []
     at = 0
     for row in rows.tolist():
-        start, end = int(found.start[row]), int(found.end[row])
-        pieces += [(text[at:start], None), (text[start:end], float(found.probability[row]))]
+        start, end = int(pronouns.start[row]), int(pronouns.end[row])
+        pieces += [(text[at:start], None), (text[start:end], float(pronouns.probability[row]))]
         at = end
     pieces.append((text[at:], None))
     return Marked(tuple(_shorten(pieces)))

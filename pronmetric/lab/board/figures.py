@@ -21,6 +21,7 @@ from pronmetric.eval.decision import ERRORS, PREFERENCE, SCORE
 from pronmetric.eval.resampling import divide
 from pronmetric.eval.significance import RESAMPLES, Totals, difference, interval, randomisation, totals
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
+from pronmetric.output.tsv import DIGITS
 from pronmetric.scoring.comparison import TIE_THRESHOLD
 from pronmetric.scoring.score import bounds
 
@@ -112,7 +113,7 @@ def compute(
     documents = scored.docs is not None and len(set(scored.docs)) > 1
     groups = {}
     for number, name in enumerate((ALL, *scored.classes), start=-1):
-        parts = [_parts(found, number, scored, documents) for found in scored.systems.values()]
+        parts = [_parts(pronouns, number, scored, documents) for pronouns in scored.systems.values()]
         if number < 0 or any(part.units.counts.any() for part in parts):
             groups[name] = _group(parts, seed=seed, resamples=resamples, advance=advance)
     verdicts = groups[ALL].pairs
@@ -138,11 +139,11 @@ def segment_values(scored: Scored, system: str, by: str) -> NDArray[np.float64]:
 
 def _decisive(scored: Scored, system: str, by: str, documents: bool) -> _Parts:
     """A system's values by what decides, as `Tally.totals` has them."""
-    found, docs = scored.systems[system], scored.docs if documents else None
+    pronouns, docs = scored.systems[system], scored.docs if documents else None
     if by == SCORE:
-        return _parts(found, -1, scored, documents)
+        return _parts(pronouns, -1, scored, documents)
     if by == ERRORS:
-        sums, counts = _by_segment(found, scored.segments, None)
+        sums, counts = _by_segment(pronouns, scored.segments, None)
         values = Totals(sums - counts, (counts > 0).astype(np.float64))  # minus the sum of 1 - p
         return _Parts(values, totals(100 * values.sums, np.ones(scored.segments), docs))
     assert by == PREFERENCE
@@ -151,22 +152,22 @@ def _decisive(scored: Scored, system: str, by: str, documents: bool) -> _Parts:
     return _Parts(values, totals(*values, docs))
 
 
-def _by_segment(found: Pronouns, segments: int, kind: int | None) -> Totals:
-    chosen = slice(None) if kind is None else found.kind == kind
-    where, probability = found.segment[chosen], found.probability[chosen]
+def _by_segment(pronouns: Pronouns, segments: int, kind: int | None) -> Totals:
+    chosen = slice(None) if kind is None else pronouns.kind == kind
+    where, probability = pronouns.segment[chosen], pronouns.probability[chosen]
     sums, counts = np.bincount(where, probability, segments), np.bincount(where, minlength=segments)
     return Totals(np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64))
 
 
-def _parts(found: Pronouns, number: int, scored: Scored, documents: bool) -> _Parts:
-    parts = _by_segment(found, scored.segments, None if number < 0 else number)
+def _parts(pronouns: Pronouns, number: int, scored: Scored, documents: bool) -> _Parts:
+    parts = _by_segment(pronouns, scored.segments, None if number < 0 else number)
     return _Parts(parts, totals(100 * parts.sums, parts.counts, scored.docs if documents else None))
 
 
 def _group(parts: list[_Parts], *, seed: int, resamples: int, advance: Callable[[int], object]) -> Group:
     pairs = _pairs(parts, seed=seed, resamples=resamples, advance=advance)
     scores = [part.units.mean() if part.units.counts.any() else None for part in parts]
-    ranked = places(scores, {pair: found.p for pair, found in pairs.items()})
+    ranked = places(scores, {pair: figures.p for pair, figures in pairs.items()})
     ends = [interval(part.units, bounds(100.0)) for part in parts]
     counts = [int(part.units.counts.sum()) for part in parts]
     return Group(systems=tuple(map(SystemFigures, counts, scores, ends, ranked)), pairs=pairs)
@@ -195,3 +196,8 @@ def _pair(a: _Parts, b: _Parts, *, seed: int, resamples: int) -> PairFigures:
         ties=int(np.sum(np.abs(gaps) <= TIE_THRESHOLD)),
         losses=int(np.sum(gaps < -TIE_THRESHOLD)),
     )
+
+
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
+    """A figure with the decimals that files have."""
+    return None if value is None else round(value, digits)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pronmetric.eval import correlation
 from pronmetric.eval.correlation import MINIMUM, Correlation, Correlations
 from pronmetric.lab.board.figures import ALL, Figures
-from pronmetric.lab.human import esa, human_scores, wmt_rankings
+from pronmetric.lab.human import esa, human_scores, wmt_scores
 from pronmetric.lab.human.wmt_scores import is_human, read_human
 
 FIGURES = {
@@ -82,8 +82,8 @@ def find(folders: Sequence[Path], testsets: Iterable[Named], *, target: str) -> 
     files: dict[str, Path] = {}
     notes: list[str] = []
     for folder in folders:
-        found, told = wmt_rankings.find(folder, target=target)
-        rankings |= {ranking.dataset: ranking.scores for ranking in found}
+        ranked, told = wmt_scores.find_rankings(folder, target=target)
+        rankings |= {ranking.dataset: ranking.scores for ranking in ranked}
         notes += told
         files |= {path.name.removesuffix(_SUFFIX): path for path in sorted(folder.rglob(f"*{_SUFFIX}"))}
     spans = _spans(folders)
@@ -115,27 +115,27 @@ def _of_systems(scores: Mapping[str, float | None]) -> dict[str, float]:
 
 def _of_evalset(testset: Named, files: Iterable[Path]) -> tuple[Path, list[str]] | None:
     """The scores of a test set in mt-metrics-eval's layout, and the names of those that are not used."""
-    found: dict[str, Path] = {}
+    files_of: dict[str, Path] = {}
     for path in files:
         lp, _, name = path.name.removesuffix(_SUFFIX).partition(".")
         place = path.resolve().parent.parent
         root = place.parent.name if place.name == "txt" else place.name
         if path.parent.name == "human-scores" and name and (root, lp) == (testset.name, testset.lp):
-            found[name] = path
-    order = sorted(found, key=lambda name: (PREFERRED.index(name) if name in PREFERRED else len(PREFERRED), name))
-    return (found[order[0]], order[1:]) if order else None
+            files_of[name] = path
+    order = sorted(files_of, key=lambda name: (PREFERRED.index(name) if name in PREFERRED else len(PREFERRED), name))
+    return (files_of[order[0]], order[1:]) if order else None
 
 
 def _spans(folders: Sequence[Path]) -> dict[str, list[tuple[Path, str]]]:
     """The files of ESA in folders by the year and language pair of their test sets, with the pair as in the file."""
-    found: dict[str, list[tuple[Path, str]]] = {}
+    spans: dict[str, list[tuple[Path, str]]] = {}
     for folder in folders:
         for path in sorted(path for ending in _ESA_ENDINGS for path in folder.rglob(f"*{ending}")):
             year = _YEAR.search(path.name) or _YEAR.search(path.parent.as_posix())
             if year and _ESA_NAME.search(path.name) and esa.holds(path):
                 for pair in esa.pairs(path):
-                    found.setdefault(f"wmt{year[1]}:{esa.bare(pair)}", []).append((path, pair))
-    return found
+                    spans.setdefault(f"wmt{year[1]}:{esa.bare(pair)}", []).append((path, pair))
+    return spans
 
 
 def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], seed: int) -> Agreement:
@@ -150,7 +150,7 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
     for number, board in enumerate(boards):
         people = human.get(board.testset.id, {})
         own = zip(board.systems, board.groups[ALL].systems, strict=True)
-        scores = {name: found.score for name, found in own if name in people and found.score is not None}
+        scores = {name: figures.score for name, figures in own if name in people and figures.score is not None}
         if len(scores) < 2:
             continue
         others = {name: people[name] for name in scores}
@@ -165,10 +165,10 @@ def agree(boards: Iterable[Figures], human: Human, *, held_out: Iterable[str], s
 def _mean(sets: Mapping[str, Correlations], draws: Mapping[str, _Draws]) -> dict[str, Correlation]:
     if not sets:
         return {}
-    units = sum(len(found.systems) for found in sets.values())
+    units = sum(len(own.systems) for own in sets.values())
     means = {
         name: correlation.average_draws([draws[testset][name] for testset in sets], units=units) for name in FIGURES
     }
-    if all(len(found.systems) < MINIMUM for found in sets.values()):
-        return {name: replace(found, low=None, high=None) for name, found in means.items()}
+    if all(len(own.systems) < MINIMUM for own in sets.values()):
+        return {name: replace(own, low=None, high=None) for name, own in means.items()}
     return means

@@ -22,14 +22,14 @@ TRAINED, TUNED = "training", "development"
 
 def uses(config: Mapping[str, Any]) -> dict[str, str]:
     """What a checkpoint used each test set for, by the test set's id, from its config: `TRAINED`, or else `TUNED`."""
-    found: dict[str, str] = {}
+    used: dict[str, str] = {}
     for splits in _splits(config.get("training")):
         for name, split in splits.items():
             use = TRAINED if name.startswith("train") else TUNED if name.startswith("development") else None
             for testset in split.get("testsets", ()) if use is not None else ():
-                if found.get(testset) != TRAINED:
-                    found[testset] = use or TUNED
-    return found
+                if used.get(testset) != TRAINED:
+                    used[testset] = use or TUNED
+    return used
 
 
 def _splits(training: object) -> Iterator[Mapping[str, Any]]:
@@ -128,8 +128,8 @@ def _contexts(boards: Sequence[Figures], size: int) -> str:
     return "Pronouns are judged without context."
 
 
-def _listed(found: Mapping[str, Correlation]) -> str:
-    return ", ".join(f"{label} {_figure(found[name])}" for name, (label, _) in FIGURES.items())
+def _listed(correlations: Mapping[str, Correlation]) -> str:
+    return ", ".join(f"{label} {_figure(correlations[name])}" for name, (label, _) in FIGURES.items())
 
 
 def _figure(one: Correlation) -> str:
@@ -145,9 +145,9 @@ def _table(agreement: Agreement) -> str:
         f"<th scope=col>{name}" for name in ("test set", "systems", *(label for label, _ in FIGURES.values()))
     )
     rows = "".join(
-        f"<tr><th scope=row>{escape(visible(name))}<td class=number>{len(found.systems)}"
-        + "".join(f"<td class=number>{_figure(getattr(found, key))}" for key in FIGURES)
-        for name, found in agreement.sets.items()
+        f"<tr><th scope=row>{escape(visible(name))}<td class=number>{len(own.systems)}"
+        + "".join(f"<td class=number>{_figure(getattr(own, key))}" for key in FIGURES)
+        for name, own in agreement.sets.items()
     )
     return (
         "<details><summary>Correlation by test set</summary>"

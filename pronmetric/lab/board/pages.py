@@ -11,10 +11,9 @@ from typing import Any
 from pronmetric.eval.decision import SCORE, SEGMENT_UNITS, SYSTEM_UNITS
 from pronmetric.lab.board import examples, limits
 from pronmetric.lab.board.examples import Segment, Worst
-from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures
+from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
 from pronmetric.lab.board.human import Agreement, Human
 from pronmetric.lab.board.scored import Scored
-from pronmetric.lab.board.tables import rounded
 from pronmetric.lab.human.wmt_scores import is_human
 from pronmetric.output.display import visible
 from pronmetric.report import embed
@@ -101,20 +100,20 @@ def _systems(board: Figures, classes: Sequence[str], human: Human, pages: Sequen
         yield [visible(name), f"{SYSTEMS}/{page}", int(is_human(name)), rounded(score, _DIGITS), figures]
 
 
-def _figures(found: SystemFigures) -> list[Any]:
+def _figures(figures: SystemFigures) -> list[Any]:
     """Pronouns, score, ends of its interval, cluster, rank range; index.js documents the format."""
-    ends = found.interval or (None, None)
-    place = (None, None, None) if found.place is None else tuple(found.place)
-    return [found.pronouns, *(rounded(x, _DIGITS) for x in (found.score, *ends)), *place]
+    ends = figures.interval or (None, None)
+    place = (None, None, None) if figures.place is None else tuple(figures.place)
+    return [figures.pronouns, *(rounded(x, _DIGITS) for x in (figures.score, *ends)), *place]
 
 
 def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) -> str:
     """The page of one system; `compare`: the file name of the comparisons of its test set."""
     name, testset = board.systems[place], board.testset
     rows = "".join(
-        f"<tr><th scope=row>{_escape(_class(group))}{_cells(found.systems[place])}"
-        for group, found in board.groups.items()
-        if found.systems[place].pronouns
+        f"<tr><th scope=row>{_escape(_class(group))}{_cells(figures.systems[place])}"
+        for group, figures in board.groups.items()
+        if figures.systems[place].pronouns
     )
     label = '<p class="hint">A human translation, not a system.</p>' if is_human(name) else ""
     return _page(
@@ -135,29 +134,29 @@ def system(board: Figures, place: int, worst: Sequence[Worst], *, compare: str) 
     )
 
 
-def _cells(found: SystemFigures) -> str:
-    place = found.place
+def _cells(figures: SystemFigures) -> str:
+    place = figures.place
     cells = [
-        f"{found.pronouns:,}",
-        _number(found.score),
-        _span(found.interval),
-        _number(found.errors),
-        _span(found.errors_interval),
+        f"{figures.pronouns:,}",
+        _number(figures.score),
+        _span(figures.interval),
+        _number(figures.errors),
+        _span(figures.errors_interval),
         "&ndash;" if place is None else str(place.cluster),
         "&ndash;" if place is None else f"{place.best}&ndash;{place.worst}",
     ]
     return "".join(f"<td class=number>{cell}" for cell in cells)
 
 
-def _worst(found: Worst) -> str:
-    where = f"segment {found.segment}" + ("" if found.doc is None else f" of {_escape(found.doc)}")
-    context = f'<span class="context">{_text(found.context)}</span> ' if found.context else ""
+def _worst(pronoun: Worst) -> str:
+    where = f"segment {pronoun.segment}" + ("" if pronoun.doc is None else f" of {_escape(pronoun.doc)}")
+    context = f'<span class="context">{_text(pronoun.context)}</span> ' if pronoun.context else ""
     return (
-        f'<li><p class="where"><b>{found.probability:.3f}</b> <bdi>{_escape(found.pronoun)}</bdi> '
-        f"({_escape(_class(found.kind))}), <bdi>{where}</bdi></p>"
-        f'<p class="text" dir="auto">{context}{_text(found.before)}<mark>{_text(found.pronoun)}</mark>'
-        f"{_text(found.after)}</p>"
-        f"{_labelled('source', found.source)}{_labelled('reference', found.reference)}"
+        f'<li><p class="where"><b>{pronoun.probability:.3f}</b> <bdi>{_escape(pronoun.pronoun)}</bdi> '
+        f"({_escape(_class(pronoun.kind))}), <bdi>{where}</bdi></p>"
+        f'<p class="text" dir="auto">{context}{_text(pronoun.before)}<mark>{_text(pronoun.pronoun)}</mark>'
+        f"{_text(pronoun.after)}</p>"
+        f"{_labelled('source', pronoun.source)}{_labelled('reference', pronoun.reference)}"
     )
 
 
@@ -210,14 +209,14 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
             None if source is None else embed.show_controls(source),
         ]
 
-    found = []
+    compared = []
     for (a, b), sides in examples.differing(scored, board.by).items():
         for segment, _ in (*sides[0], *sides[1]):
             text(segment, a)
             text(segment, b)
         rows = [_pair(group.pairs[a, b]) for group in board.groups.values()]
         won = [[[segment, rounded(gap, _DIGITS)] for segment, gap in side] for side in sides]
-        found.append([a, b, _pair(board.verdicts[a, b]), rows, *won])
+        compared.append([a, b, _pair(board.verdicts[a, b]), rows, *won])
     return {
         "doubtful": THRESHOLD,
         "by": board.by,
@@ -225,18 +224,18 @@ def _comparisons(board: Figures, scored: Scored, listed: Sequence[Segment]) -> d
         "systems": [visible(name) for name in board.systems],
         "classes": list(map(visible, board.groups)),
         "figures": [[_figures(group.systems[k]) for group in board.groups.values()] for k in range(len(board.systems))],
-        "pairs": found,
+        "pairs": compared,
         "segments": named,
         "texts": texts,
         "contexts": list(strings),
     }
 
 
-def _pair(found: PairFigures) -> list[Any]:
+def _pair(pair: PairFigures) -> list[Any]:
     """Difference, ends of its interval, p value, A better, ties, B better."""
-    ends = found.interval or (None, None)
-    numbers = [rounded(x, _DIGITS) for x in (found.difference, *ends)]
-    return [*numbers, rounded(found.p, 4), found.wins, found.ties, found.losses]
+    ends = pair.interval or (None, None)
+    numbers = [rounded(x, _DIGITS) for x in (pair.difference, *ends)]
+    return [*numbers, rounded(pair.p, 4), pair.wins, pair.ties, pair.losses]
 
 
 def _about(boards: Sequence[Figures]) -> str:
@@ -272,8 +271,7 @@ def _page(name: str, parts: Mapping[str, str]) -> str:
     css, js = _file("board.css"), _file("theme.js")
     if name != "system":
         js += _file(f"{name}.js")
-    common = {"policy": embed.policy(css=css, js=js), "css": css, "js": js}
-    return embed.fill(_file(f"{name}.html"), {**common, **parts})
+    return embed.page(_file(f"{name}.html"), parts, css=css, js=js)[0]
 
 
 def _text(text: str) -> str:

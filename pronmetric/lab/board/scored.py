@@ -1,23 +1,29 @@
-"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts."""
+"""A scored test set: the pronouns of all its systems with probabilities, and preferences; one file, without texts.
+
+What the folder of scored test sets has with the same signature and texts is not scored again.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pronmetric.errors import InputError
-from pronmetric.lab.board import classes
 from pronmetric.output.targets import AtomicFile
 from pronmetric.output.tsv import DIGITS
+from pronmetric.pronouns import classes
 from pronmetric.pronouns.languages import Language
 from pronmetric.scoring.bulk import score_rows
 from pronmetric.scoring.score import SegmentScore
+from pronmetric.signature import Signature
 from pronmetric.text import strict_json
 from pronmetric.text.context import COMMON, Text
 from pronmetric.text.corpus import Corpus
@@ -25,6 +31,9 @@ from pronmetric.text.corpus import Corpus
 FORMAT = "pronmetric board scores 2"
 _EARLIER = ("pronmetric board scores 1",)  # without preferences
 _COLUMNS = ("segment", "start", "end", "kind", "probability")
+DEMONSTRATIVE, WH = "demonstrative", "relative or interrogative"
+_PERSONAL = classes.CLASSES[: classes.PERSONAL]
+_ENGLISH = {name: name for name in _PERSONAL} | dict.fromkeys(("this", "that", "these", "those"), DEMONSTRATIVE)
 
 
 class BoardSet(NamedTuple):
@@ -75,10 +84,10 @@ class Scored:
 
 def hash_texts(corpus: Corpus) -> str:
     """Sixteen hexadecimal digits: a hash of the systems' names, their texts, the references and the documents."""
-    found = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
+    digest = hashlib.sha256(strict_json.dump([corpus.systems, corpus.documents]).encode())
     for row in corpus.rows():
-        found.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
-    return found.hexdigest()[:16]
+        digest.update(strict_json.dump([row.texts, row.doc, row.reference]).encode())
+    return digest.hexdigest()[:16]
 
 
 def score(
@@ -100,14 +109,14 @@ def score(
         language: of the texts.
         signature: of the scores.
     """
-    known = {name: number for number, name in enumerate(classes.names(language))}
+    known = {name: number for number, name in enumerate(class_names(language))}
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in corpus.systems}
     preferences: dict[str, list[float]] = {name: [] for name in corpus.systems}
     docs = []
     for number, scored in enumerate(score_rows(corpus, testset.context, size=size, stream=stream)):
         docs.append(scored.row.doc)
         for name, text, (segment, *_) in zip(corpus.systems, scored.row.texts, scored.segments, strict=True):
-            kinds = classes.classify(language, text, [p.start for p in segment.pronouns])
+            kinds = classify(language, text, [p.start for p in segment.pronouns])
             rows[name] += [
                 (number, p.start, p.end, known[kind], round(p.score, DIGITS))
                 for p, kind in zip(segment.pronouns, kinds, strict=True)
@@ -118,9 +127,7 @@ def score(
         segments=corpus.segments,
         docs=tuple(doc or "" for doc in docs) if corpus.documents else None,
         classes=tuple(known),
-        systems={
-            name: _columns(list(zip(*found, strict=True)) or [()] * len(_COLUMNS)) for name, found in rows.items()
-        },
+        systems={name: _columns(list(zip(*own, strict=True)) or [()] * len(_COLUMNS)) for name, own in rows.items()},
         signature=signature,
         texts=hash_texts(corpus),
         preferences={name: np.array(each, dtype=np.float64) for name, each in preferences.items()},
@@ -143,12 +150,12 @@ def write(scored: Scored, path: Path) -> None:
         "docs": scored.docs,
         "classes": scored.classes,
         "systems": {
-            name: {column: values.tolist() for column, values in found._asdict().items()}
-            for name, found in scored.systems.items()
+            name: {column: values.tolist() for column, values in values_of._asdict().items()}
+            for name, values_of in scored.systems.items()
         },
         "preferences": {
-            name: [None if np.isnan(value) else value for value in found.tolist()]
-            for name, found in scored.preferences.items()
+            name: [None if np.isnan(value) else value for value in values_of.tolist()]
+            for name, values_of in scored.preferences.items()
         },
     }
     with AtomicFile(path) as file:
@@ -173,10 +180,10 @@ def read(path: Path) -> Scored | None:
             segments=content["segments"],
             docs=None if content["docs"] is None else tuple(content["docs"]),
             classes=tuple(content["classes"]),
-            systems={name: _columns([found[c] for c in _COLUMNS]) for name, found in content["systems"].items()},
+            systems={name: _columns([own[c] for c in _COLUMNS]) for name, own in content["systems"].items()},
             signature=content["signature"],
             texts=content["texts"],
-            preferences={name: np.array(found, dtype=np.float64) for name, found in content["preferences"].items()},
+            preferences={name: np.array(own, dtype=np.float64) for name, own in content["preferences"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"broken scores ({type(error).__name__}: {error}); {cure}", file=path) from None
@@ -185,3 +192,95 @@ def read(path: Path) -> Scored | None:
 def _columns(values: list[Any]) -> Pronouns:
     segment, start, end, kind = (np.array(column, dtype=np.int64) for column in values[:-1])
     return Pronouns(segment, start, end, kind, np.array(values[-1], dtype=np.float64))
+
+
+def class_names(language: Language) -> tuple[str, ...]:
+    """The classes of a language.
+
+    With rules: the personal classes (he, his, him and himself are "he"), demonstratives, and relatives with
+    interrogatives; else the types in its table of pronouns.
+    """
+    if language.ruled:
+        return (*_PERSONAL, DEMONSTRATIVE, WH)
+    return tuple(dict.fromkeys(entry.type for entry in language.entries))
+
+
+def classify(language: Language, text: str, starts: Sequence[int]) -> list[str]:
+    """The class of the pronoun at each of these offsets of a text.
+
+    >>> from pronmetric.pronouns.languages import ENGLISH
+    >>> classify(ENGLISH, "He knows that these belong to those who left.", [0, 14, 30, 36])
+    ['he', 'demonstrative', 'demonstrative', 'relative or interrogative']
+    """
+    if not starts:
+        return []
+    words = language.words(text)
+    places = {word.start: place for place, word in enumerate(words)}
+    kinds = []
+    for start in starts:
+        form = language.form_of(words, places[start])
+        assert form is not None  # it was scored, so it is in the inventory
+        if language.ruled:
+            kinds.append(_ENGLISH.get(classes.class_of(form, language.slot(words, places[start])), WH))
+        else:
+            kinds.append(next(entry.type for entry in language.entries if entry.form == form))
+    return kinds
+
+
+class Bar(Protocol):
+    """Progress of one test set."""
+
+    def update(self, n: int) -> object:
+        """Count `n` more texts."""
+
+
+class Stored(NamedTuple):
+    """A test set's scores, and whether they were in the folder already."""
+
+    scored: Scored
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Scores test sets, or reads their scores from `folder`.
+
+    stream: scores texts, in order, with probabilities; `advance` is called with the number of texts finished. size:
+    number of previous sentences in a context. signature: of scores in a kind of context. bar: progress of a test set,
+    from its id and its number of texts.
+    """
+
+    folder: Path
+    stream: Callable[[Iterable[Text], Callable[[int], object]], Iterator[SegmentScore]]
+    size: int
+    language: Language
+    signature: Callable[[str], Signature]
+    bar: Callable[[str, int], AbstractContextManager[Bar]]
+
+    def get(self, testset: BoardSet, corpus: Corpus) -> Stored:
+        """The scores of a test set's systems, from the folder if version, signature and texts are the same.
+
+        Raises:
+            InputError: a broken file in the folder.
+        """
+        signature = self.signature(testset.context)
+        if testset.context == COMMON:
+            signature = signature.plus(references=testset.reference)
+        path = self.folder / f"{quote(testset.id, safe='')}.json"
+        if path.exists():
+            kept = read(path)
+            wanted = testset, str(signature), hash_texts(corpus)
+            if kept is not None and (kept.testset, kept.signature, kept.texts) == wanted:
+                return Stored(kept, reused=True)
+        with self.bar(testset.id, corpus.segments * len(corpus.systems)) as bar:
+            new = score(
+                testset,
+                corpus,
+                size=self.size,
+                stream=lambda texts: self.stream(texts, bar.update),
+                language=self.language,
+                signature=str(signature),
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write(new, path)
+        return Stored(new, reused=False)

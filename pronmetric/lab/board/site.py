@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pronmetric.eval.decision import SCORE
-from pronmetric.lab.board import examples, figures, pages, tables
-from pronmetric.lab.board.figures import Figures
-from pronmetric.lab.board.human import Agreement, Human
+from pronmetric.eval.correlation import Correlation
+from pronmetric.eval.decision import SCORE, SYSTEM_UNITS
+from pronmetric.lab.board import examples, figures, pages
+from pronmetric.lab.board.figures import ALL, Figures, PairFigures, SystemFigures, rounded
+from pronmetric.lab.board.human import FIGURES, Agreement, Human
 from pronmetric.lab.board.pages import COMPARE, SYSTEMS, Names
 from pronmetric.lab.board.scored import Scored
+from pronmetric.output import tsv
 from pronmetric.output.targets import AtomicFile
+from pronmetric.text import strict_json
 from pronmetric.text.corpus import Corpus
 
 INDEX = "index.html"
+SYSTEM_COLUMNS = (
+    *("testset", "year", "lp", "system", "class", "pronouns", "score", "score_low", "score_high"),
+    *("errors_per_100_pronouns", "errors_low", "errors_high", "cluster", "rank_best", "rank_worst", "human"),
+)
+PAIR_COLUMNS = (
+    *("testset", "a", "b", "class", "by", "difference", "difference_low", "difference_high", "p_randomisation"),
+    *("a_better", "ties", "b_better"),
+)
 
 
 class Size(NamedTuple):
@@ -79,9 +90,9 @@ class Site:
             context_size=self.settings.context_size,
             decision=self.settings.decision,
         )
-        self._write("board.tsv", "".join(tables.systems(self.boards, human)))
-        self._write("pairs.tsv", "".join(tables.pairs(self.boards)))
-        self._write("board.json", tables.content(self.boards, human, agreement) + "\n")
+        self._write("board.tsv", "".join(system_lines(self.boards, human)))
+        self._write("pairs.tsv", "".join(pair_lines(self.boards)))
+        self._write("board.json", content(self.boards, human, agreement) + "\n")
         self._write(INDEX, page)
         return Size(len(self.written), sum(path.stat().st_size for path in self.written))
 
@@ -91,3 +102,108 @@ class Site:
         with AtomicFile(path) as file:
             file.write(text)
         self.written.append(path)
+
+
+def system_lines(boards: Iterable[Figures], human: Human) -> Iterator[str]:
+    """The lines of the table of systems: one row for each system and class."""
+    yield tsv.line(SYSTEM_COLUMNS)
+    for board in boards:
+        people = human.get(board.testset.id, {})
+        for name, group in board.groups.items():
+            for system, own in zip(board.systems, group.systems, strict=True):
+                head = board.testset.id, board.testset.year, board.testset.lp, system, name
+                yield tsv.line([*head, *_system(own).values(), people.get(system)])
+
+
+def pair_lines(boards: Iterable[Figures]) -> Iterator[str]:
+    """The lines of the table of pairs, for each two systems of a test set: by score, one of each class of pronouns.
+
+    Before them one by what decides, where it is not the score.
+    """
+    yield tsv.line(PAIR_COLUMNS)
+    for board in boards:
+        parts = [] if board.by == SCORE else [(ALL, board.by, board.verdicts)]
+        for name, by, compared in [*parts, *((name, SCORE, group.pairs) for name, group in board.groups.items())]:
+            for (a, b), pair in compared.items():
+                yield tsv.line([board.testset.id, board.systems[a], board.systems[b], name, by, *_pair(pair).values()])
+
+
+def content(boards: Sequence[Figures], human: Human, agreement: Agreement) -> str:
+    """All figures as JSON."""
+    return strict_json.dump(
+        {
+            "human_correlation": {
+                "mean": _correlations(agreement.mean),
+                "mean_of_held_out": _correlations(agreement.held_out),
+                "testsets": {
+                    name: {"systems": len(own.systems), **_correlations({k: getattr(own, k) for k in FIGURES})}
+                    for name, own in agreement.sets.items()
+                },
+            },
+            "testsets": [_testset(board, human.get(board.testset.id, {})) for board in boards],
+        }
+    )
+
+
+def _testset(board: Figures, people: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        **board.testset._asdict(),
+        "segments": board.segments,
+        "resampled": board.resampled,
+        "by": board.by,
+        "unit": SYSTEM_UNITS[board.by],
+        "verdicts": _pairs(board, board.verdicts),
+        "signature": board.signature,
+        "human": {system: people[system] for system in board.systems if system in people},
+        "classes": {
+            name: {
+                "systems": [
+                    {"system": system, **_system(own)} for system, own in zip(board.systems, group.systems, strict=True)
+                ],
+                "pairs": _pairs(board, group.pairs),
+            }
+            for name, group in board.groups.items()
+        },
+    }
+
+
+def _pairs(board: Figures, pairs: Mapping[tuple[int, int], PairFigures]) -> list[dict[str, Any]]:
+    return [{"a": board.systems[a], "b": board.systems[b], **_pair(own)} for (a, b), own in pairs.items()]
+
+
+def _system(own: SystemFigures) -> dict[str, float | None]:
+    low, high = own.interval or (None, None)
+    fewest, most = own.errors_interval or (None, None)
+    place = own.place
+    return {
+        "pronouns": own.pronouns,
+        "score": rounded(own.score),
+        "score_low": rounded(low),
+        "score_high": rounded(high),
+        "errors_per_100_pronouns": rounded(own.errors),
+        "errors_low": rounded(fewest),
+        "errors_high": rounded(most),
+        "cluster": None if place is None else place.cluster,
+        "rank_best": None if place is None else place.best,
+        "rank_worst": None if place is None else place.worst,
+    }
+
+
+def _pair(own: PairFigures) -> dict[str, float | None]:
+    low, high = own.interval or (None, None)
+    return {
+        "difference": rounded(own.difference),
+        "difference_low": rounded(low),
+        "difference_high": rounded(high),
+        "p_randomisation": rounded(own.p),
+        "a_better": own.wins,
+        "ties": own.ties,
+        "b_better": own.losses,
+    }
+
+
+def _correlations(correlations: Mapping[str, Correlation]) -> dict[str, Any]:
+    return {
+        name: {"value": rounded(one.value), "low": rounded(one.low), "high": rounded(one.high)}
+        for name, one in correlations.items()
+    }

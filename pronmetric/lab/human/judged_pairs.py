@@ -127,9 +127,9 @@ def check_ids(ids: Sequence[str], scores: Mapping[str, object], *, what: str, fi
     known = set(ids)
     missing = [identity for identity in ids if identity not in scores]
     unknown = [identity for identity in scores if identity not in known]
-    for found, said in ((missing, "have no scores here"), (unknown, f"are scored, but are no {what}")):
-        if found:
-            raise InputError(f'{len(found)} of the ids {said}, first "{found[0]}"; score exactly the {what}', file=file)
+    for wrong, said in ((missing, "have no scores here"), (unknown, f"are scored, but are no {what}")):
+        if wrong:
+            raise InputError(f'{len(wrong)} of the ids {said}, first "{wrong[0]}"; score exactly the {what}', file=file)
 
 
 def scores_of(

@@ -1,4 +1,4 @@
-"""Pronouns labelled right or wrong, as JSONL, and a metric's scores of them.
+"""Pronouns labelled right or wrong, as JSONL; a metric's scores of them, and how well these detect the wrong ones.
 
 One object per line: {"id", "text", "context": [sentences], "start", "end", "label": "right"|"wrong", "doc", "system",
 "pronoun", "source", "source_context": [sentences]}; start and end are offsets in code points, half open. context, doc,
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pronmetric.errors import InputError
-from pronmetric.eval.shuffling import shuffle_contexts
+from pronmetric.eval.detection import Detection, detect, detect_by
+from pronmetric.eval.resampling import shuffle_contexts
 from pronmetric.lab.human.judged_pairs import check_ids
 from pronmetric.lab.human.pair_sets import SHUFFLED
+from pronmetric.report.text import percent, table
 from pronmetric.text import strict_json
 from pronmetric.text.context import NONE, Text, text_of
 from pronmetric.text.entry import Entry
@@ -58,17 +60,17 @@ def read(path: str | Path) -> list[LabelledPronoun]:
     Raises:
         InputError: with file and line, for a missing key, an invalid value, or a repeated id.
     """
-    found: list[LabelledPronoun] = []
+    pronouns: list[LabelledPronoun] = []
     lines: dict[str, int] = {}
     for entry in read_entries(path):
         one = _parse(entry)
         if one.id in lines:
             entry.fail(f'duplicate id "{one.id}", first in line {lines[one.id]}; each pronoun needs its own')
         lines[one.id] = entry.line or 0
-        found.append(one)
-    if not found:
+        pronouns.append(one)
+    if not pronouns:
         raise InputError("no pronouns: expected one JSON object a line", file=path)
-    return found
+    return pronouns
 
 
 def clusters_of(pronouns: Sequence[LabelledPronoun]) -> tuple[str, list[str]]:
@@ -125,3 +127,51 @@ def read_scores(path: str | Path, pronouns: Sequence[LabelledPronoun]) -> list[f
         scores[identity] = score
     check_ids([one.id for one in pronouns], scores, what="labelled pronouns", file=path)
     return [scores[one.id] for one in pronouns]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionFigures:
+    """Detection over all pronouns, by system and by pronoun; resampled: the unit of resampling and its number.
+
+    by_system is empty where some pronoun has no system.
+    """
+
+    whole: Detection
+    by_system: dict[str, Detection]
+    by_pronoun: dict[str, Detection]
+    resampled: tuple[str, int]
+
+
+def require_both_labels(pronouns: Sequence[LabelledPronoun], *, file: str) -> None:
+    """Raise InputError unless some pronouns are right and some are wrong."""
+    if len({one.wrong for one in pronouns}) < 2:
+        label = WRONG if pronouns[0].wrong else RIGHT
+        raise InputError(f"all pronouns are labelled {label}: expected some right and some wrong ones", file=file)
+
+
+def evaluate(
+    pronouns: Sequence[LabelledPronoun], scores: Sequence[float | None], *, threshold: float, seed: int
+) -> DetectionFigures:
+    """Detection of the wrong pronouns by scores below `threshold`; None is a pronoun without a score."""
+    wrong = [one.wrong for one in pronouns]
+    unit, clusters = clusters_of(pronouns)
+    systems = [one.system for one in pronouns if one.system is not None]
+    return DetectionFigures(
+        whole=detect(wrong, scores, clusters, threshold=threshold, seed=seed),
+        by_system=detect_by(systems, wrong, scores, threshold=threshold) if len(systems) == len(pronouns) else {},
+        by_pronoun=detect_by([one.form for one in pronouns], wrong, scores, threshold=threshold),
+        resampled=(unit, len(set(clusters))),
+    )
+
+
+def format_detection(figures: DetectionFigures) -> str:
+    """Precision, recall, F1, average precision and ROC AUC in percent: of all pronouns, by system, by pronoun."""
+    by_frequency = sorted(figures.by_pronoun.items(), key=lambda named: (-named[1].pronouns, named[0]))
+    rows = [_row("all", figures.whole)]
+    rows += [_row(*named) for named in (*figures.by_system.items(), *by_frequency)]
+    return table(["", "pronouns", "wrong", "flagged", "unscored", "P", "R", "F1", "AP", "AUC"], rows)
+
+
+def _row(name: str, detection: Detection) -> list[object]:
+    figures = (detection.precision, detection.recall, detection.f1, detection.average_precision, detection.roc_auc)
+    return [name, detection.pronouns, detection.wrong, detection.flagged, detection.unscored, *map(percent, figures)]

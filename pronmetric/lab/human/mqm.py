@@ -112,14 +112,14 @@ class Judgement:
 
     def pronoun_errors(self, *, longest: int = LONGEST) -> tuple[tuple[Error, tuple[Occurrence, ...]], ...]:
         """The pronoun errors, each with the pronouns that it overlaps."""
-        found = []
+        touching = []
         for error in self.errors:
             if error.weight and not error.category.lower().replace("_", " ").startswith(OTHER_CATEGORIES):
                 spans = [(a, b) for a, b in error.spans if len(self.text[a:b].split()) <= longest]
                 touched = tuple(o for o in self.pronouns if any(o.start < b and a < o.end for a, b in spans))
                 if touched:
-                    found.append((error, touched))
-        return tuple(found)
+                    touching.append((error, touched))
+        return tuple(touching)
 
     def penalty(self, *, longest: int = LONGEST) -> float:
         """The sum of the pronoun errors' weights; lower is better."""
@@ -181,23 +181,24 @@ def read(path: str | Path, *, strict: bool = False, tally: Counter[str] | None =
                 raise InputError(message, file=path, line=row.line)
             count[TEXT] += 1
             spoilt.add((row.place, row.rater))
-    found: dict[tuple[tuple[str, str, int], str], list[Error]] = {}
+    errors_of: dict[tuple[tuple[str, str, int], str], list[Error]] = {}
     for row in rows:
         text = texts[row.place]
         if (row.place, row.rater) in spoilt:
             count[REST] += _letters(row.text) == _letters(text)
             continue
-        errors = found.setdefault((row.place, row.rater), [])
+        errors = errors_of.setdefault((row.place, row.rater), [])
         if row.error is not None:
             spans = tuple(_moved(span, row.text, text) for span in row.error.spans)
             errors.append(replace(row.error, spans=spans))
-    if not found:
+    if not errors_of:
         told = ", ".join(f"{count[kind]} {DESCRIPTIONS[kind]}" for kind in LEFT_OUT if count[kind])
         message = "no annotations: expected a header, and a line for each error"
         raise InputError(message + (f"; left out: {told}; `strict=True` names the first" if told else ""), file=path)
     source = {row.place: row.source for row in reversed(rows)}
     return [
-        Judgement(*place, rater, texts[place], tuple(errors), source[place]) for (place, rater), errors in found.items()
+        Judgement(*place, rater, texts[place], tuple(errors), source[place])
+        for (place, rater), errors in errors_of.items()
     ]
 
 

@@ -177,8 +177,8 @@ def evaluate(
         return {label: part(np.array([label in labels for labels in memberships])) for label in chosen}
 
     pronouns = judged.pronouns
-    known = np.array([found is not None for found in pronouns])
-    forms = [found for found in pronouns if found is not None]
+    known = np.array([forms_of is not None for forms_of in pronouns])
+    forms = [forms_of for forms_of in pronouns if forms_of is not None]
     labelled = [(pair, said) for pair, said in zip(pairs, answers, strict=True) if said is not None]
     with_answer = [score for score, said in zip(scores, answers, strict=True) if said is not None]
     people_ties, matching = _people_ties([said for _, said in labelled], with_answer)
@@ -246,9 +246,9 @@ class _Judged:
         turned = [answers[i] == B for i in chosen]
         both = [scores[i][::-1] if turn else scores[i] for i, turn in zip(chosen, turned, strict=True)]
         self.decisions: Decisions = decide([better for better, _ in both], [worse for _, worse in both])
-        found = [pronouns_of(pair) for pair in self.pairs]
+        forms = [pronouns_of(pair) for pair in self.pairs]
         self.pronouns = [
-            None if p is None else (p[1], p[0]) if turn else p for p, turn in zip(found, turned, strict=True)
+            None if p is None else (p[1], p[0]) if turn else p for p, turn in zip(forms, turned, strict=True)
         ]
 
 

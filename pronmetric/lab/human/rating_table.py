@@ -50,7 +50,7 @@ def read(path: str | Path, *, categories: Sequence[str] = (), missing: Collectio
         head = [cell.strip() for cell in next(rows)]
         _check_header(head, path)
         raters = head[1:]
-        found: dict[str, dict[Any, str | None]] = {rater: {} for rater in raters}
+        ratings_of: dict[str, dict[Any, str | None]] = {rater: {} for rater in raters}
         items: dict[str, int] = {}
         for row in rows:
             cells = [cell.strip() for cell in row]
@@ -65,18 +65,18 @@ def read(path: str | Path, *, categories: Sequence[str] = (), missing: Collectio
                 raise InputError(f"{why}; give each item one line and a name", file=path, line=rows.line_num)
             items[item] = rows.line_num
             for rater, cell in zip(raters, cells[1:], strict=True):
-                found[rater][item] = cell or None
+                ratings_of[rater][item] = cell or None
     except csv.Error as error:
         raise InputError(f"no CSV: {error}; quote cells that hold commas", file=path, line=rows.line_num) from None
     if not items:
         raise InputError("has a header, but no items", file=path)
-    used = Counter(value for own in found.values() for value in own.values() if value is not None)
+    used = Counter(value for own in ratings_of.values() for value in own.values() if value is not None)
     gone = {value: used[value] for value in sorted(_missing(used, missing) - set(categories)) if value in used}
-    for rater, own in found.items():
+    for rater, own in ratings_of.items():
         own.update({item: None for item, value in own.items() if value in gone})
         if not any(own.values()):
             raise InputError(f'the rater "{rater}" rated nothing; remove the column', file=path)
-    ratings = Ratings.of(found, categories=categories, order=items)
+    ratings = Ratings.of(ratings_of, categories=categories, order=items)
     return RatingTable(ratings, gone, _alike(ratings.categories))
 
 

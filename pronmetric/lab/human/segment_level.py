@@ -13,7 +13,7 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import SCORE
 from pronmetric.eval.permutation import Matrix, segment_matrix
 from pronmetric.eval.segment_correlation import SegmentFigures, common, segment_figures
-from pronmetric.lab.human import evalset_scores, metric_scores
+from pronmetric.lab.human import human_scores, metric_scores
 from pronmetric.lab.human.human_scores import DOCUMENTS, DOMAINS, HumanScores
 from pronmetric.lab.human.metric_scores import Metric
 from pronmetric.lab.human.system_level import significance, steps
@@ -88,7 +88,7 @@ def read_metrics(paths: Sequence[str], human: HumanScores, *, by: str = SCORE) -
             continue
         result, scores = metric_scores.read_segments(path, human.names, by=by)
         if result is not None and human.unit in (DOCUMENTS, DOMAINS):
-            groups = evalset_scores.read_groups(human.path, unit="domains" if human.unit == DOMAINS else "documents")
+            groups = human_scores.read_groups(human.path, unit="domains" if human.unit == DOMAINS else "documents")
             order = human.domains if human.unit == DOMAINS else tuple(dict.fromkeys(groups))
             scores = result.grouped(groups, order, by=by, file=path)
         files.append(MetricFile(path, label, scores, result))
@@ -96,7 +96,7 @@ def read_metrics(paths: Sequence[str], human: HumanScores, *, by: str = SCORE) -
 
 
 def _of_domains(path: str, human: HumanScores) -> dict[str, list[float | None]]:
-    scores = evalset_scores.read_domain_scores(path)
+    scores = human_scores.read_domain_scores(path)
     for system, own in scores.items():
         if set(own) != set(human.domains):
             message = f"{system} has the domains {', '.join(sorted(own))}, but {human.path} {', '.join(human.domains)}"

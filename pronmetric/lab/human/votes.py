@@ -65,30 +65,30 @@ class Preferences:
     @property
     def average(self) -> float | None:
         """The average of the raters' shares."""
-        return _mean([found.share for found in self.by_rater.values()])
+        return _mean([own.share for own in self.by_rater.values()])
 
     @property
     def average_without_ties(self) -> float | None:
         """The average of the raters' shares without ties."""
-        return _mean([found.share_without_ties for found in self.by_rater.values()])
+        return _mean([own.share_without_ties for own in self.by_rater.values()])
 
 
 def collect_votes(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
     """Each rater's answers by the id of the pair; raters in the order of their first vote."""
-    found: dict[str, dict[str, str | None]] = {}
+    answers: dict[str, dict[str, str | None]] = {}
     for pair in pairs:
         for rater, vote in pair.votes.items():
-            found.setdefault(rater, {})[pair.id] = vote
-    return found
+            answers.setdefault(rater, {})[pair.id] = vote
+    return answers
 
 
 def collect_given(pairs: Sequence[JudgedPair]) -> dict[str, dict[str, str | None]]:
     """The given answers (`better`) as those of a rater, under the name of their origin."""
-    found: dict[str, dict[str, str | None]] = {}
+    answers: dict[str, dict[str, str | None]] = {}
     for pair in pairs:
         if pair.better is not None:
-            found.setdefault(pair.judge or GIVEN, {})[pair.id] = pair.better
-    return found
+            answers.setdefault(pair.judge or GIVEN, {})[pair.id] = pair.better
+    return answers
 
 
 def measure_rater_agreement(
@@ -138,28 +138,28 @@ def measure_metric_agreement(
     decisions: the metric's "A", "B" or "tie" for each pair, None where it has no score.
     """
     metric = {pair.id: decision for pair, decision in zip(pairs, decisions, strict=True)}
-    found = {}
+    by_rater = {}
     for rater, own in raters.items():
         both = {i for i, vote in own.items() if vote is not None and metric.get(i) is not None}
         answers = {METRIC: {i: metric[i] for i in both}, rater: {i: own[i] for i in both}}
         if rater == METRIC:
             raise PronmetricError(f'a rater is named "{METRIC}", the name of the metric; rename the rater')
-        found[rater] = measure_rater_agreement(pairs, answers, variant=variant, formula=formula, seed=seed)
-    return found
+        by_rater[rater] = measure_rater_agreement(pairs, answers, variant=variant, formula=formula, seed=seed)
+    return by_rater
 
 
 def count_preferences(pairs: Sequence[JudgedPair], answers: Answers) -> Preferences:
     """How often each rater prefers the better text; text A, if some pair has no better text."""
     better = {pair.id: pair.better for pair in pairs} if have_better_texts(pairs) else {pair.id: A for pair in pairs}
-    found = {}
+    by_rater = {}
     for rater, own in answers.items():
         counts = [0, 0, 0]
         for i, vote in own.items():
             if i in better and vote is not None:
                 counts[2 if vote == TIE else int(vote != better[i])] += 1
         if any(counts):
-            found[rater] = Preference(*counts)
-    return Preferences(found)
+            by_rater[rater] = Preference(*counts)
+    return Preferences(by_rater)
 
 
 def have_better_texts(pairs: Sequence[JudgedPair]) -> bool:

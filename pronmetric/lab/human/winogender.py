@@ -51,7 +51,7 @@ def read(path: Path) -> list[Template]:
         InputError: with file and line, if a row is not of this format; a gender is missing, or the sentences of a
             template differ in other than one word.
     """
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    sentences_of: dict[tuple[str, str, str], dict[str, str]] = {}
     first: dict[tuple[str, str, str], int] = {}
     for line, (name, sentence) in _rows(path, ("sentid", "sentence")):
         parts = name.split(".")
@@ -60,10 +60,10 @@ def read(path: Path) -> list[Template]:
                 f"expected OCCUPATION.PARTICIPANT.0|1.male|female|neutral.txt, got {name!r}", file=path, line=line
             )
         key = parts[0], parts[1], parts[2]
-        found.setdefault(key, {})[parts[3]] = sentence
+        sentences_of.setdefault(key, {})[parts[3]] = sentence
         first.setdefault(key, line)
-    made = []
-    for (occupation, participant, answer), sentences in found.items():
+    templates = []
+    for (occupation, participant, answer), sentences in sentences_of.items():
         line = first[occupation, participant, answer]
         if not {"male", "female"} <= sentences.keys():
             raise InputError(f"expected a male and a female sentence of {occupation}", file=path, line=line)
@@ -72,8 +72,8 @@ def read(path: Path) -> list[Template]:
         differing = [a.start for a, b in zip(one, other, strict=False) if a.text != b.text]
         if len(one) != len(other) or len(differing) != 1:
             raise InputError("expected sentences that differ in one word", file=path, line=line)
-        made.append(Template(occupation, participant, _REFERENT[answer], male, female, differing[0]))
-    return made
+        templates.append(Template(occupation, participant, _REFERENT[answer], male, female, differing[0]))
+    return templates
 
 
 def read_shares(path: Path) -> dict[str, WomenShares]:

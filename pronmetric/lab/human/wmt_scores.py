@@ -5,7 +5,7 @@ for a missing score; `.sys.score` has one such line for each system. WMT's ranki
 (`ad-sys-ranking-de-en-z-names.csv`) have, separated by spaces, raw score, z score, number of annotations, number of
 segments, SYSTEM.NUMBER and, in some files, the system's name as in the names of its output files. Its segment scores
 (`ad-seg-scores-de-en.csv`) have a header and then SYSTEM.NUMBER, segment (from 1), raw score, z score, number of
-annotations. Higher is better in all of them.
+annotations. A folder of rankings holds `wmtNN-da/ad-sys-ranking-SL-TL-z-names.csv`. Higher is better in all of them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _HUMAN = re.compile(r"human(?![a-z]).*|ref[-_.]?[a-z0-9]?", re.IGNORECASE)
 INDEX = re.compile(r"\.[0-9]+$")
 _COUNT = re.compile(r"[0-9]{1,9}")
 _SHOWN = 80  # characters of a line that an error quotes
+_RANKING_NAME = re.compile(r"wmt(?P<year>\d\d)-da/ad-sys-ranking-(?P<source>[a-z]+)-(?P<target>[a-z]+)-z-names\.csv")
+_SOURCE = {"lv": "liv"}  # Livonian, which the rankings of WMT22 call by the code of Latvian
 
 
 class Ranked(NamedTuple):
@@ -48,6 +50,17 @@ class Assessed(NamedTuple):
     annotations: int
 
 
+class Ranking(NamedTuple):
+    """A test set ("wmt22:cs-en") and the human z score of each of its systems.
+
+    humans: the human translations that were also ranked.
+    """
+
+    dataset: str
+    scores: dict[str, float]
+    humans: tuple[str, ...]
+
+
 def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
     """Read `.seg.score`: the scores of all segments for each system, None if missing.
 
@@ -57,7 +70,7 @@ def read_segment_scores(path: str | Path) -> dict[str, list[float | None]]:
     scores: dict[str, list[float | None]] = {}
     for _, system, score in _pairs(path):
         scores.setdefault(system, []).append(score)
-    lengths = {len(found) for found in scores.values()}
+    lengths = {len(own) for own in scores.values()}
     if len(lengths) > 1:
         shortest, longest = (pick(scores, key=lambda s: len(scores[s])) for pick in (min, max))
         message = f"{len(scores[shortest])} segments of {shortest}, but {len(scores[longest])} of {longest}"
@@ -90,11 +103,11 @@ def segment_score_lines(scores: Mapping[str, Sequence[float | None]]) -> Iterato
         PronmetricError: a system's name contains white space, a score is not finite, or the systems have different
             numbers of segments.
     """
-    if len({len(found) for found in scores.values()}) > 1:
-        lengths = ", ".join(f"{system}: {len(found)}" for system, found in scores.items())
+    if len({len(own) for own in scores.values()}) > 1:
+        lengths = ", ".join(f"{system}: {len(own)}" for system, own in scores.items())
         raise PronmetricError(f"expected as many segments for each system, got {lengths}")
-    for system, found in scores.items():
-        yield from (_line(system, score) for score in found)
+    for system, own in scores.items():
+        yield from (_line(system, score) for score in own)
 
 
 def system_score_lines(scores: Mapping[str, float | None]) -> Iterator[str]:
@@ -111,7 +124,7 @@ def read_ranking(path: str | Path) -> list[Ranked]:
     Raises:
         InputError: with file and line, for a malformed line or a duplicate name; for an empty file.
     """
-    found: list[Ranked] = []
+    ranked: list[Ranked] = []
     seen: set[str] = set()
     for line, text in lines_of(path):
         fields = text.split()
@@ -123,8 +136,28 @@ def read_ranking(path: str | Path) -> list[Ranked]:
         seen.add(name)
         raw, z = (_number(field, path, line) for field in fields[:2])
         annotations, segments = (_count(field, path, line) for field in fields[2:4])
-        found.append(Ranked(name, raw, z, annotations, segments, fields[4]))
-    return found
+        ranked.append(Ranked(name, raw, z, annotations, segments, fields[4]))
+    return ranked
+
+
+def find_rankings(folder: Path, *, target: str = "en") -> tuple[list[Ranking], list[str]]:
+    """The rankings into `target` in folders `wmtNN-da` anywhere in `folder`, and notes on files that are left out.
+
+    Raises:
+        InputError: a malformed ranking.
+    """
+    rankings, notes = [], []
+    for path in sorted(folder.rglob(f"wmt*-da/ad-sys-ranking-*-{target}-z-names.csv")):
+        name = path.relative_to(path.parents[1]).as_posix()
+        match = _RANKING_NAME.fullmatch(name)
+        if match is None or not path.stat().st_size:
+            notes.append(f"{name}: {'empty' if match else 'no ranking of a language pair'}, left out")
+            continue
+        ranked = {one.system: one.z for one in read_ranking(path)}
+        humans = tuple(filter(is_human, ranked))
+        dataset = f"wmt{match['year']}:{_SOURCE.get(match['source'], match['source'])}-{match['target']}"
+        rankings.append(Ranking(dataset, {s: z for s, z in ranked.items() if s not in humans}, humans))
+    return rankings, notes
 
 
 def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
@@ -133,7 +166,7 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
     Raises:
         InputError: with file and line, for another header, a malformed line or a duplicate segment.
     """
-    found: dict[str, dict[int, Assessed]] = {}
+    assessed: dict[str, dict[int, Assessed]] = {}
     lines = lines_of(path)
     if next(lines)[1].split() != SEGMENT_HEAD:
         raise InputError(f"expected the head {' '.join(SEGMENT_HEAD)}", file=path, line=1)
@@ -142,14 +175,14 @@ def read_assessments(path: str | Path) -> dict[str, dict[int, Assessed]]:
         if len(fields) != len(SEGMENT_HEAD):
             message = f"expected the fields {' '.join(SEGMENT_HEAD)}, got {len(fields)} of them"
             raise InputError(message, file=path, line=line)
-        system = found.setdefault(fields[0], {})
+        system = assessed.setdefault(fields[0], {})
         segment = _count(fields[1], path, line)
         if segment in system:
             message = f"segment {segment} of {fields[0]} for the second time: expected each once"
             raise InputError(message, file=path, line=line)
         raw, z = (_number(field, path, line) for field in fields[2:4])
         system[segment] = Assessed(raw, z, _count(fields[4], path, line))
-    return found
+    return assessed
 
 
 def read_human(path: str | Path, *, score: Literal["z", "raw"] = "z") -> dict[str, float | None]:

@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 import torch
 
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
+from pronmetric.text.context import Text
 
 PRECISIONS = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
 BATCH_SIZE = 16
 WINDOW = 512
 """Lines that are sorted by length together, and written together."""
 _IGNORED = -100
-_FAILED = (OSError, ValueError, KeyError, ImportError, RuntimeError)
 
 Pair = tuple[str, str]
+TEXTS_AT_ONCE = 8
 
 
 class ModelSettings(NamedTuple):
@@ -92,7 +93,7 @@ class TranslationModel:
                 weights: dict[str, Any] = {"use_safetensors": True} if packed is None else _dequantized()
                 model = kind.from_pretrained(folder, **weights, **given)
                 self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **given)
-        except _FAILED as error:
+        except Exception as error:  # transformers, safetensors and tokenizers raise many kinds of errors
             raise InputError(f"cannot be loaded: {' '.join(str(error).split())[:300]}", file=folder) from None
         finally:
             if shown:
@@ -113,7 +114,7 @@ class TranslationModel:
             if code is not None:
                 try:
                     setattr(self.tokenizer, name, code)
-                except _FAILED as error:
+                except Exception as error:  # of many kinds, by tokenizer
                     raise PronmetricError(f"`{argument}={code}`: the tokenizer does not know it ({error})") from None
             elif hasattr(self.tokenizer, name) and getattr(self.tokenizer, name) is None:
                 raise PronmetricError(f"the model's tokenizer needs a language code: give `{argument}=`")
@@ -217,17 +218,17 @@ def _gguf_file(folder: Path) -> str | None:
     """
     if (folder / "config.json").is_file():
         return None
-    found = sorted(path.name for path in folder.glob("*.gguf"))
-    if len(found) != 1:
+    files = sorted(path.name for path in folder.glob("*.gguf"))
+    if len(files) != 1:
         raise InputError(
-            f"expected the folder of a Hugging Face model, with config.json, or of one GGUF file, got {len(found)} of "
+            f"expected the folder of a Hugging Face model, with config.json, or of one GGUF file, got {len(files)} of "
             "them",
             file=folder,
         )
     for package in ("gguf", "accelerate"):
         if importlib.util.find_spec(package) is None:
-            raise MissingExtra(package, "lm", f"{folder / found[0]}: a GGUF file")
-    return found[0]
+            raise MissingExtra(package, "lm", f"{folder / files[0]}: a GGUF file")
+    return files[0]
 
 
 def _dequantized() -> dict[str, Any]:
@@ -257,5 +258,45 @@ def _positions(config: Any) -> int | None:
     """How many pieces a text may have; None where positions are relative."""
     if getattr(config, "relative_attention_num_buckets", None) is not None:
         return None
-    found = getattr(config, "max_position_embeddings", None)
-    return None if found is None else int(found)
+    positions = getattr(config, "max_position_embeddings", None)
+    return None if positions is None else int(positions)
+
+
+class LanguageModel:
+    """A causal model of a folder (`pronmetric.lab.seq2seq.model`).
+
+    precision: "32", "bf16" or "16". gpus: 0 for the CPU, 1 for a GPU, None for a GPU if there is one.
+
+    Raises:
+        InputError: the folder holds no causal language model.
+    """
+
+    def __init__(self, folder: str | Path, *, precision: str = "32", gpus: int | None = None) -> None:
+        self.model = TranslationModel(folder, ModelSettings(precision=precision, gpus=gpus, prompt="{source}"))
+        self._folder = folder
+        if not self.model.is_causal:
+            raise InputError("expected a causal language model, got an encoder-decoder", file=folder)
+
+    def read(self, texts: Sequence[Text], *, advance: Callable[[int], object] | None = None) -> list[LogProbability]:
+        """The log-probability of each text after its context and a blank, with the end of sentence.
+
+        Equal texts in equal contexts are read once. advance: called with the number of texts finished since the last
+        call.
+
+        Raises:
+            InputError: a text with its context is longer than the model reads.
+        """
+        pairs = [(context, f" {text}" if context else text) for context, text, _ in texts]
+        distinct = list(dict.fromkeys(pairs))
+        if (found := self.model.find_too_long(distinct)) is not None:
+            number, pieces = found
+            raise InputError(
+                f"{distinct[number][1].strip()[:40]!r} has {pieces} pieces with its context, more than the model's "
+                f"{self.model.positions} positions: give `context=none`, or leave the text out",
+                file=self._folder,
+            )
+        if advance is not None:
+            advance(len(pairs) - len(distinct))
+        read = self.model.read(distinct, batch_size=TEXTS_AT_ONCE, advance=advance)
+        known = dict(zip(distinct, read, strict=True))
+        return [known[pair] for pair in pairs]

@@ -97,8 +97,8 @@ def folder_digest(folder: str | Path) -> str:
     config = Path(folder) / "config.json"  # a folder with a GGUF file has none
     digest = blake2b(config.read_bytes() if config.is_file() else b"", digest_size=16)
     for path in sorted(Path(folder).iterdir()):
-        found = path.stat()
-        digest.update(f"{path.name}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
+        state = path.stat()
+        digest.update(f"{path.name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
     return digest.hexdigest()
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pronmetric.errors import InputError
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import FIRST, SECOND
+from pronmetric.lab.study.folder import FIRST, SECOND, Study
 from pronmetric.text import strict_json
 
 FORMAT = "pronmetric study answers 1"
@@ -44,14 +43,14 @@ def read(study: Study, files: Iterable[str | Path]) -> dict[str, tuple[Answer, .
         InputError: no such file, another study, an unknown annotator, task or answer, two answers to a task or two
             files of an annotator.
     """
-    found: dict[str, tuple[Answer, ...]] = {}
+    by_annotator: dict[str, tuple[Answer, ...]] = {}
     places: dict[str, str | Path] = {}
     for path in files:
         name, answers = _read(study, path)
-        if name in found:
+        if name in by_annotator:
             raise InputError(f'annotator "{name}" is in {places[name]} too; give one file for each', file=path)
-        found[name], places[name] = answers, path
-    return {name: found[name] for name in study.assignments if name in found}
+        by_annotator[name], places[name] = answers, path
+    return {name: by_annotator[name] for name in study.assignments if name in by_annotator}
 
 
 def dump(study: Study, annotator: str, answers: Sequence[Answer]) -> str:
@@ -99,13 +98,13 @@ def _read(study: Study, path: str | Path) -> tuple[str, tuple[Answer, ...]]:
         raise InputError(f"unknown annotator {strict_json.dump(name)}; expected one of {known}", file=path)
     if not isinstance(rows, list):
         raise InputError(f'"answers" must be a list; {_CURE}', file=path)
-    found: dict[int, Answer] = {}
+    by_task: dict[int, Answer] = {}
     for row in rows:
         answer = _answer(study, name, row, path)
-        if answer.task in found:
+        if answer.task in by_task:
             raise InputError(f"two answers to task {answer.task}; {_CURE}", file=path)
-        found[answer.task] = answer
-    return name, tuple(found[task] for task in sorted(found))
+        by_task[answer.task] = answer
+    return name, tuple(by_task[task] for task in sorted(by_task))
 
 
 def _answer(study: Study, annotator: str, row: Any, path: str | Path) -> Answer:

@@ -17,8 +17,7 @@ from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import BOTH, FIRST, NEITHER, SECOND, Item
+from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Item, Study
 from pronmetric.text import strict_json
 from pronmetric.text.lines import read_lines
 
@@ -33,7 +32,7 @@ def batches(study: Study, annotator: str) -> str:
     """The batches of an annotator, JSON; their text is English on both sides."""
     own = [_item(study, annotator, number, "TGT") for number in range(len(study.assignments[annotator]))]
     own += [_item(study, annotator, number % len(own), "CHK") for number in range(-len(own) % BATCH)]
-    made = [
+    tasks = [
         {
             "items": [{**item, "_block": -1, "_item": k} for k, item in enumerate(own[start : start + BATCH])],
             "task": {
@@ -47,7 +46,7 @@ def batches(study: Study, annotator: str) -> str:
         }
         for start in range(0, len(own), BATCH)
     ]
-    return strict_json.dump(made, indent=1) + "\n"
+    return strict_json.dump(tasks, indent=1) + "\n"
 
 
 def read(
@@ -73,7 +72,7 @@ def read(
             if version in own:
                 raise InputError(f'"{version}" of item {row[2]} is scored twice; keep one', file=path, line=line)
             own[version] = score, seconds
-    found: dict[str, list[Answer]] = {}
+    by_annotator: dict[str, list[Answer]] = {}
     for (annotator, number), own in sorted(scores.items()):
         where = f"task {number} of annotator {annotator}"
         if len(own) < 2:
@@ -81,8 +80,8 @@ def read(
         answer = _answer(own[FIRST][0], own[SECOND][0])
         if answer not in study.design.answers:
             raise InputError(f'{where}: equal scores mean "{answer}", which the study does not offer; correct them')
-        found.setdefault(annotator, []).append(Answer(number, answer, own[FIRST][1]))
-    return {name: tuple(given) for name, given in found.items()}
+        by_annotator.setdefault(annotator, []).append(Answer(number, answer, own[FIRST][1]))
+    return {name: tuple(given) for name, given in by_annotator.items()}
 
 
 def _item(study: Study, annotator: str, number: int, kind: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pronmetric.errors import InputError
 from pronmetric.eval.decision import B
 from pronmetric.lab.human import judged_pairs
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.human.prepared_pairs import BLOCK
-from pronmetric.lab.study.item import Item
+from pronmetric.lab.human.pair_sets import BLOCK
+from pronmetric.lab.study.folder import Item
 from pronmetric.text import entry
 from pronmetric.text.entry import Entry
 
@@ -29,16 +29,16 @@ def read(path: str, *, split: str | None, note: Callable[[str], object]) -> list
         InputError: the data cannot be read, or has no pair that differs in one pronoun.
     """
     if Path(path).is_dir():
-        found = list(_prepared(path, split or SPLIT))
+        items = list(_prepared(path, split or SPLIT))
         expected = f"noisy reference in split {split or SPLIT}; choose another `split=`"
     else:
         if split is not None:
             raise InputError(f"`split={split}`: applies to a prepared folder; leave it out", file=path)
-        found = list(_jsonl(path, note))
+        items = list(_jsonl(path, note))
         expected = 'pair with "pronoun_a", "pronoun_b" and "group"'
-    if not found:
+    if not items:
         raise InputError(f"expected at least one {expected}", file=path)
-    return _once(found, note)
+    return _once(items, note)
 
 
 def _prepared(folder: str, split: str) -> Iterator[Item]:
@@ -105,7 +105,7 @@ def _judged_item(pair: JudgedPair) -> Item:
 
 
 def _once(items: Iterable[Item], note: Callable[[str], object]) -> list[Item]:
-    found: dict[tuple[Any, ...], Item] = {}
+    unique: dict[tuple[Any, ...], Item] = {}
     ids: dict[str, Item] = {}
     repeated = equal = 0
     for item in items:
@@ -113,13 +113,13 @@ def _once(items: Iterable[Item], note: Callable[[str], object]) -> list[Item]:
             equal += 1
             continue
         key = item.language, item.context, item.text_a, item.text_b
-        if key in found:
+        if key in unique:
             repeated += 1
             continue
         if item.id in ids:
             raise InputError(f'duplicate id "{item.id}"; each pair needs its own')
-        found[key] = ids[item.id] = item
+        unique[key] = ids[item.id] = item
     for count, why in ((repeated, "that occur more than once, kept once"), (equal, "whose two versions are equal")):
         if count:
             note(f"left out: {count} pairs {why}")
-    return list(found.values())
+    return list(unique.values())

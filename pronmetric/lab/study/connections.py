@@ -1,13 +1,24 @@
-"""The connections of a served study: how many are open, and how long each of their phases may take."""
+"""The port on which a study is served, its connections, and how long each of their phases may take."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import socket
+import time
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, cast
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from pronmetric.errors import InputError, MissingExtra
+
+try:
+    import h11
+    import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+except ImportError:
+    raise MissingExtra("uvicorn", "study", "pronmetric study serve") from None
 
 MOST = 2000
 """The most connections at a time, if the system has enough file descriptors."""
@@ -15,6 +26,7 @@ WAITING = 128
 """Connections that the system accepts before the server does."""
 _RESERVED = 2 * WAITING + 64  # descriptors for accepted and closing connections, and for files and the database
 _FEWEST = 8
+_PAUSE = 60.0  # seconds between two equal lines of the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +148,68 @@ def most() -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return MOST if soft == resource.RLIM_INFINITY else max(_FEWEST, min(MOST, soft - _RESERVED))
+
+
+class _Seldom(logging.Filter):
+    """Equal messages of the log at most once a minute, so that strangers cannot fill the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to log the message."""
+        now, error = time.monotonic(), record.exc_info
+        message = f"{record.getMessage()} {error[1]!r}" if error else record.getMessage()
+        if now - self._last.get(message, -_PAUSE) < _PAUSE:
+            return False
+        self._last = {old: then for old, then in self._last.items() if now - then < _PAUSE} | {message: now}
+        return True
+
+
+_seldom = _Seldom()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes a free one.
+
+    Raises:
+        InputError: the port is in use, or the host is not one of this machine.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address, family=family, backlog=WAITING)
+    except (OSError, UnicodeError, OverflowError) as error:
+        code = getattr(error, "errno", None) or 0  # negative: of the name
+        reason = os.strerror(code) if code > 0 else getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot listen on {host}, port {port}: {reason}; give another `port=` or `host=`") from None
+
+
+def address(opened: socket.socket) -> str:
+    """The address of the server, such as http://127.0.0.1:8000."""
+    host, port = opened.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def server(app: Any, *, seconds: Seconds | None = None) -> uvicorn.Server:
+    """A server to run: `server(app).run(sockets=[opened])`; requests in progress are finished when it is stopped.
+
+    It logs no addresses, which are secret. seconds: the time limits of a connection.
+    """
+    among = Connections(most(), seconds or Seconds())
+    config = uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", partial(Connection, among=among)),
+        ws="none",
+        backlog=WAITING,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        timeout_keep_alive=round(among.seconds.idle) + 1,  # ours ends before it
+        timeout_graceful_shutdown=5,
+    )
+    for name in ("asyncio", "uvicorn.error"):
+        logging.getLogger(name).addFilter(_seldom)
+    return uvicorn.Server(config)

@@ -152,10 +152,10 @@ class Database:
         with self._locked(annotator) as (db, start):
             changed = db.execute(sql.update(_given).where(own, _given.c.answer.is_(None)).values(new)).rowcount
             same = changed or db.execute(sql.select(_given.c.answer).where(own)).scalar() == answer
-            found = self._position(db, annotator, start)
+            position = self._position(db, annotator, start)
         if not same:
-            raise Conflict(found)
-        return found
+            raise Conflict(position)
+        return position
 
     def undo(self, annotator: str, task: int) -> Position:
         """Open the task that the annotator answered last; any other task changes nothing."""
@@ -170,11 +170,11 @@ class Database:
         """All answers, in the order of the tasks; annotators without an answer are left out."""
         columns = _given.c.annotator, _given.c.task, _given.c.answer, _given.c.seconds
         wanted = sql.select(*columns).where(_given.c.answer.is_not(None)).order_by(_given.c.task)
-        found: dict[str, list[Answer]] = {}
+        by_annotator: dict[str, list[Answer]] = {}
         with self._reading() as db:
             for name, task, answer, seconds in db.execute(wanted):
-                found.setdefault(name, []).append(Answer(task, answer, seconds))
-        return {name: tuple(found[name]) for name in self.study.assignments if name in found}
+                by_annotator.setdefault(name, []).append(Answer(task, answer, seconds))
+        return {name: tuple(by_annotator[name]) for name in self.study.assignments if name in by_annotator}
 
     def last_stored(self) -> dict[str, float]:
         """The time of each annotator's last answer, in seconds since 1970."""
@@ -226,16 +226,16 @@ class Database:
         if start == len(tasks):
             return None
         room, own = self._rooms(db, annotator)
-        found = None
+        given = None
         for number in range(start, len(tasks)):
             task = tasks[number]
             if self.overlap is None or (task.item in own if task.repeated else self._take(db, task.item, room)):
-                found = number
+                given = number
                 self._give(db, annotator, number)
                 break
-        position = len(tasks) if found is None else found + 1
+        position = len(tasks) if given is None else given + 1
         db.execute(sql.update(_annotator).where(_annotator.c.name == annotator).values(position=position))
-        return found
+        return given
 
     def _rooms(self, db: Connection, annotator: str) -> tuple[set[str], set[str]]:
         """With an overlap: the items with room for one more annotator, and those that this annotator was given."""
@@ -424,15 +424,15 @@ def _keep_to_one_file(engine: Engine) -> None:
 
 def _identities(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
     """Device and inode of each file, None if it is not there."""
-    found: dict[str, tuple[int, int] | None] = {}
+    identities: dict[str, tuple[int, int] | None] = {}
     for path in paths:
         try:
             state = os.stat(path)
         except OSError:
-            found[path] = None
+            identities[path] = None
         else:
-            found[path] = state.st_dev, state.st_ino
-    return found
+            identities[path] = state.st_dev, state.st_ino
+    return identities
 
 
 def _set_up_postgresql(connection: Any, _: object) -> None:
@@ -448,9 +448,9 @@ def _set_up_postgresql(connection: Any, _: object) -> None:
 
 def reason(error: BaseException) -> str:
     """The first line of a database's error, without the statement and its values."""
-    found = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    text = str(found).strip()
-    return text.splitlines()[0] if text else type(found).__name__
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    text = str(cause).strip()
+    return text.splitlines()[0] if text else type(cause).__name__
 
 
 UNAVAILABLE = DBAPIError, NoConnection, NoResultFound, Lost

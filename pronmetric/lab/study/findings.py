@@ -1,20 +1,100 @@
-"""The figures of a study: agreement overall and by pronoun pair, preference, consistency of the annotators."""
+"""The figures of a study: agreement overall and by pronoun pair, preference, consistency of the annotators.
+
+Also as text, as the table of pronoun pairs that `prepare filter.agreement=FILE` reads, and as judged pairs.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from pronmetric.eval.agreement import Agreement, clustered_interval, gwet_ac1
+from pronmetric.eval.decision import TIE, A, B
 from pronmetric.eval.estimates import Estimate, cluster_share
 from pronmetric.eval.ratings import Agreements, Ratings, agreement
 from pronmetric.eval.resampling import DRAWS, SEED
-from pronmetric.lab.study.answers import OTHER, REFERENCE, Answers
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import BOTH, FIRST, NEITHER, SECOND
-from pronmetric.lab.study.votes import Votes, by_item, collect, winner
+from pronmetric.lab.human.judged_pairs import JudgedPair
+from pronmetric.lab.human.rater_agreement import five, format_coefficients, percent
+from pronmetric.lab.study.answers import OTHER, REFERENCE, Answers, of_item
+from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Study
+from pronmetric.report.text import table
+
+_VOTES = {REFERENCE: A, OTHER: B, BOTH: TIE, NEITHER: TIE}
+JUDGE = "majority of the annotators"
+COLUMNS = ("ref_pronoun", "noisy_pronoun", "entry", "ac1", "ref", "tie", "sys")
+SUM = "sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """Answers in terms of the item ("reference", "other", "both", "neither").
+
+    first: each annotator's first answer by item. again: the answer to the repeated task of the same item.
+    """
+
+    first: Mapping[str, Mapping[str, str]]
+    again: Mapping[str, Mapping[str, str]]
+
+
+def collect(study: Study, answers: Answers) -> Votes:
+    """The first and the repeated answers; a repeated task whose item has no first answer counts as the first."""
+    first: dict[str, dict[str, str]] = {}
+    again: dict[str, dict[str, str]] = {}
+    for name, given in answers.items():
+        own, later = first.setdefault(name, {}), again.setdefault(name, {})
+        for answer in given:
+            task = study.assignments[name][answer.task]
+            (later if task.item in own else own)[task.item] = of_item(answer.answer, swapped=task.swapped)
+    return Votes(first, again)
+
+
+def by_item(study: Study, votes: Votes) -> dict[str, Counter[str]]:
+    """How often each answer was given to each item, without repeated answers."""
+    counts: dict[str, Counter[str]] = {item: Counter() for item in study.items}
+    for own in votes.first.values():
+        for item, answer in own.items():
+            counts[item][answer] += 1
+    return counts
+
+
+def winner(counts: Counter[str]) -> str | None:
+    """The answer with more votes than any other, None if there is none.
+
+    >>> winner(Counter(reference=2, both=1)), winner(Counter(reference=1, both=1))
+    ('reference', None)
+    """
+    ranked = counts.most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def judged_pairs(study: Study, votes: Votes) -> Iterator[JudgedPair]:
+    """The answered items as judged pairs; text A is the reference.
+
+    `better` is the answer with most votes: "A", "B", or "tie" if "both fine" wins; it is left out if no answer wins.
+    Items for which "neither" wins are left out: none of their texts is right.
+    """
+    for item, counts in by_item(study, votes).items():
+        won = winner(counts)
+        if not counts or won == NEITHER:
+            continue
+        of = study.items[item]
+        yield JudgedPair(
+            id=item,
+            context=of.context,
+            text_a=of.text_a,
+            text_b=of.text_b,
+            better=None if won is None else _VOTES[won],
+            votes={name: _VOTES[own[item]] for name, own in votes.first.items() if item in own},
+            group=of.language,
+            doc=of.doc,
+            pronoun_a=of.pronoun_a,
+            pronoun_b=of.pronoun_b,
+            judge=None if won is None else JUDGE,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +159,7 @@ def measure(study: Study, answers: Answers, *, seed: int = SEED, draws: int = DR
     votes = collect(study, answers)
     offered = categories(study)
     counts = by_item(study, votes)
-    answered = [item for item, found in counts.items() if found]
+    answered = [item for item, given in counts.items() if given]
     ratings = Ratings.of(votes.first, categories=offered, order=answered)
     several = len(votes.first) > 1 and ratings.overlap()
     docs = [study.items[item].doc or item for item in answered]
@@ -115,12 +195,12 @@ def categories(study: Study) -> tuple[str, ...]:
 
 
 def _cell(study: Study, counts: Mapping[str, Counter[str]], categories: Sequence[str]) -> Cell:
-    table = [[found[name] for name in categories] for found in counts.values()]
-    total = Counter({name: sum(found[name] for found in counts.values()) for name in categories})
+    table = [[answers[name] for name in categories] for answers in counts.values()]
+    total = Counter({name: sum(answers[name] for answers in counts.values()) for name in categories})
     twice = any(sum(row) > 1 for row in table)
     preference = None
     if table:
-        shares = [found[REFERENCE] / found.total() for found in counts.values()]
+        shares = [answers[REFERENCE] / answers.total() for answers in counts.values()]
         preference = cluster_share(shares, [study.items[item].doc or item for item in counts])
     return Cell(len(table), total, gwet_ac1(table) if twice else None, preference)
 
@@ -147,3 +227,110 @@ def _annotator(study: Study, name: str, answers: Answers, votes: Votes, categori
 def tied(counts: Mapping[str, int]) -> int:
     """The answers for neither version alone: "both" and "neither"."""
     return counts.get(BOTH, 0) + counts.get(NEITHER, 0)
+
+
+def format_sample(study: Study) -> str:
+    """The items of each source language, and the tasks of each annotator."""
+    items = Counter(item.language for item in study.items.values())
+    pairs = {code: {i.pronouns for i in study.items.values() if i.language == code} for code in items}
+    docs = {code: {i.doc for i in study.items.values() if i.language == code} for code in items}
+    drawn = [(code, items[code], len(pairs[code]), len(docs[code])) for code in sorted(items)]
+    tasks = [
+        (name, study.design.group_of(k) + 1, len(own), sum(task.repeated for task in own))
+        for k, (name, own) in enumerate(study.assignments.items())
+    ]
+    first = table(("source language", "items", "pronoun pairs", "documents"), drawn)
+    return f"study {study.id}\n{first}\n\n{table(('annotator', 'group', 'tasks', 'repeated'), tasks)}"
+
+
+def format_findings(figures: Findings) -> str:
+    """All figures."""
+    tasks = sum(one.tasks for one in figures.annotators.values())
+    answered = sum(one.answered for one in figures.annotators.values())
+    head = (
+        f"study {figures.study}: {figures.overall.items} items answered, {len(figures.annotators)} annotators, "
+        f"{answered} of {tasks} tasks"
+    )
+    between = "no item has two answers"
+    if figures.agreement is not None:
+        between = format_coefficients(figures.agreement, "gwet", figures.by_document)
+    won = ", ".join(
+        f"{name or 'no answer'} {figures.won[name]}" for name in (*figures.categories, "") if name in figures.won
+    )
+    parts = [
+        head,
+        f"agreement between the annotators\n{between}",
+        _cells("", [("all", figures.overall), *figures.languages.items()], figures),
+        _cells("pronoun pair", [(f"{a} -> {b}", cell) for (a, b), cell in figures.pairs.items()], figures),
+        _annotators(figures),
+        f"most votes, in items: {won}",
+    ]
+    return "\n\n".join(parts)
+
+
+def _cells(name: str, rows: Sequence[tuple[str, Cell]], figures: Findings) -> str:
+    names = figures.categories
+    header = (name, "items", *names, "prefer reference", "95 % interval", "AC1", "95 % interval")
+    return table(
+        header,
+        [
+            (label, cell.items, *(cell.counts.get(n, 0) for n in names), *_preference(cell), *_ac1(cell.ac1))
+            for label, cell in rows
+        ],
+    )
+
+
+def _preference(cell: Cell) -> tuple[str, str]:
+    if cell.preference is None:
+        return "-", "-"
+    one = cell.preference
+    if one.low is None or one.high is None:
+        return percent(one.value), "-"
+    return percent(one.value), f"{100 * one.low:.1f}..{100 * one.high:.1f}"
+
+
+def _ac1(agreement: Agreement | None) -> tuple[str, str]:
+    if agreement is None:
+        return "-", "-"
+    if agreement.low is None or agreement.high is None:
+        return five(agreement.ac1), "-"
+    return five(agreement.ac1), f"{agreement.low:.5f}..{agreement.high:.5f}"
+
+
+def _annotators(figures: Findings) -> str:
+    header = (
+        *("annotator", "tasks", "answered", "prefer reference", "first version"),
+        *("repeated", "same answer", "AC1", "95 % interval", "seconds"),
+    )
+    return table(header, [(name, *_annotator_row(one)) for name, one in figures.annotators.items()])
+
+
+def _annotator_row(one: Annotator) -> tuple[object, ...]:
+    seconds = "-" if one.seconds is None else f"{one.seconds:.1f}"
+    shares = percent(one.preference), percent(one.first)
+    return one.tasks, one.answered, *shares, one.repeated, one.same, *_ac1(one.consistency), seconds
+
+
+def agreement_lines(figures: Findings) -> Iterator[str]:
+    """The lines of the table: for each pronoun pair one entry a source language, then their sum.
+
+    ac1: Gwet's AC1 of the entry's items, also in the sum (not a mean of the entries). ref, tie, sys: answers for the
+    reference's pronoun, for both or neither, and for the other pronoun. Entries without an item that was answered twice
+    have no AC1 and are left out.
+    """
+    yield "\t".join(COLUMNS) + "\n"
+    for pair, cell in figures.pairs.items():
+        for entry, one in [*figures.pairs_by_language[pair].items(), (SUM, cell)]:
+            if one.ac1 is not None:
+                yield "\t".join((*pair, entry, *_agreement_figures(one))) + "\n"
+
+
+def without_agreement(figures: Findings) -> int:
+    """The number of pronoun pairs that the table cannot have: no item has two answers."""
+    return sum(cell.ac1 is None for cell in figures.pairs.values())
+
+
+def _agreement_figures(cell: Cell) -> tuple[str, ...]:
+    assert cell.ac1 is not None
+    counts = cell.counts.get(REFERENCE, 0), tied(cell.counts), cell.counts.get(OTHER, 0)
+    return f"{cell.ac1.ac1:.4f}", *map(str, counts)

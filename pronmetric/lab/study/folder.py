@@ -4,21 +4,106 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pronmetric.errors import InputError
-from pronmetric.lab.study.assignment import Assignments, Task
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.item import Item
+from pronmetric.errors import InputError, PronmetricError
 from pronmetric.output.targets import AtomicFiles
 from pronmetric.text import strict_json
 from pronmetric.text.entry import read as read_entries
 
+FIRST, SECOND, BOTH, NEITHER = "first", "second", "both", "neither"
+ANSWERS = (FIRST, SECOND, BOTH, NEITHER)
+"""The possible answers of an annotator; the last two only if the study offers them."""
 FORMAT = "pronmetric study 1"
 _STUDY, _ITEMS, _ASSIGNMENTS = "study.json", "items.jsonl", "assignments.jsonl"
 _CURE = "run `pronmetric study sample` again"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Two versions of a sentence in the same context.
+
+    text_a: the reference; text_b: with another pronoun. language: the source language, or another label by which the
+    sample is balanced. doc: the unit of resampling. context, source_context: the previous sentences, oldest first.
+    """
+
+    id: str
+    language: str
+    pronoun_a: str
+    pronoun_b: str
+    context: tuple[str, ...]
+    text_a: str
+    text_b: str
+    source: str | None = None
+    source_context: tuple[str, ...] = ()
+    doc: str | None = None
+
+    @property
+    def pronouns(self) -> tuple[str, str]:
+        """The pronoun of the reference and the other one."""
+        return self.pronoun_a, self.pronoun_b
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The settings of a study.
+
+    items: for each source language, None for all. annotators are divided among the groups, the items too; each
+    annotator answers all items of one group. repeated: the share of an annotator's items that come a second time, with
+    the versions in the other order. both, neither: third answers. source: whether it is shown. highlight: whether the
+    words that differ are marked. strict: see `balance.draw`. ranges: of score differences.
+    """
+
+    items: int | None = None
+    annotators: int = 3
+    groups: int = 1
+    repeated: float = 0.1
+    both: bool = True
+    neither: bool = False
+    source: bool = False
+    highlight: bool = False
+    strict: bool = True
+    ranges: int = 3
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that exclude each other."""
+        if self.groups > self.annotators:
+            raise PronmetricError(
+                f"{self.groups} groups of {self.annotators} annotators: a group needs an annotator; "
+                "give fewer `groups=`"
+            )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers that annotators can give."""
+        return (FIRST, SECOND, *((BOTH,) if self.both else ()), *((NEITHER,) if self.neither else ()))
+
+    def group_of(self, annotator: int) -> int:
+        """The group of an annotator, both counted from 0."""
+        return annotator % self.groups
+
+
+PAPER = Design(items=500, annotators=5, groups=2, repeated=0.1, strict=False)
+"""The study of Jwalapuram et al. 2019: 500 items a language, five annotators in two groups, 10 % of them twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question to an annotator.
+
+    swapped: the reference is shown as the second version. repeated: the annotator answered the item before.
+    """
+
+    item: str
+    swapped: bool
+    repeated: bool
+
+
+Assignments = Mapping[str, Sequence[Task]]
+"""The tasks of each annotator, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

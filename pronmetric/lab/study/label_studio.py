@@ -16,8 +16,7 @@ from typing import Any
 
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import BOTH, FIRST, NEITHER, SECOND
+from pronmetric.lab.study.folder import BOTH, FIRST, NEITHER, SECOND, Study
 from pronmetric.lab.study.page import QUESTION
 from pronmetric.text import strict_json
 
@@ -73,7 +72,7 @@ def read(
         InputError: no such export, tasks of another study, two answers to a task, or an answer that is none.
     """
     counts: Counter[str] = Counter() if tally is None else tally
-    found: dict[str, dict[int, Answer]] = {}
+    by_annotator: dict[str, dict[int, Answer]] = {}
     for path in files:
         content = strict_json.read(path, _CURE)
         if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
@@ -81,13 +80,13 @@ def read(
         for row in content:
             short = "data" not in row and "annotations" not in row and "annotation_id" in row
             annotator, number = _task(study, _unfolded(study, row, path) if short else row.get("data"), path)
-            own = found.setdefault(annotator, {})
+            own = by_annotator.setdefault(annotator, {})
             given = _answer(study, row, number, path, counts) if short else _answers(study, row, number, path, counts)
             for answer in given:
                 if number in own:
                     raise InputError(f"two answers to task {number} of annotator {annotator}; keep one", file=path)
                 own[number] = answer
-    return {name: tuple(own[k] for k in sorted(own)) for name, own in found.items()}
+    return {name: tuple(own[k] for k in sorted(own)) for name, own in by_annotator.items()}
 
 
 def _task(study: Study, data: Any, path: str | Path) -> tuple[str, int]:
@@ -143,7 +142,7 @@ def _answers(study: Study, row: dict[str, Any], number: int, path: str | Path, t
     if not isinstance(annotations, list):
         raise InputError(f'task {number} has no list "annotations"; {_CURE}', file=path)
     tally[UNANSWERED] += not annotations
-    found = []
+    answers = []
     for annotation in annotations:
         results = annotation.get("result") if isinstance(annotation, dict) else None
         if not isinstance(results, list):
@@ -153,8 +152,8 @@ def _answers(study: Study, row: dict[str, Any], number: int, path: str | Path, t
             continue
         seconds = annotation.get("lead_time")
         answer = _choice(study, results, number, path)
-        found.append(Answer(number, answer, float(seconds) if isinstance(seconds, int | float) else None))
-    return found
+        answers.append(Answer(number, answer, float(seconds) if isinstance(seconds, int | float) else None))
+    return answers
 
 
 def _choice(study: Study, results: Sequence[Any], number: int, path: str | Path) -> str:

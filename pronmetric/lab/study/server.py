@@ -19,9 +19,8 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from pronmetric.errors import MissingExtra
-from pronmetric.lab.study import answers, overview, page
+from pronmetric.lab.study import answers, page
 from pronmetric.lab.study.database import UNAVAILABLE, Conflict, Database, Position, reason
-from pronmetric.lab.study.rate_limit import RateLimit
 from pronmetric.report import embed
 from pronmetric.text import strict_json
 
@@ -48,6 +47,7 @@ HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 _CLOSE = {"Connection": "close"}  # strangers keep no connection
+_SENDERS = 10_000
 _LOG = logging.getLogger("uvicorn.error")
 Result = TypeVar("Result")
 Message = MutableMapping[str, Any]
@@ -83,6 +83,31 @@ class Undone(BaseModel):
     task: int = Field(ge=0)
 
 
+@dataclasses.dataclass(slots=True)
+class RateLimit:
+    """A token bucket for each sender: `burst` requests at once, then `rate` a second.
+
+    Beyond 10,000 senders, those that were not seen for longest are forgotten.
+    """
+
+    rate: float
+    burst: int
+    now: Callable[[], float] = time.monotonic
+    # requests left, and when; the oldest first
+    _buckets: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+
+    def allows(self, sender: str) -> bool:
+        """Whether this request is within the limit; it counts if it is."""
+        now = self.now()
+        left, since = self._buckets.pop(sender, (float(self.burst), now))
+        left = min(float(self.burst), left + (now - since) * self.rate)
+        allowed = left >= 1
+        self._buckets[sender] = (left - allowed, now)
+        if len(self._buckets) > _SENDERS:
+            del self._buckets[next(iter(self._buckets))]
+        return allowed
+
+
 class _Door:
     """Who may enter: valid tokens, within the rate limits."""
 
@@ -92,13 +117,13 @@ class _Door:
 
     def name(self, token: str, request: Request) -> str:
         """Whose token it is."""
-        found = self._tokens.get(token)
-        if found is None:
+        name = self._tokens.get(token)
+        if name is None:
             self.stranger(request)
             raise HTTPException(404)
         if not self._known.allows(token):
             raise HTTPException(429, headers={"Retry-After": "1"})
-        return found
+        return name
 
     def stranger(self, request: Request) -> None:
         """Count a request without a valid token."""
@@ -116,8 +141,8 @@ class _Kept(Generic[Result]):
     def get(self) -> Result:
         """The result."""
         if self._found is None or time.monotonic() >= self._found[0] + self._seconds:
-            found = self._call()
-            self._found = time.monotonic(), found
+            result = self._call()
+            self._found = time.monotonic(), result
         return self._found[1]
 
 
@@ -150,7 +175,7 @@ def make_app(
     organizers = _Door({database.overview_token(): ""}, limits)
     threads, pages, reports = CapacityLimiter(database.writers), CapacityLimiter(1), CapacityLimiter(1)
     archive = f"{database.overview_token()}/answers.zip"
-    summary = _Kept(partial(overview.page, database, title, archive), limits.overview)
+    summary = _Kept(partial(page.overview_page, database, title, archive), limits.overview)
 
     async def store(call: Callable[..., Result], *arguments: Any) -> Result:
         """Run a transaction in a thread; those that wait come in order."""
@@ -236,9 +261,9 @@ async def _body(request: Request, kind: type[Body]) -> Body:
         raise HTTPException(422, f"expected {', '.join(kind.model_fields)}") from None
 
 
-def _with_policy(made: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
+def _with_policy(page_and_policy: tuple[str, str]) -> tuple[str, int, dict[str, str]]:
     """Content, status and headers of a page with its Content-Security-Policy."""
-    html, policy = made
+    html, policy = page_and_policy
     return html, 200, {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
 
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from pronmetric.errors import PronmetricError
 from pronmetric.lab.study.answers import OTHER, REFERENCE, Answer, as_shown
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import FIRST, SECOND
+from pronmetric.lab.study.folder import FIRST, SECOND, Study
 
 TRUTH = {REFERENCE: 0.75, "both": 0.15, "neither": 0.05, OTHER: 0.05}
 """Probabilities of the true answers, of those that a study offers in proportion."""
@@ -35,7 +34,7 @@ def simulate(
     names, weights = _categories(study, truth)
     right = np.random.default_rng([seed, 0]).choice(len(names), size=len(study.items), p=weights)
     answer_of = dict(zip(study.items, right.tolist(), strict=True))
-    found = {}
+    answers = {}
     for k, (name, tasks) in enumerate(study.assignments.items()):
         rng = np.random.default_rng([seed, k + 1])
         wrong = rng.random(len(tasks)) < errors[k]
@@ -44,8 +43,8 @@ def simulate(
         for number, task in enumerate(tasks):
             code = (answer_of[task.item] + int(step[number]) * bool(wrong[number])) % len(names)
             given.append(Answer(number, as_shown(names[code], swapped=task.swapped)))
-        found[name] = tuple(given)
-    return found
+        answers[name] = tuple(given)
+    return answers
 
 
 def expected_ac1(study: Study, errors: Sequence[float], *, truth: Mapping[str, float] = TRUTH) -> float:

@@ -72,15 +72,15 @@ def read(path: str | Path, reading: Reading) -> tuple[Item, ...]:
 def _entries(path: str | Path, reading: Reading) -> list[tuple[Item, Entry]]:
     if reading.documents is not None:
         raise InputError("has its context sentences in it; leave `documents=` out", file=path)
-    found: dict[str, tuple[Item, Entry]] = {}
+    by_id: dict[str, tuple[Item, Entry]] = {}
     for entry in read_entries(path):
         item = _item(entry, reading.context)
-        if item.id in found:
+        if item.id in by_id:
             entry.fail(f'duplicate id "{item.id}"')
-        found[item.id] = item, entry
-    if not found:
+        by_id[item.id] = item, entry
+    if not by_id:
         raise InputError("no items: expected one JSON object a line", file=path)
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _item(entry: Entry, size: int) -> Item:
@@ -172,8 +172,8 @@ def _is_right(entry: Entry, item: Item, text: str) -> bool:
     if not right:
         entry.fail(f'"right" is missing: a {item.groups[KIND]} needs the forms that a translation must have')
     rivals = _optional(entry, "rivals") or (_RIVALS[name] if is_pronoun else ())
-    found = set(_forms({*right, *rivals}, text))
-    return bool(found & set(right)) and not found & set(rivals)
+    used = set(_forms({*right, *rivals}, text))
+    return bool(used & set(right)) and not used & set(rivals)
 
 
 def _forms(forms: set[str], text: str) -> Iterator[str]:

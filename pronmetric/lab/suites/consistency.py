@@ -72,10 +72,10 @@ def _item(entry: Entry, number: int, context: int) -> Item:
 
 
 def _sentences(entry: Entry, text: str) -> tuple[str, ...]:
-    found = tuple(text.split(SEPARATOR))
-    if len(found) != SENTENCES:
-        entry.fail(f'expected {SENTENCES} sentences joined by "{SEPARATOR}", got {len(found)}')
-    return found
+    sentences = tuple(text.split(SEPARATOR))
+    if len(sentences) != SENTENCES:
+        entry.fail(f'expected {SENTENCES} sentences joined by "{SEPARATOR}", got {len(sentences)}')
+    return sentences
 
 
 def judge(items: Sequence[Item], scores: Sequence[Scores], judging: Judging) -> Judged:

@@ -88,11 +88,11 @@ def _document(name: str, pairs: Sequence[Aligned], source: str | Path, target: s
 
 
 def _chains(sentences: Sequence[Sentence], file: str | Path) -> dict[str, tuple[_Place, ...]]:
-    found: defaultdict[str, list[_Place]] = defaultdict(list)
+    places_of: defaultdict[str, list[_Place]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
         for mention in conllu.mentions(sentence, file=file):
-            found[mention.entity].append(_Place(number, mention))
-    return {entity: tuple(sorted(places, key=lambda p: (p.segment, p.mention))) for entity, places in found.items()}
+            places_of[mention.entity].append(_Place(number, mention))
+    return {entity: tuple(sorted(places, key=lambda p: (p.segment, p.mention))) for entity, places in places_of.items()}
 
 
 def items(document: Document, of: Sequence[Rule], *, corpus: str, counts: Counter[str]) -> Iterator[dict[str, Any]]:
@@ -107,12 +107,12 @@ def items(document: Document, of: Sequence[Rule], *, corpus: str, counts: Counte
             if rule is None or pair.source.tokens[s].form.lower() != rule.source:
                 continue
             counts["pronoun pairs"] += 1
-            found = _antecedents(document, number, s, t)
-            if isinstance(found, str):
-                counts[f"dropped: {found}"] += 1
+            antecedents = _antecedents(document, number, s, t)
+            if isinstance(antecedents, str):
+                counts[f"dropped: {antecedents}"] += 1
                 continue
             counts["items"] += 1
-            yield _item(document, number, (s, t), found, (rule, of), corpus)
+            yield _item(document, number, (s, t), antecedents, (rule, of), corpus)
 
 
 def _antecedents(document: Document, number: int, s: int, t: int) -> tuple[_Place, _Place] | str:
@@ -217,7 +217,7 @@ def _antecedent(side: str, sentence: Sentence, mention: Mention) -> dict[str, An
     }
 
 
-def balance(found: Sequence[dict[str, Any]], *, each: int | None, seed: int) -> list[dict[str, Any]]:
+def balance(entries: Sequence[dict[str, Any]], *, each: int | None, seed: int) -> list[dict[str, Any]]:
     """As many items of each target pronoun, drawn by seed, in the order of the documents.
 
     each: items of a pronoun; None for as many as the rarest pronoun has.
@@ -226,11 +226,11 @@ def balance(found: Sequence[dict[str, Any]], *, each: int | None, seed: int) -> 
         InputError: a pronoun has fewer than `each`.
     """
     groups: defaultdict[str, list[int]] = defaultdict(list)
-    for number, item in enumerate(found):
+    for number, item in enumerate(entries):
         groups[item["ref pronoun"].lower()].append(number)
     size = min(map(len, groups.values()), default=0) if each is None else each
     if short := [f"{form} ({len(group)})" for form, group in groups.items() if len(group) < size]:
         raise InputError(f"expected {size} items of each pronoun, got fewer of {', '.join(short)}")
     drawn = random.Random(seed)
     chosen = {number for form in sorted(groups) for number in drawn.sample(groups[form], size)}
-    return [item for number, item in enumerate(found) if number in chosen]
+    return [item for number, item in enumerate(entries) if number in chosen]

@@ -100,12 +100,12 @@ def _distance(entry: Entry) -> dict[str, str]:
 def _other_animacy(text: str, expected: str, rule: str) -> str | None:
     """The text with its one pronoun of the expected form in the other animacy; None where there is not exactly one."""
     gender = next((name for name in _ANIMATE if name in rule.split(".")), None)
-    found = [o for o in find(text) if o.form == expected]
+    occurrences = [o for o in find(text) if o.form == expected]
     wanted = _INANIMATE if expected not in _INANIMATE else _ANIMATE.get(gender or "", frozenset())
-    if len(found) != 1 or not wanted:
+    if len(occurrences) != 1 or not wanted:
         return None
-    form = next((form for form in same_slot(words(text), found[0].word) if form in wanted), None)
-    return None if form is None else replace(text, found[0].start, found[0].end, form)
+    form = next((form for form in same_slot(words(text), occurrences[0].word) if form in wanted), None)
+    return None if form is None else replace(text, occurrences[0].start, occurrences[0].end, form)
 
 
 def _contexts(entries: Sequence[Entry], reading: Reading) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -124,8 +124,8 @@ def judge_translations(path: str | Path, translations: str | Path, judging: Judg
             message = "a blank translation; `compat=True` counts it as wrong"
             raise InputError(message, file=translations, line=2 * number + 1)
         wanted, unwanted = (_words(pair.entry, name) for name in ("correct-words", "incorrect-words"))
-        found = [_occurs(word, output, compat=judging.compat) for word in (*wanted, *unwanted)]
-        verdicts.append(verdict(pair.item, all(found[: len(wanted)]) and not any(found[len(wanted) :])))
+        occur = [_occurs(word, output, compat=judging.compat) for word in (*wanted, *unwanted)]
+        verdicts.append(verdict(pair.item, all(occur[: len(wanted)]) and not any(occur[len(wanted) :])))
     return _judged(tuple(verdicts), judging)
 
 

@@ -1,19 +1,30 @@
-"""Accuracy on a suite, overall and by group, with intervals over documents; comparison of several systems."""
+"""Accuracy on a suite, overall and by group, with intervals over documents; comparison of several systems.
+
+As tables of text, as a plot, and as the JSON of `pronmetric suite score`, which is read back.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
-from pronmetric.errors import PronmetricError
+from pronmetric.errors import InputError, MissingExtra, PronmetricError
 from pronmetric.eval.estimates import cluster_share
 from pronmetric.eval.resampling import SEED
 from pronmetric.eval.significance import difference, holm, randomisation, totals
-from pronmetric.lab.suites.contrastive import Verdict
+from pronmetric.lab.suites.contrastive import Judged, Verdict
+from pronmetric.report.text import table
+from pronmetric.text import strict_json
+from pronmetric.text.entry import Entry
 
 FIRST_SEEN = frozenset({"rule"})
 """Break-downs whose groups keep the order in which they appear; the others are sorted."""
+_EXPECTED = "expected a result of `pronmetric suite score --to_json`"
+DISTANCE = "distance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +85,8 @@ def figures(verdicts: Sequence[Verdict]) -> Figures:
 def share(verdicts: Sequence[Verdict]) -> Share:
     """The share of right verdicts, with its interval over documents."""
     right = [verdict.right for verdict in verdicts]
-    found = cluster_share(right, [verdict.document for verdict in verdicts])
-    return Share(found.value, sum(right), len(right), found.low, found.high)
+    estimate = cluster_share(right, [verdict.document for verdict in verdicts])
+    return Share(estimate.value, sum(right), len(right), estimate.low, estimate.high)
 
 
 def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed: int = SEED) -> list[Difference]:
@@ -89,7 +100,7 @@ def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed
     names = list(systems)
     for name in names[1:]:
         _check_items(names[0], name, systems)
-    found = []
+    differences = []
     for a, b in combinations(names, 2):
         units = [v.document if by_document else v.id for v in systems[a]]
         ones = [1.0] * len(units)
@@ -98,13 +109,13 @@ def compare(systems: Mapping[str, Sequence[Verdict]], *, by_document: bool, seed
         p = randomisation(*sides, seed=seed)
         pairs = list(zip(systems[a], systems[b], strict=True))
         only_a, only_b = (sum(x.right > y.right for x, y in order) for order in (pairs, [(y, x) for x, y in pairs]))
-        found.append(Difference(a, b, (only_a - only_b) / len(pairs), low, high, p, None, only_a, only_b))
-    return _adjusted(found)
+        differences.append(Difference(a, b, (only_a - only_b) / len(pairs), low, high, p, None, only_a, only_b))
+    return _adjusted(differences)
 
 
-def _adjusted(found: Sequence[Difference]) -> list[Difference]:
-    adjusted = iter(holm([one.p for one in found if one.p is not None]))
-    return [one if one.p is None else replace(one, holm=next(adjusted)) for one in found]
+def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
+    adjusted = iter(holm([one.p for one in differences if one.p is not None]))
+    return [one if one.p is None else replace(one, holm=next(adjusted)) for one in differences]
 
 
 def _check_items(a: str, b: str, systems: Mapping[str, Sequence[Verdict]]) -> None:
@@ -117,3 +128,124 @@ def _check_items(a: str, b: str, systems: Mapping[str, Sequence[Verdict]]) -> No
 
 def _ordered(name: str, groups: Collection[str]) -> list[str]:
     return list(groups) if name in FIRST_SEEN else sorted(groups)
+
+
+def format_figures(title: str, judged: Judged, figures: Figures) -> str:
+    """The title, the accuracy overall and by group, and the further figures."""
+    rows = [("all", "", *_cells(figures.overall))]
+    rows += [(name, group, *_cells(one)) for name, groups in figures.by.items() for group, one in groups.items()]
+    header = ("break-down", "group", "accuracy, %", "95 % interval", "correct", "total")
+    lines = [f"{title}; intervals over {figures.documents} documents or blocks", table(header, rows, left=(0, 1))]
+    return "\n".join([*lines, *(_format_further(name, value) for name, value in judged.further.items())])
+
+
+def _format_further(name: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        rows = [
+            (group, key, number)
+            for group, cell in value.items()
+            for key, number in (cell.items() if isinstance(cell, Mapping) else (("", cell),))
+        ]
+        return f"\n{name}\n{table(('group', '', 'value'), rows, left=(0, 1))}"
+    if isinstance(value, list):
+        return f"{name}: {', '.join(map(str, value))}"
+    return f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}"
+
+
+def _cells(share: Share) -> tuple[object, ...]:
+    ends = "-" if share.low is None or share.high is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"
+    return f"{100 * share.accuracy:.1f}", ends, share.correct, share.total
+
+
+def format_comparison(shares: Mapping[str, Share], differences: Sequence[Difference]) -> str:
+    """The accuracy of each system, and the difference of each pair of systems with its tests."""
+    rows = [(name, f"{100 * one.accuracy:.1f}", one.correct, one.total) for name, one in shares.items()]
+    header = ("A", "B", "A - B, points", "95 % interval", "p", "p, Holm", "A alone", "B alone")
+    systems = table(("system", "accuracy, %", "correct", "total"), rows)
+    return f"{systems}\n\n{table(header, [_difference_row(one) for one in differences], left=(0, 1))}"
+
+
+def _difference_row(one: Difference) -> tuple[object, ...]:
+    ends = "-" if one.low is None or one.high is None else f"{100 * one.low:+.1f} to {100 * one.high:+.1f}"
+    p, adjusted = ("-" if value is None else f"{value:.4f}" for value in (one.p, one.holm))
+    return one.a, one.b, f"{100 * one.difference:+.1f}", ends, p, adjusted, one.only_a, one.only_b
+
+
+def to_json(suite: str, judged: Judged, figures: Figures, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The result: accuracy as a fraction, with its interval; the break-downs; further figures; each item's verdict."""
+    return {
+        "suite": suite,
+        **settings,
+        **_share(figures.overall),
+        "documents": figures.documents,
+        "by": {name: {group: _share(one) for group, one in groups.items()} for name, groups in figures.by.items()},
+        "further": dict(judged.further),
+        "items": [
+            {"id": one.id, "right": one.right, "document": one.document, "groups": dict(one.groups)}
+            for one in judged.verdicts
+        ],
+    }
+
+
+def _share(share: Share) -> dict[str, Any]:
+    ends = None if share.low is None or share.high is None else [share.low, share.high]
+    return {"accuracy": share.accuracy, "correct": share.correct, "total": share.total, "interval": ends}
+
+
+def read_result(path: str | Path) -> tuple[str, tuple[Verdict, ...]]:
+    """The suite's name and the verdicts of a result.
+
+    Raises:
+        InputError: it is no such result.
+    """
+    value = strict_json.read(path, _EXPECTED)
+    if not isinstance(value, dict) or "items" not in value:
+        raise InputError(_EXPECTED, file=path)
+    result = Entry(value, file=path)
+    items = result.entries("items")
+    if not items:
+        raise InputError(f"{_EXPECTED}, got one without items", file=path)
+    return result.string("suite"), tuple(
+        Verdict(
+            id=item.string("id"),
+            right=item.one_of("right", (True, False)),
+            groups={name: str(group) for name, group in item.entry("groups").record.items()},
+            document=item.string("document"),
+        )
+        for item in items
+    )
+
+
+def plot(figures: Figures, *, title: str, kind: str) -> bytes:
+    """Accuracy with its interval by the distance of the antecedent or context, `kind` "png" or "svg".
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+        InputError: the suite has no distances.
+    """
+    groups = figures.by.get(DISTANCE)
+    if not groups:
+        raise InputError("nothing to plot: these items have no distances")
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise MissingExtra("matplotlib", "plots", f"a plot ({kind})") from None
+    with matplotlib.rc_context({"svg.hashsalt": "pronmetric", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(5.0, 3.0), layout="constrained")
+        axes = figure.add_subplot()
+        for place, share in enumerate(groups.values()):
+            if share.low is not None and share.high is not None:
+                axes.plot([place, place], [100 * share.low, 100 * share.high], color="#0b57d0", marker="_")
+        axes.plot(range(len(groups)), [100 * share.accuracy for share in groups.values()], "o", color="#0b57d0")
+        axes.axhline(100 * figures.overall.accuracy, color="0.6", linewidth=0.8)
+        axes.set_xticks(range(len(groups)), [f"{name}\nn = {share.total}" for name, share in groups.items()])
+        axes.set_xlim(-0.5, len(groups) - 0.5)
+        axes.set_xlabel("distance in sentences")
+        axes.set_ylabel("accuracy, %, 95 % interval")
+        axes.set_title(f"{title}; line: all items".replace("$", r"\$"), fontsize=9)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return stream.getvalue()

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.checkpoint import antecedents
 from benchmarks.checkpoint.antecedents import ATTENTION, CHANCE, HELD_OUT, NEAREST, TRAINED
 from data_prep.coreference.antecedents import ANTECEDENT, EARLIER, openings
-from data_prep.coreference.document import Annotated, Mention
+from data_prep.coreference.conll import Annotated, Mention
 from pronmetric.errors import PronmetricError
 from pronmetric.eval.accuracy import Estimate
 from pronmetric.metric import PronounAttention

@@ -15,10 +15,9 @@ from benchmarks.checkpoint import (
     paper_wmt13,
     people_page,
     segment_level,
-    study_simulation,
     system_level,
 )
-from benchmarks.cost import board, bulk, prepare, source_suite, study_load, training_memory
+from benchmarks.cost import board, bulk, prepare, study_load, training_memory
 from pronmetric.checkpoint import config, locate
 
 PAGES = sorted(path.name for path in pages.PUBLISHED.glob("*.md"))
@@ -30,9 +29,7 @@ WRITERS = {
     "people.md": people_page.page,
     "prepare.md": prepare.page,
     "segment-level.md": segment_level.page,
-    "source-suite.md": source_suite.page,
     "study-load.md": study_load.page,
-    "study-simulation.md": study_simulation.page,
     "system-level.md": system_level.page,
     "training-memory.md": training_memory.page,
 }  # pages that are all of the JSON

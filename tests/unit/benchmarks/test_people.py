@@ -18,7 +18,7 @@ from pronmetric.checkpoint import locate
 from pronmetric.errors import InputError
 from pronmetric.lab.human import mqm
 from pronmetric.lab.human.mqm import Error, Judgement
-from pronmetric.lab.human.simple_baselines import FEWER, SYSTEM
+from pronmetric.lab.human.pair_baselines import FEWER, SYSTEM
 from pronmetric.text.words import words
 
 SHIPPED = locate.locate().folder

@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import corpora
 from benchmarks.cost import performance, performance_page
-from benchmarks.cost.elmo import PUBLISHED
 
 ROW: dict[str, Any] = {
     "name": "pronmetric",
@@ -30,7 +29,7 @@ ROW: dict[str, Any] = {
 BF16 = ROW | {"precision": "bf16", "lines_per_cpu_second": 200.0}
 ELMO = ROW | {"name": "ELMo", "preparing_seconds_a_line": None, "flops_a_line": None, "memory_bytes": None}
 LARGE = ROW | {"name": "large", "preparing_seconds_a_line": None, "flops_a_line": 1e12}
-CONTENT: dict[str, Any] = {
+ORIGIN: dict[str, Any] = {
     "date": "2026-01-01",
     "command": "python -m benchmarks.cost.performance",
     "model": "small",
@@ -39,6 +38,9 @@ CONTENT: dict[str, Any] = {
     "lines": 40,
     "machine": "a CPU, 2 CPUs",
     "load_average": [0.0, 1.0],
+}
+CONTENT: dict[str, Any] = {
+    "origins": dict.fromkeys(("start_up", "reports", "metrics"), ORIGIN),
     "segments": 40,
     "speed": [ROW, BF16, ELMO, LARGE],
     "help": {"seconds": 0.2, "cpu_seconds": 0.125},
@@ -79,13 +81,17 @@ def test_seconds_of_checkpoints_stand_beside_those_of_comet() -> None:
 
     rows = [row("base", "bf16", 1, 14.25), row("base", "bf16", 2, 8.0), row("small", "32", 1, 5.5)]
     comet = LARGE | {"kind": "comet", "lines_per_cpu_second": 2.0}
-    content = CONTENT | {"speed": [ROW, BF16, ELMO, comet], "sizes": {"lines": 1000, "rows": rows}}
+    later = ORIGIN | {"date": "2026-02-03", "load_average": [0.25, 1.75]}
+    measured = {"sizes": {"lines": 1000, "rows": rows}, "origins": {"sizes": later}}
+    content = performance_page.merge(CONTENT | {"speed": [ROW, BF16, ELMO, comet]}, measured)
     table = performance_page.tables(content)
     assert "| checkpoint or metric | s, 1 thread | s, 2 threads |" in table
     assert "| base, bf16 | 14.2 | 8.0 |" in table and "| small, fp32 | 5.5 | - |" in table
     assert "| large, fp32 | 500.0 | - |" in table
     page = performance_page.page(content)
     assert "## Checkpoints" in page and "base `0000000a`, small `0000000b`" in page
+    assert page.count("Measured on 2026-01-01 with the weights `01234567` (`small`); a CPU") == 3  # the other parts'
+    assert page.count("Measured on 2026-02-03; a CPU, 2 CPUs; load average at start and end 0.2 and 1.8.") == 1
     assert "## Checkpoints" not in performance_page.page(CONTENT)
 
 
@@ -146,7 +152,7 @@ def test_a_comet_scores_each_triple_by_itself() -> None:
 
 
 def test_the_metric_on_elmo_scores_pronouns() -> None:
-    from benchmarks.cost.peer_models import elmo_metric
+    from benchmarks.cost.peer_models import PUBLISHED, elmo_metric
 
     shape = replace(PUBLISHED, cell=8, projection=4, filters=((1, 4), (2, 4)))
     (segment,) = elmo_metric(shape).predict([{"text": "They left when she saw it."}]).segments

@@ -26,7 +26,7 @@ from benchmarks.corpora import Outputs
 from pronmetric.checkpoint import files as checkpoint_files
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.correlation import kendall
-from pronmetric.lab.human.wmt_rankings import Ranking
+from pronmetric.lab.human.wmt_scores import Ranking
 
 REFERENCE = [
     "Anna fed the cat and she left.",

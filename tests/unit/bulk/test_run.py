@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.bulk import documents, inputs, rows, run, score, storage
-from pronmetric.bulk.documents import DocumentSums
+from pronmetric.bulk import inputs, rows, run, score, statistics, storage
 from pronmetric.bulk.job import Job, Step
-from pronmetric.bulk.statistics import GROUPS, SystemSums
+from pronmetric.bulk.statistics import GROUPS, DocumentSums, SystemSums
 from pronmetric.bulk.worker import Model, Scoring, ShardScorer
 from pronmetric.errors import InputError
 from pronmetric.scoring.score import Counts, PronounScore, SegmentScore, Tally
@@ -276,7 +275,7 @@ def tallied(names: Iterable[int]) -> Tally:
 
 
 def test_very_many_documents_are_grouped_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MOST", 50)
+    monkeypatch.setattr(statistics, "MOST", 50)
     names = range(600)
     whole = SystemSums.of(tallied(names))
     exact = tallied(names).score()

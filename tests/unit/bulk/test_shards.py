@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pronmetric.bulk import cluster, plan, scores, shards, storage
+from pronmetric.bulk import cluster, plan, shards, storage, worker
 from pronmetric.bulk.inputs import Source, Surveyed
 from pronmetric.bulk.job import Job
 from pronmetric.bulk.plan import Shard
@@ -106,9 +106,9 @@ def write(folder: Path, shard: Shard, found: list[SegmentScore], bad: list[BadRo
     for one in bad:
         errors.add(one)
     errors.write()
-    with ShardWriter(place / "scores" / shard.name, scores.scores_schema(with_source=False)) as writer:
+    with ShardWriter(place / "scores" / shard.name, worker.scores_schema(with_source=False)) as writer:
         for number, segment in enumerate(found, start=1):
-            writer.add(scores.scores_row(row(number), segment, name="in.jsonl"))
+            writer.add(worker.scores_row(row(number), segment, name="in.jsonl"))
         sums = {None: SystemSums.of(tallied(found))}
         writer.finish(ShardStatistics(len(found) + len(bad), len(bad), sums, Counts(encoded=len(found))))
 
@@ -139,8 +139,8 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
     segment = SegmentScore(0.5, (pronoun,), None, 2, Unmatched((Word("sie", 0, 3),), ()))
     shard = Shard(0, 0, 0, 1, 0, 0)
     target = storage.place(str(tmp_path)) / "scores" / shard.name
-    with ShardWriter(target, scores.scores_schema(with_source=True)) as writer:
-        writer.add(scores.scores_row(row(1), segment, name="a"))
+    with ShardWriter(target, worker.scores_schema(with_source=True)) as writer:
+        writer.add(worker.scores_row(row(1), segment, name="a"))
         writer.finish(ShardStatistics.empty())
     (found,) = pq.read_table(tmp_path / "scores" / shard.name).to_pylist()
     assert found["pronouns"][0]["source"] == {"log_odds": 0.25, "word": "er", "start": 3, "end": 5}
@@ -150,9 +150,9 @@ def test_what_the_source_says_is_in_columns_of_its_own(tmp_path: Path) -> None:
 def test_an_error_leaves_no_file(tmp_path: Path) -> None:
     with (
         pytest.raises(ValueError, match="stop"),
-        ShardWriter(storage.place(str(tmp_path)) / "scores" / "a", scores.scores_schema(with_source=False)) as writer,
+        ShardWriter(storage.place(str(tmp_path)) / "scores" / "a", worker.scores_schema(with_source=False)) as writer,
     ):
-        writer.add(scores.scores_row(row(1), segments(1, 1)[0], name="a"))
+        writer.add(worker.scores_row(row(1), segments(1, 1)[0], name="a"))
         raise ValueError("stop")
     assert list((tmp_path / "scores").iterdir()) == []
 
@@ -186,7 +186,7 @@ def test_a_full_disk_at_the_last_bytes_names_the_file(tmp_path: Path, monkeypatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(pq.ParquetWriter, "close", full)
-    schema = scores.scores_schema(with_source=False)
+    schema = worker.scores_schema(with_source=False)
     with pytest.raises(OSError, match="No space") as caught, ShardWriter(storage.place(str(target)), schema) as writer:
         writer.finish(ShardStatistics(0, 0, {}, Counts()))
     assert caught.value.filename == str(target)

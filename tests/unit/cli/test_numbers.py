@@ -5,35 +5,28 @@ from collections.abc import Callable
 
 import pytest
 
-from pronmetric.cli.parser import (
-    any_number,
-    number_above_zero,
-    number_from_zero,
-    number_up_to_one,
-    whole_from_one,
-    whole_from_zero,
-)
+from pronmetric.cli.parser import number, whole
 
 Type = Callable[[str], float]
 
 FITTING = [
-    (whole_from_zero, "0", 0),
-    (whole_from_zero, "12", 12),
-    (whole_from_one, "1", 1),
-    (any_number, "-2.5", -2.5),
-    (number_from_zero, "0", 0.0),
-    (number_from_zero, "1e-3", 0.001),
-    (number_above_zero, "0.5", 0.5),
-    (number_up_to_one, "0", 0.0),
-    (number_up_to_one, "1", 1.0),
+    (whole(0), "0", 0),
+    (whole(0), "12", 12),
+    (whole(1), "1", 1),
+    (number(), "-2.5", -2.5),
+    (number(0), "0", 0.0),
+    (number(0), "1e-3", 0.001),
+    (number(above=0), "0.5", 0.5),
+    (number(0, 1), "0", 0.0),
+    (number(0, 1), "1", 1.0),
 ]
 OTHERS = [
-    (whole_from_zero, ("-1", "1.5", "", "x", "²", "٣"), "a whole number from 0"),
-    (whole_from_one, ("0",), "a whole number from 1"),
-    (any_number, ("nan", "inf", "-inf", "x", ""), "a number"),
-    (number_from_zero, ("-0.1", "nan", "inf", "x"), "a number from 0"),
-    (number_above_zero, ("0", "-1", "nan", "inf", "x"), "a number above 0"),
-    (number_up_to_one, ("-0.1", "1.1", "nan", "x"), "a number from 0 to 1"),
+    (whole(0), ("-1", "1.5", "", "x", "²", "٣"), "a whole number from 0"),
+    (whole(1), ("0",), "a whole number from 1"),
+    (number(), ("nan", "inf", "-inf", "x", ""), "a number"),
+    (number(0), ("-0.1", "nan", "inf", "x"), "a number from 0"),
+    (number(above=0), ("0", "-1", "nan", "inf", "x"), "a number above 0"),
+    (number(0, 1), ("-0.1", "1.1", "nan", "x"), "a number from 0 to 1"),
 ]
 
 
@@ -52,4 +45,4 @@ def test_what_does_not_is_refused_by_name(kind: Type, text: str, expected: str) 
 
 def test_other_values_of_a_flag_are_named() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected auto or a number from 0, got 'much'"):
-        number_from_zero("much", other="auto or ")
+        number(0, other="auto or ")("much")

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep import coreference_passages as antecedents
+from data_prep.coreference import antecedents
 from data_prep.coreference.antecedents import natural
-from data_prep.coreference.document import Annotated, Mention
-from data_prep.coreference.folder import read_folder
+from data_prep.coreference.conll import Annotated, Mention, read_folder
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.data.collate import Collator, Example
@@ -26,8 +25,8 @@ from pronmetric.training import examples
 from pronmetric.training.batches import Labelled, Labeller
 from pronmetric.training.examples import LabelledExample
 from pronmetric.training.module import Length, ScorerModule
-from pronmetric.training.name_swap import Names
 from pronmetric.training.settings import Corruption, Train
+from pronmetric.training.swaps import Names
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "coreference"
 DOCUMENT, OTHER = read_folder(FOLDER)

@@ -4,10 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.coreference import litbank
-from data_prep.coreference.document import Annotated, Mention
-from data_prep.coreference.folder import read_folder
-from data_prep.coreference.gum import read
+from data_prep.coreference.conll import GUM, LITBANK, Annotated, Mention, read, read_folder
 from pronmetric.errors import InputError
 
 LINES = """\
@@ -30,7 +27,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_documents(tmp_path: Path) -> None:
     second = "# begin document OWN_other\n0\tNo\t_\n# end document\n"
-    assert read(write(tmp_path, f"{LINES}\n{second}")) == [
+    assert read(write(tmp_path, f"{LINES}\n{second}"), GUM) == [
         Annotated(
             "OWN_news_cat",
             ("Ann", "'s", "vet", "saw", "her", "cat"),
@@ -47,7 +44,7 @@ def test_documents(tmp_path: Path) -> None:
 
 def test_a_bracket_closes_the_last_that_its_entity_opened(tmp_path: Path) -> None:
     rows = ["0\tA\t(place-1", "1\tB\t(place-1", "2\tC\tplace-1)", "3\tD\tplace-1)"]
-    (document,) = read(write(tmp_path, "\n".join(["# begin document x", *rows, "# end document"])))
+    (document,) = read(write(tmp_path, "\n".join(["# begin document x", *rows, "# end document"])), GUM)
     assert document.mentions == (Mention(0, 4, "place-1"), Mention(1, 3, "place-1"))
 
 
@@ -75,13 +72,13 @@ def test_a_bracket_closes_the_last_that_its_entity_opened(tmp_path: Path) -> Non
 def test_faults_name_file_and_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in LINES
     with pytest.raises(InputError) as error:
-        read(write(tmp_path, LINES.replace(old, new)))
+        read(write(tmp_path, LINES.replace(old, new)), GUM)
     assert message in str(error.value)
 
 
 @pytest.mark.shared
 def test_the_shared_documents(shared: Path) -> None:
-    (document,) = read(shared / "data" / "gum-coref" / "GENTLE_dictionary_next.conll")
+    (document,) = read(shared / "data" / "gum-coref" / "GENTLE_dictionary_next.conll", GUM)
     assert document.name == "GENTLE_dictionary_next" and len(document.tokens) == 657
     assert Mention(22, 24, "abstract-10-Middle_English") in document.mentions
 
@@ -111,8 +108,8 @@ SENTENCES = """\
 def test_documents_of_litbank(tmp_path: Path) -> None:
     mentions = (Mention(0, 2, "0"), Mention(0, 1, "1"), Mention(3, 4, "0"))
     document = Annotated("1_own_story_brat", ("Ann", "Lee", ".", "She"), mentions)
-    assert litbank.read(write(tmp_path, SENTENCES)) == [document]
-    assert litbank.read(write(tmp_path, SENTENCES * 2)) == [document, document]
+    assert read(write(tmp_path, SENTENCES), LITBANK) == [document]
+    assert read(write(tmp_path, SENTENCES * 2), LITBANK) == [document, document]
 
 
 def test_a_folder_may_hold_both_forms(tmp_path: Path) -> None:
@@ -139,12 +136,12 @@ def test_a_folder_may_hold_both_forms(tmp_path: Path) -> None:
 def test_faults_of_litbank_name_file_and_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in SENTENCES
     with pytest.raises(InputError) as error:
-        litbank.read(write(tmp_path, SENTENCES.replace(old, new)))
+        read(write(tmp_path, SENTENCES.replace(old, new)), LITBANK)
     assert message in str(error.value)
 
 
 @pytest.mark.shared
 def test_the_shared_documents_of_litbank(shared: Path) -> None:
-    (document,) = litbank.read(shared / "data" / "litbank-coref" / "1023_bleak_house_brat.conll")
+    (document,) = read(shared / "data" / "litbank-coref" / "1023_bleak_house_brat.conll", LITBANK)
     assert document.tokens[:5] == ("CHAPTER", "I", "In", "Chancery", "London")
     assert document.mentions[:2] == (Mention(3, 4, "0"), Mention(4, 5, "1"))

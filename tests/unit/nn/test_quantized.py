@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from pronmetric.data import calibration
 from pronmetric.errors import MissingExtra, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.nn import quantized
 from pronmetric.nn.bert import Bert
 from pronmetric.nn.mpnet import Mpnet
+from pronmetric.scoring import inference
 
 RECORDS: list[dict[str, Any]] = [
     {"context": ["The keys were on the table."], "text": "She found them there."},
@@ -43,7 +43,7 @@ def encoder(request: pytest.FixtureRequest) -> Bert:
 
 
 def test_calibration_texts_have_the_sentences_before_them() -> None:
-    texts = calibration.texts()
+    texts = inference.calibration_texts()
     assert len(texts) > 50
     assert all(text.strip() == text and text for _, text in texts)
     assert any(not context for context, _ in texts)

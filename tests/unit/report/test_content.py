@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pronmetric.eval.decision import PREFERENCE, SCORE
-from pronmetric.report.content import ADDED, NOTHING, PRONOUN, SAME, WORD, Link, best, confusion, differing, gap
-from pronmetric.report.views import describe_model
+from pronmetric.report.content import (
+    ADDED,
+    NOTHING,
+    PRONOUN,
+    SAME,
+    WORD,
+    Link,
+    best,
+    confusion,
+    describe_model,
+    differing,
+    gap,
+)
 from pronmetric.results import Output, Pronoun, Result, Segment, System, Verdict, judge
 
 SHE, HE = Link(SAME, 0, "she", 0, "she"), Link(PRONOUN, 0, "she", 0, "he")

@@ -14,10 +14,9 @@ import pytest
 
 from pronmetric.eval.decision import SCORE
 from pronmetric.output.display import visible
-from pronmetric.report.chart import axis, chart
 from pronmetric.report.content import PRONOUN, SAME, Content, Link, ModelView
 from pronmetric.report.embed import dump_json
-from pronmetric.report.page import LEVELS, pack_weights, page, pieces
+from pronmetric.report.page import LEVELS, axis, chart, pack_weights, page, pieces
 from pronmetric.results import Output, Pair, Pronoun, Result, Segment, System, judge
 from tests.tools.made_up_report import made_up
 

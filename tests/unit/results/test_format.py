@@ -10,7 +10,7 @@ import pytest
 
 from pronmetric import results
 from pronmetric.errors import InputError
-from pronmetric.results import comparisons, scores
+from pronmetric.results import write
 from pronmetric.results.write import FORMAT, Writer, counts_entry
 from pronmetric.scoring.bulk import SystemTally
 from pronmetric.scoring.comparison import AllPairs
@@ -31,12 +31,12 @@ SIGNATURE = "model:x|context:common|version:1"
 def test_the_files_of_score(tmp_path: Path) -> None:
     tallies = [SystemTally(name, ()) for name in ("a", "b")]
     target, table = tmp_path / "o.json", tmp_path / "o.tsv"
-    with Writer(json_path=str(target), tsv_path=str(table), columns=scores.columns((), ())) as writer:
+    with Writer(json_path=str(target), tsv_path=str(table), columns=write.score_columns((), ())) as writer:
         for tally, text, segment in zip(tallies, ROW.texts, (SHE, NONE), strict=True):
             found = tally.add((segment,), ROW.doc)
             head = {"system": tally.name, "segment": 0, "doc": ROW.doc}
-            scores.add_segment(writer, head, scores.texts_of(ROW, text, ("Then",), (), (segment,)), found)
-        entries = [scores.system_entry(tally.result()) for tally in tallies]
+            write.add_scored(writer, head, write.texts_of(ROW, text, ("Then",), (), (segment,)), found)
+        entries = [write.system_entry(tally.result()) for tally in tallies]
         writer.finish(systems=entries, counts=counts_entry(Counts(encoded=1)), signature=SIGNATURE)
     texts = '"source": null, "reference": "She left.", "context": "Then"'
     system = ' {{\n  "system": "{}",\n  "score": {},\n  "interval": null,\n  "resampled": "segments",\n  "units": {},\n'
@@ -66,11 +66,11 @@ def test_the_files_of_compare(tmp_path: Path) -> None:
     row = Row(("She left.", "It left."), None, None, ())
     pairs = AllPairs(("a", "b"), (), tie=0.01)
     target, table = tmp_path / "o.json", tmp_path / "o.tsv"
-    with Writer(json_path=str(target), tsv_path=str(table), columns=comparisons.columns(())) as writer:
+    with Writer(json_path=str(target), tsv_path=str(table), columns=write.comparison_columns(())) as writer:
         decided = list(pairs.add({(0, 1): (SHE,), (1, 0): (it,)}, row.doc))
-        comparisons.add_segment(writer, 0, row, decided, by="score")
-        entries = [comparisons.pair_entry(result, by="score") for result in pairs.results(seed=1)]
-        decision = comparisons.decision_entry("score", 0.01)
+        write.add_compared(writer, 0, row, decided, by="score")
+        entries = [write.pair_entry(result, by="score") for result in pairs.results(seed=1)]
+        decision = write.decision_entry("score", 0.01)
         writer.finish(
             format=FORMAT, pairs=entries, **decision, counts=counts_entry(Counts(encoded=1)), signature=SIGNATURE
         )
@@ -111,9 +111,9 @@ def test_a_comparison_of_several_systems_has_each_text_once(tmp_path: Path) -> N
     with Writer(json_path=str(target), tsv_path=None, columns=()) as writer:
         for number in range(2):
             decided = list(pairs.add({pair: scored(pair) for pair in permutations(range(3), 2)}, "d"))
-            comparisons.add_segment(writer, number, row, decided, by="preference")
-        entries = [comparisons.pair_entry(result, by="preference") for result in pairs.results(seed=1)]
-        decision = comparisons.decision_entry("preference", 0.01)
+            write.add_compared(writer, number, row, decided, by="preference")
+        entries = [write.pair_entry(result, by="preference") for result in pairs.results(seed=1)]
+        decision = write.decision_entry("preference", 0.01)
         signature = SIGNATURE.replace("common", "crossed")
         writer.finish(format=FORMAT, pairs=entries, **decision, counts={}, signature=signature)
     text = target.read_text(encoding="utf-8")

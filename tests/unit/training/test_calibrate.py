@@ -17,7 +17,7 @@ from pronmetric.errors import PronmetricError
 from pronmetric.eval.calibration import fit_platt
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
-from pronmetric.text.study_form import flatten
+from pronmetric.text.writing import flatten_english
 from pronmetric.training import calibrate as module
 from pronmetric.training.batches import Labeller
 from pronmetric.training.calibrate import add_noise, calibrate, natural_rate, to_training
@@ -61,7 +61,9 @@ def test_each_better_text_is_taken_once_with_its_context(rows: list[dict[str, An
     items = items_of(rows)
     texts = {(" ".join(row["context"]), row["better"]) for row in rows}
     assert len(items) == len(texts) < len(rows)
-    assert {flatten(item.example.context) for item in items} == {flatten(context) for context, _ in texts}
+    assert {flatten_english(item.example.context) for item in items} == {
+        flatten_english(context) for context, _ in texts
+    }
     assert {item.example.context for item in items_of(rows, context="none")} == {""}
     plain = [item for item in items if item.example.text == item.example.text.lower()]
     assert 0.2 < len(plain) / len(items) < 0.8
@@ -179,7 +181,7 @@ def test_calibration_reads_as_many_references_as_it_is_told(
     for most in (6, 6, 0):
         how: dict[str, Any] = {"context": "common", "rate": 0.0, "seed": 1, "most": most}
         module.on_references(loaded.model, loaded.collator, tiny_prepared, **how)
-    texts = [[flatten(f"{item.example.context} {item.example.text}") for item in items] for items in found]
+    texts = [[flatten_english(f"{item.example.context} {item.example.text}") for item in items] for items in found]
     assert texts[0] == texts[1] and len(texts[0]) == 6 and set(texts[0]) < set(texts[2])
     rows = arrow.read_pairs(tiny_prepared, "development")
     assert len(texts[2]) == len({(tuple(row["context"]), row["better"]) for row in rows}) < len(rows)

@@ -17,7 +17,7 @@ from pronmetric.cli import also
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.metric import PronounMetric
 from pronmetric.pronouns.languages import ENGLISH, language
-from pronmetric.training import target_language
+from pronmetric.training import prepared
 from pronmetric.training.card import Making, card
 from pronmetric.training.settings import Train
 
@@ -96,25 +96,25 @@ def test_the_card_names_the_language(german: Path, tiny_checkpoint: Callable[...
 
 
 def test_forms_must_be_pronouns_of_the_language(train_settings: Callable[..., Train]) -> None:
-    target_language.check(train_settings(), ENGLISH)
+    prepared.check_language(train_settings(), ENGLISH)
     for key in ("form_weight", "corruption.emphasis"):
         settings = train_settings({f"objective.{key}": {"shee": 2.0}})
         with pytest.raises(InputError, match=rf"objective\.{key}\.shee: expected a pronoun, one of he, her"):
-            target_language.check(settings, ENGLISH)
+            prepared.check_language(settings, ENGLISH)
 
 
 def test_what_is_written_for_english_is_refused_for_others(train_settings: Callable[..., Train]) -> None:
     with pytest.raises(
         InputError, match=r"form_weight\.her: expected a pronoun, one of dein, .*experiment=multilingual"
     ):
-        target_language.check(train_settings(), GERMAN)
+        prepared.check_language(train_settings(), GERMAN)
     fitting: dict[str, Any] = {"objective.form_weight": {"sie": 2.0}, "objective.corruption.emphasis": None}
     fitting |= {"objective.corruption.gender_swap": 0.0, "objective.corruption.name_swap": 0.0}
-    target_language.check(train_settings(fitting), GERMAN)
+    prepared.check_language(train_settings(fitting), GERMAN)
     for key in ("gender_swap", "name_swap"):
         settings = train_settings({**copy.deepcopy(fitting), f"objective.corruption.{key}": 0.2})
         with pytest.raises(InputError, match=rf"objective\.corruption\.{key}=0.2 needs English nouns.*expected 0"):
-            target_language.check(settings, GERMAN)
+            prepared.check_language(settings, GERMAN)
 
 
 def test_baselines_of_english_pronouns_are_refused_for_others() -> None:

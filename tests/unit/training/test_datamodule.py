@@ -13,8 +13,7 @@ import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from data_prep import coreference_passages as antecedents
-from data_prep.coreference import folder as coreference_folder
+from data_prep.coreference import antecedents, conll
 from data_prep.fidelity import passages as fidelity
 from pronmetric.data.collate import Collator, Example
 from pronmetric.data.pieces import Subwords
@@ -427,7 +426,7 @@ def test_a_sample_of_development_pairs_is_the_same_each_time(make: Make) -> None
 def test_annotated_documents_come_as_further_passages(
     make: Make, make_prepared: Callable[..., Path], sample_pairs: list[Pair], root: Path
 ) -> None:
-    (annotated, *_) = coreference_folder.read_folder(root / "tests" / "fixtures" / "coreference")
+    (annotated, *_) = conll.read_folder(root / "tests" / "fixtures" / "coreference")
     texts = ["It rained, and she said that they had left.", "She left."]
     given = {"train": sample_pairs[:8], "development": sample_pairs[:2], "passages": texts}
     folder = make_prepared(**given, coreference=list(antecedents.passages(annotated)))

@@ -26,8 +26,8 @@ from pronmetric.scoring.comparison import PairwiseComparison, average, decide
 from pronmetric.scoring.score import PronounScore, SegmentScore, Tally, tally_segments
 from pronmetric.training import decision
 from pronmetric.training.batches import Labeller
+from pronmetric.training.decision import TieThreshold
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.tie_threshold import TieThreshold
 
 
 def segment(*probabilities: float | None, preference: float | None = None, words: int = 4) -> SegmentScore:

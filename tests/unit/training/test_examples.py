@@ -10,7 +10,7 @@ from pronmetric.pronouns import finder
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Mismatch, Pair
 from pronmetric.text.context import text_of
-from pronmetric.text.study_form import flatten
+from pronmetric.text.writing import flatten_english
 from pronmetric.training import examples
 from pronmetric.training.calibrate import add_noise
 from pronmetric.training.examples import LabelledExample
@@ -67,7 +67,7 @@ def test_labels_of_the_replaced_pronouns_of_a_passage() -> None:
 def test_spans_hold_in_the_plain_form_too() -> None:
     for seed in range(20):
         natural, plain = passage(seed), passage(seed, plain=1.0)
-        assert plain.example.text == flatten(natural.example.text)
+        assert plain.example.text == flatten_english(natural.example.text)
         assert surface(plain) == surface(natural) and plain.right == natural.right
     assert "'" not in plain.example.text and plain.example.text == plain.example.text.lower()
 
@@ -110,7 +110,7 @@ def test_the_first_sentences_of_a_passage_become_clean_context() -> None:
     # a pronoun always is left to judge: the last sentence has none
     assert seen == {"She left.", "She left. He saw her and he wept."}
     plain = passage(0, text, context=1.0, plain=1.0)
-    assert plain.example.context in {flatten(before) for before in seen}
+    assert plain.example.context in {flatten_english(before) for before in seen}
 
 
 def test_the_same_generator_gives_the_same_passage() -> None:
@@ -201,7 +201,7 @@ def test_training_joins_the_context_as_scoring_does(rows: dict[str, dict[str, An
     for item, key in ((better, "context"), (worse, "system_context")):
         assert item.example.context == text_of({"text": item.example.text, "context": row[key]}).context
     (clean,) = add_noise([row], context="common", table=ConfusionTable({}), rate=0.0, seed=1)
-    assert clean.example.context in (better.example.context, flatten(better.example.context))
+    assert clean.example.context in (better.example.context, flatten_english(better.example.context))
 
 
 def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) -> None:
@@ -209,7 +209,11 @@ def test_a_pair_in_plain_form_keeps_its_labels(rows: dict[str, dict[str, Any]]) 
         examples.pair(rows["noisy"], rng(0), context="common", plain=p, fresh=0.0, table=None) for p in (0.0, 1.0)
     )
     for one, other in zip(natural, plain, strict=True):
-        assert other.example[:3] == (flatten(one.example.context), flatten(one.example.text), one.example.spans)
+        assert other.example[:3] == (
+            flatten_english(one.example.context),
+            flatten_english(one.example.text),
+            one.example.spans,
+        )
         assert (one.right, one.labelled) == (other.right, other.labelled)
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pronmetric.training.gender_swap import swap_frequency, swap_genders
-from pronmetric.training.name_swap import Names
+from pronmetric.training.swaps import Names, swap_frequency, swap_genders
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from datasets import Dataset
 
 from pronmetric.errors import InputError
 from pronmetric.text.writing import ENGLISH
-from pronmetric.training.batching import Plan, plan_epoch
-from pronmetric.training.mixing import Passages
+from pronmetric.training.batching import Passages, Plan, plan_epoch
 
 SOURCES = ("news", "novels", "mail")
 KNOWN = Passages(

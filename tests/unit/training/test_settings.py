@@ -240,9 +240,6 @@ NOT_READ = [
     ("train", ["objective.pair_share=0", "loss=margin", "loss.margin=1"], "loss.margin is not read with objective.pa"),
     ("train", ["encoder=elmo", "encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
     ("train", ["encoder=elmo", "+encoder.stateful=true"], "encoder.stateful: ELMo's state is reset for each batch"),
-    ("train", ["objective.corruption.flip=0.1"], "flip: renamed to objective.corruption.gender_swap"),
-    ("train", ["states=s"], "states: renamed to encoder_cache"),
-    ("train", ["column=minilm"], "column: renamed to table4/setup"),
     ("train", ["objective.fidelity.ties=0.5"], "objective.fidelity.ties is not read with objective.fidelity.share=0"),
     (
         "train",

@@ -15,13 +15,13 @@ from pronmetric.checkpoint import config as checkpoint_config
 from pronmetric.checkpoint import files
 from pronmetric.data import arrow
 from pronmetric.eval.ties import PEOPLES_RATE, choose_threshold
-from pronmetric.lab.human import seen_pairs
+from pronmetric.lab.human import pair_evaluation
 from pronmetric.pronouns.corrupt import ConfusionTable
 from pronmetric.schema import Pair
-from pronmetric.training import tie_threshold
+from pronmetric.training import decision
 from pronmetric.training.batches import Labeller
+from pronmetric.training.decision import TieThreshold
 from pronmetric.training.pair_scorer import PairScorer
-from pronmetric.training.tie_threshold import TieThreshold
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def config(folder: Path) -> dict[str, Any]:
     return yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
 
 
-def chosen(folder: Path, data: Path) -> tie_threshold.TieThreshold | None:
+def chosen(folder: Path, data: Path) -> decision.TieThreshold | None:
     loaded = files.load(folder)
-    return tie_threshold.choose(PairScorer(loaded.model, Labeller(loaded.collator)), data, context="common")
+    return decision.choose_tie(PairScorer(loaded.model, Labeller(loaded.collator)), data, context="common")
 
 
 def test_peoples_rate_is_that_of_the_published_answers() -> None:
@@ -75,7 +75,7 @@ def test_a_higher_rate_gives_a_higher_threshold(
     folder: Path, tiny_prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrow = chosen(folder, tiny_prepared)
-    monkeypatch.setattr(tie_threshold, "PEOPLES_RATE", 0.5)
+    monkeypatch.setattr(decision, "PEOPLES_RATE", 0.5)
     wide = chosen(folder, tiny_prepared)
     assert narrow is not None and wide is not None
     assert narrow.threshold < wide.threshold and wide.ties == pytest.approx(wide.pairs / 2, abs=1)
@@ -93,13 +93,13 @@ def test_the_config_gets_threshold_and_pairs_in_place_of_older_ones(folder: Path
     counts = json.loads((tiny_prepared / "confusion.json").read_text())
     table = ConfusionTable.load(tiny_prepared / "confusion.json", forms=before["pronouns"])
     tie = TieThreshold(0.25, pairs=8, ties=2, people=PEOPLES_RATE)
-    after = tie_threshold.add_to_config(before, tie, table)
+    after = decision.add_tie(before, tie, table)
     assert checkpoint_config.tie_threshold(after, name="x") == after["tie"] == after["training"]["tie"]["threshold"]
     assert after["tie"] == 0.25 and after["training"]["confusion"] == counts
-    assert seen_pairs.read_config(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
+    assert pair_evaluation.seen_by(after) == {(right, wrong) for right, row in counts.items() for wrong in row}
     assert {k: v for k, v in after.items() if k not in ("tie", "training")} == {
         k: v for k, v in before.items() if k != "training"
     }
     assert after["training"]["data"] == before["training"]["data"]
-    assert tie_threshold.add_to_config(after, tie, table) == after
-    assert "tie" not in tie_threshold.add_to_config(after, None, table)
+    assert decision.add_tie(after, tie, table) == after
+    assert "tie" not in decision.add_tie(after, None, table)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.schema import Pair
-from pronmetric.training.vocabulary import choose, count_words
+from pronmetric.training.encoders import choose_words, count_words
 
 
 def test_words_of_distinct_training_texts_are_counted(
@@ -39,6 +39,6 @@ def test_words_of_distinct_training_texts_are_counted(
 
 def test_forms_are_taken_first_then_frequent_words() -> None:
     counts = {"b": 3, "a": 3, "c": 5, "d": 1, "whom": 1}
-    assert choose(counts, most=10, least=2) == ("whom", "c", "a", "b")
-    assert choose(counts, most=2, least=2) == ("whom", "c")
-    assert choose(counts, most=10, least=1, among={"d": 0, "b": 0}) == ("b", "d")
+    assert choose_words(counts, most=10, least=2) == ("whom", "c", "a", "b")
+    assert choose_words(counts, most=2, least=2) == ("whom", "c")
+    assert choose_words(counts, most=10, least=1, among={"d": 0, "b": 0}) == ("b", "d")

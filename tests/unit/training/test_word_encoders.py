@@ -18,12 +18,11 @@ from pronmetric.nn.bilstm import BiLSTM
 from pronmetric.nn.elmo import Elmo
 from pronmetric.nn.encoder import NO_LIMIT, Encoder
 from pronmetric.pronouns.finder import FORMS
-from pronmetric.training.encoders import Start, make, of_checkpoint
+from pronmetric.training.encoders import Start, count_words, make, of_checkpoint
 from pronmetric.training.module import Length, ScorerModule
 from pronmetric.training.settings import Elmo as ElmoOptions
 from pronmetric.training.settings import Glove as GloveOptions
 from pronmetric.training.settings import Train
-from pronmetric.training.vocabulary import count_words
 
 GLOVE: dict[str, Any] = {
     "kind": "glove",

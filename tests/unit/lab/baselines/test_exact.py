@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pronmetric.lab.baselines.exact import Exact, exact, total
+from pronmetric.lab.baselines.reference_based import Exact, exact
 from pronmetric.pronouns.finder import find
 from pronmetric.text.words import words
 
@@ -44,9 +42,3 @@ def test_the_share_of_nothing_is_none() -> None:
     assert count("She left.", "", []) == Exact(kept=0, aligned=0, pronouns=1)
     assert Exact(0, 0, 1).share is None
     assert count("", "She left.", []).share is None
-
-
-def test_a_total_is_over_pronouns_not_over_segments() -> None:
-    assert total([Exact(1, 1, 1), Exact(0, 3, 4)]) == Exact(1, 4, 5)
-    assert total([Exact(1, 1, 1), Exact(0, 3, 4)]).share == pytest.approx(1 / 4)
-    assert total([]).share is None

@@ -12,7 +12,7 @@ import numpy as np
 
 from pronmetric.eval.decision import SYSTEM_UNITS
 from pronmetric.eval.resampling import SEED
-from pronmetric.lab.board import classes, figures, human, pages, scored, site, tables
+from pronmetric.lab.board import figures, human, pages, scored, site
 from pronmetric.lab.board.pages import Names
 from pronmetric.lab.board.scored import BoardSet, Pronouns, Scored
 from pronmetric.pronouns import languages
@@ -102,14 +102,14 @@ def test_the_policy_allows_the_own_style_and_script_only(tmp_path: Path) -> None
 def test_the_tables_hold_all_figures(tmp_path: Path) -> None:
     build(tmp_path)
     lines = (tmp_path / "board.tsv").read_text(encoding="utf-8").splitlines()
-    assert lines[0].split("\t") == list(tables.SYSTEM_COLUMNS)
+    assert lines[0].split("\t") == list(site.SYSTEM_COLUMNS)
     assert len(lines) == 1 + 2 * 3  # systems; all pronouns and two classes
-    first = dict(zip(tables.SYSTEM_COLUMNS, lines[1].split("\t"), strict=True))
+    first = dict(zip(site.SYSTEM_COLUMNS, lines[1].split("\t"), strict=True))
     assert (first["system"], first["class"], first["pronouns"]) == ("Alder", "all", "6")
     assert float(first["score"]) == 87.5 and float(first["errors_per_100_pronouns"]) == 12.5  # mean of 90, 89 .. 85
     assert (first["cluster"], first["human"]) == ("1", "0.50000")
     pair = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
-    assert float(dict(zip(tables.PAIR_COLUMNS, pair, strict=True))["difference"]) == 60
+    assert float(dict(zip(site.PAIR_COLUMNS, pair, strict=True))["difference"]) == 60
     content = json.loads((tmp_path / "board.json").read_text(encoding="utf-8"))
     (testset,) = content["testsets"]
     assert testset["signature"] == EVIL and testset["human"] == {"Alder": 0.5, EVIL: 0.1}
@@ -145,7 +145,7 @@ def test_the_pages_say_by_what_two_systems_are_compared(tmp_path: Path) -> None:
         (testset,) = json.loads((folder / "board.json").read_text(encoding="utf-8"))["testsets"]
         assert (testset["by"], testset["unit"]) == (decision, SYSTEM_UNITS[decision])
         rows = [row.split("\t") for row in (folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
-        found = [dict(zip(tables.PAIR_COLUMNS, row, strict=True)) for row in rows[1:]]
+        found = [dict(zip(site.PAIR_COLUMNS, row, strict=True)) for row in rows[1:]]
         assert [(row["class"], row["by"]) for row in found] == [
             *([] if decision == "score" else [("all", decision)]),
             *((name, "score") for name in ("all", "she", EVIL)),
@@ -205,8 +205,8 @@ def test_scores_are_kept_exactly(tmp_path: Path) -> None:
 def test_classes_of_english_and_of_a_table() -> None:
     text = "He knows himself that these belong to those who left; what is hers?"
     starts = [text.index(word) for word in ("He", "himself", "these", "those", "who", "what", "hers")]
-    found = classes.classify(languages.ENGLISH, text, starts)
-    assert found == ["he", "he", classes.DEMONSTRATIVE, classes.DEMONSTRATIVE, classes.WH, classes.WH, "she"]
-    assert set(found) <= set(classes.names(languages.ENGLISH))
+    found = scored.classify(languages.ENGLISH, text, starts)
+    assert found == ["he", "he", scored.DEMONSTRATIVE, scored.DEMONSTRATIVE, scored.WH, scored.WH, "she"]
+    assert set(found) <= set(scored.class_names(languages.ENGLISH))
     german = languages.language("de")
-    assert classes.classify(german, "Sie kam.", [0])[0] in classes.names(german)
+    assert scored.classify(german, "Sie kam.", [0])[0] in scored.class_names(german)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lab.human import esa, evalset_scores, human_scores
+from pronmetric.lab.human import esa, human_scores
 
 MINOR = {"start": 0, "end": 3, "category": "Style/Awkward", "severity": "Minor", "score": None}
 
@@ -35,7 +35,7 @@ def test_a_rating_is_minus_the_sum_of_its_errors(tmp_path: Path) -> None:
         f"Elm\t{rating(MINOR | {'category': 'Non-translation!', 'severity': 'Major'})}",
         f"Elm\t{rating(MINOR | {'category': 'Fluency/Punctuation'}, MINOR | {'severity': 'no_error'})}",
     )
-    assert evalset_scores.read_ratings(path) == {"Oak": [None, 0.0, -6.0], "Elm": [-25.1, -25.0, -0.1]}
+    assert human_scores.read_ratings(path) == {"Oak": [None, 0.0, -6.0], "Elm": [-25.1, -25.0, -0.1]}
     found = human_scores.read(path)
     assert (found.unit, found.size, found.names) == ("segments", 3, {"Oak", "Elm"})
     assert found.means(()) == {"Oak": -3.0, "Elm": pytest.approx(-50.2 / 3)}
@@ -55,10 +55,10 @@ def test_a_rating_is_minus_the_sum_of_its_errors(tmp_path: Path) -> None:
 def test_faults_of_ratings(tmp_path: Path, line: str, message: str) -> None:
     path = write(tmp_path / "x.seg.rating", "Oak\tNone", line)
     with pytest.raises(InputError) as told:
-        evalset_scores.read_ratings(path)
+        human_scores.read_ratings(path)
     assert message in str(told.value) and told.value.line == 2
     with pytest.raises(InputError, match="Oak has 1, Elm has 2"):
-        evalset_scores.read_ratings(write(path, "Oak\tNone", "Elm\tNone", "Elm\tNone"))
+        human_scores.read_ratings(write(path, "Oak\tNone", "Elm\tNone", "Elm\tNone"))
 
 
 def test_scores_of_domains_are_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -81,13 +81,13 @@ def test_scores_of_domains_are_in_the_order_of_their_names(tmp_path: Path) -> No
 def test_groups_of_segments(tmp_path: Path) -> None:
     path = write(tmp_path / "wmt32" / "human-scores" / "de-en.mqm.domain.score", "news Oak 1")
     with pytest.raises(InputError, match=r"the domains of the segments are expected in .*documents/de-en\.docs"):
-        evalset_scores.read_groups(path, unit="domains")
+        human_scores.read_groups(path, unit="domains")
     docs = write(tmp_path / "wmt32" / "documents" / "de-en.docs", "news a", "mail\tb")
-    assert evalset_scores.read_groups(path, unit="domains") == ["news", "mail"]
-    assert evalset_scores.read_groups(path, unit="documents") == ["a", "b"]
+    assert human_scores.read_groups(path, unit="domains") == ["news", "mail"]
+    assert human_scores.read_groups(path, unit="documents") == ["a", "b"]
     write(docs, "news a", "mail")
     with pytest.raises(InputError, match=r"de-en\.docs:2: expected DOMAIN and DOCUMENT, got 1 fields"):
-        evalset_scores.read_groups(path, unit="domains")
+        human_scores.read_groups(path, unit="domains")
 
 
 def row(

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from pronmetric.errors import PronmetricError
-from pronmetric.lab.human import simple_baselines as simple
+from pronmetric.lab.human import pair_baselines as simple
 from pronmetric.lab.human.judged_pairs import JudgedPair
-from pronmetric.lab.human.simple_baselines import CHRF, FEWER, SYSTEM, Both, SystemMeans, compare_with_baseline
+from pronmetric.lab.human.pair_baselines import CHRF, FEWER, SYSTEM, Both, SystemMeans, compare_with_baseline
 
 FEW, MANY = "The dog slept.", "He slept while it rained."
 LONG = JudgedPair("1", (), FEW, MANY, better="A", doc="d1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import shutil
 import string
 from collections.abc import Callable
 from operator import gt
@@ -17,11 +18,10 @@ import torch
 
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, MissingExtra, PronmetricError
-from pronmetric.lab.seq2seq.language_model import LanguageModel
-from pronmetric.lab.seq2seq.model import ModelSettings, TranslationModel
+from pronmetric.lab.seq2seq.model import LanguageModel, ModelSettings, TranslationModel
 from pronmetric.lab.seq2seq.resumable import folder_digest
-from pronmetric.lab.suites.concatenation import Concatenation
 from pronmetric.lab.suites.contrastive import Candidate
+from pronmetric.lab.suites.export import Concatenation
 from pronmetric.text.context import Text
 
 KINDS = ("marian", "m2m100", "mbart", "t5", "gpt2")
@@ -192,6 +192,17 @@ def test_what_is_no_model_is_refused(tmp_path: Path, folder: Callable[[str], Pat
     (tmp_path / "pytorch_model.bin").write_bytes(b"a pickle")
     with pytest.raises(InputError, match="cannot be loaded"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe \xc3\x28\n"], ids=["empty", "not UTF-8"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_broken_file_of_a_model_is_refused(
+    name: str, content: bytes, tmp_path: Path, folder: Callable[[str], Path]
+) -> None:
+    broken = shutil.copytree(folder("gpt2"), tmp_path / "broken")
+    (broken / name).write_bytes(content)
+    with pytest.raises(InputError, match=r"broken: cannot be loaded"):
+        load(broken)
 
 
 def test_languages_and_gpus_that_are_not_there(folder: Callable[[str], Path]) -> None:

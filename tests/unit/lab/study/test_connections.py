@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pronmetric.lab.study import connections, listener
+from pronmetric.lab.study import connections
 from pronmetric.lab.study.connections import Connections, Seconds
 
 
@@ -72,8 +72,8 @@ def test_connections_stay_below_the_number_of_descriptors(
 
 def test_equal_lines_of_the_log_come_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(listener.time, "monotonic", lambda: clock[0])
-    seldom = listener._Seldom()
+    monkeypatch.setattr(connections.time, "monotonic", lambda: clock[0])
+    seldom = connections._Seldom()
 
     def passes(text: str) -> bool:
         return seldom.filter(logging.LogRecord("x", logging.ERROR, "", 0, text, (), None))

@@ -16,8 +16,7 @@ from pronmetric.errors import InputError, MissingExtra
 from pronmetric.lab.study import answers
 from pronmetric.lab.study.answers import Answer
 from pronmetric.lab.study.database import LEASE, Conflict, Database, Lost, Position, connect
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
+from pronmetric.lab.study.folder import Design, Study
 from pronmetric.lab.study.sample import sample
 from tests.tools import postgresql
 from tests.tools.made_up_study import made_up

@@ -16,10 +16,7 @@ from pronmetric.cli.main import main
 from pronmetric.errors import InputError
 from pronmetric.lab.study import answers, appraise, folder, label_studio
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.assignment import Task
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.folder import Design, Item, Study, Task
 
 ITEMS = {
     "x": Item("x", "de", "it", "he", ("One.", "Two."), "It came.", "He came.", "Er kam.", ("Eins.",)),

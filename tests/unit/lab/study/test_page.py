@@ -11,10 +11,7 @@ import pytest
 
 from pronmetric.errors import InputError
 from pronmetric.lab.study.answers import of_item
-from pronmetric.lab.study.assignment import Task
-from pronmetric.lab.study.design import Design
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.page import differing, page
 
 EVIL = "</script><img src=x> {{js}} \u202e"

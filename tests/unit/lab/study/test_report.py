@@ -14,13 +14,10 @@ from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.eval.agreement import gwet_ac1
 from pronmetric.lab.human import judged_pairs
-from pronmetric.lab.study import agreement_table, answers, folder, votes
+from pronmetric.lab.study import answers, findings, folder
 from pronmetric.lab.study.answers import Answer
-from pronmetric.lab.study.assignment import Task
-from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.findings import measure
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.item import Item
+from pronmetric.lab.study.folder import Design, Item, Study, Task
 from pronmetric.lab.study.simulation import expected_ac1, simulate
 from tests.tools.made_up_study import SETTINGS, recover
 
@@ -42,7 +39,7 @@ GIVEN = {
 
 
 def test_answers_are_turned_to_the_item() -> None:
-    found = votes.collect(STUDY, GIVEN)
+    found = findings.collect(STUDY, GIVEN)
     own = {"a": "reference", "b": "reference", "c": "other", "d": "both"}
     assert found.first == {"1": own, "2": own} and found.again == {"1": {"a": "other"}, "2": {}}
 
@@ -65,13 +62,13 @@ def test_the_figures_of_two_annotators() -> None:
 def test_unfinished_answers_and_one_annotator_are_enough() -> None:
     found = measure(STUDY, {"2": GIVEN["2"][:2]}, draws=10)
     assert found.agreement is None and found.overall.ac1 is None and found.overall.items == 2
-    assert list(agreement_table.lines(found)) == ["ref_pronoun\tnoisy_pronoun\tentry\tac1\tref\ttie\tsys\n"]
-    assert agreement_table.without_agreement(found) == 1
+    assert list(findings.agreement_lines(found)) == ["ref_pronoun\tnoisy_pronoun\tentry\tac1\tref\ttie\tsys\n"]
+    assert findings.without_agreement(found) == 1
     assert measure(STUDY, {"2": ()}, draws=10).overall.preference is None
 
 
 def test_prepare_reads_the_table(tmp_path: Path) -> None:
-    lines = list(agreement_table.lines(measure(STUDY, GIVEN, draws=10)))
+    lines = list(findings.agreement_lines(measure(STUDY, GIVEN, draws=10)))
     assert lines[1:4] == [
         "he\tit\tde\t1.0000\t2\t0\t0\n",
         "he\tit\tfr\t1.0000\t2\t0\t0\n",
@@ -93,13 +90,13 @@ def test_prepare_reads_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_the_winner_has_more_votes_than_any_other(given: dict[str, int], won: str | None) -> None:
-    assert votes.winner(Counter(given)) == won
+    assert findings.winner(Counter(given)) == won
 
 
 def test_both_fine_becomes_a_tie_and_neither_is_left_out(tmp_path: Path) -> None:
     given = {**GIVEN, "2": (*map(Answer, range(4), ("neither", "second", "second", "both")),)}
     given["1"] = (Answer(0, "neither"), *given["1"][1:4])
-    found = {pair.id: pair for pair in votes.judged_pairs(STUDY, votes.collect(STUDY, given))}
+    found = {pair.id: pair for pair in findings.judged_pairs(STUDY, findings.collect(STUDY, given))}
     assert {name: pair.better for name, pair in found.items()} == {"b": None, "c": "B", "d": "tie"}
     assert found["b"].votes == {"1": "A", "2": "B"} and found["d"].votes == {"1": "tie", "2": "tie"}
     path = tmp_path / "pairs.jsonl"

@@ -13,11 +13,8 @@ import pytest
 from pronmetric.cli.main import main
 from pronmetric.errors import InputError, PronmetricError
 from pronmetric.lab.study import candidates, folder
-from pronmetric.lab.study.assignment import assign
-from pronmetric.lab.study.balance import draw, score_ranges, share_out
-from pronmetric.lab.study.design import PAPER, Design
-from pronmetric.lab.study.item import Item
-from pronmetric.lab.study.sample import choose, sample
+from pronmetric.lab.study.folder import PAPER, Design, Item
+from pronmetric.lab.study.sample import assign, choose, draw, sample, score_ranges, share_out
 
 
 def item(language: str, a: str, b: str, number: int) -> Item:

@@ -19,12 +19,11 @@ from sqlalchemy.exc import DBAPIError
 from pronmetric.cli.main import main
 from pronmetric.lab.study import answers, folder, server
 from pronmetric.lab.study.database import Database, connect
-from pronmetric.lab.study.design import Design
 from pronmetric.lab.study.findings import measure
-from pronmetric.lab.study.folder import Study
-from pronmetric.lab.study.overview import figures, running_ac1
-from pronmetric.lab.study.rate_limit import RateLimit
+from pronmetric.lab.study.folder import Design, Study
+from pronmetric.lab.study.page import progress, running_ac1
 from pronmetric.lab.study.sample import sample
+from pronmetric.lab.study.server import RateLimit
 from pronmetric.lab.study.simulation import simulate
 from tests.tools.made_up_study import made_up
 
@@ -186,7 +185,7 @@ def test_the_overview_has_the_figures_of_the_report(client: TestClient, data: Da
     total = sum(map(len, STUDY.assignments.values()))
     expected = measure(STUDY, given, draws=2).overall.ac1
     assert expected is not None and running_ac1(STUDY, given) == expected
-    shown = figures(STUDY, given, overlap=None)
+    shown = progress(STUDY, given, overlap=None)
     assert shown["answers"] == str(total) and shown["items with all answers"] == "8 of 8"
     assert shown["Gwet's AC1 so far"].startswith(f"{expected.ac1:.3f} [")
     html = client.get(f"/o/{data.overview_token()}").text
@@ -255,7 +254,7 @@ def test_a_port_is_a_port(place: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("library", "module"), [("fastapi", "server"), ("sqlalchemy", "database"), ("uvicorn", "listener")]
+    ("library", "module"), [("fastapi", "server"), ("sqlalchemy", "database"), ("uvicorn", "connections")]
 )
 def test_a_missing_library_names_the_extra(
     place: str, library: str, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -282,5 +281,5 @@ def test_a_study_of_groups_is_complete_when_its_groups_are() -> None:
     study: Study = sample([item for item in made_up(4) if item.language == "de"], design)
     given = simulate(study, [0.0, 0.0, 0.0])
     del given["2"]  # alone in the second group
-    assert figures(study, given, overlap=None)["items with all answers"] == "4 of 8"
-    assert figures(study, given, overlap=1)["items with all answers"] == "4 of 8"
+    assert progress(study, given, overlap=None)["items with all answers"] == "4 of 8"
+    assert progress(study, given, overlap=1)["items with all answers"] == "4 of 8"

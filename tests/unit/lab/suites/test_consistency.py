@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites import consistency, score_lines
+from pronmetric.lab.suites import consistency, export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
 
@@ -30,7 +30,7 @@ def judged(tmp_path: Path, costs: list[float], entries: list[dict[str, Any]] = E
     path = tmp_path / "deixis.json"
     path.write_text(json.dumps(entries))
     items = consistency.read(path, Reading())
-    return consistency.judge(items, score_lines.cut([-c for c in costs], items, "x"), Judging())
+    return consistency.judge(items, export.cut([-c for c in costs], items, "x"), Judging())
 
 
 def test_sentences_are_cut_into_context_and_last(tmp_path: Path) -> None:

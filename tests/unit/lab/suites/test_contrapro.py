@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError, MissingExtra
-from pronmetric.lab.suites import contrapro, score_lines
+from pronmetric.lab.suites import contrapro, export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.contrastive import Judging, Reading
 
@@ -48,7 +48,7 @@ def made(tmp_path: Path) -> Path:
 
 def scored(path: Path, costs: list[float], **judging: Any) -> list[bool]:
     items = contrapro.read(path, Reading())
-    scores = score_lines.cut([-cost for cost in costs], items, "x")
+    scores = export.cut([-cost for cost in costs], items, "x")
     return [verdict.right for verdict in contrapro.judge(items, scores, Judging(**judging)).verdicts]
 
 
@@ -59,7 +59,7 @@ def test_the_reference_must_be_strictly_better_than_every_copy(made: Path) -> No
 
 def test_break_downs_by_pair_location_and_distance(made: Path) -> None:
     items = contrapro.read(made, Reading())
-    judged = contrapro.judge(items, score_lines.cut([-c for c in COSTS], items, "x"), Judging())
+    judged = contrapro.judge(items, export.cut([-c for c in COSTS], items, "x"), Judging())
     figures = suite_figures.figures(judged.verdicts)
     counts = {name: {g: (s.correct, s.total) for g, s in groups.items()} for name, groups in figures.by.items()}
     assert (figures.overall.correct, figures.overall.total, figures.overall.accuracy) == (2, 4, 0.5)
@@ -111,7 +111,7 @@ def test_scores_are_judged_without_the_keys_that_the_program_does_not_read(made:
     short = [{key: value for key, value in one.items() if key in read} for one in ENTRIES]
     made.write_text(json.dumps([one | {"errors": [{} for _ in one["errors"]]} for one in short]))
     items = contrapro.read(made, Reading(texts=False))
-    verdicts = contrapro.judge(items, score_lines.cut([-cost for cost in COSTS], items, "x"), Judging()).verdicts
+    verdicts = contrapro.judge(items, export.cut([-cost for cost in COSTS], items, "x"), Judging()).verdicts
     assert [one.right for one in verdicts] == [True, False, False, True]
     assert len({one.document for one in verdicts}) == 4
     with pytest.raises(InputError, match='item 1: the key "src segment" is missing'):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from pathlib import Path
@@ -159,12 +158,9 @@ def test_french_rules_contrast_within_a_number() -> None:
 
 
 def test_the_command_writes_the_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = argparse.ArgumentParser()
-    suite_build.add(made.add_subparsers())
     out = tmp_path / "suite.json"
     flags = ["--target-language", "de", *write(tmp_path), "--each", "1", "-o", str(out)]
-    args = made.parse_args(["build", "contrastive", *flags])
-    assert args.run(args) == 0
+    assert suite_build.GROUP.main(["contrastive", *flags]) == 0
     assert len(json.loads(out.read_text(encoding="utf-8"))) == 3
     told = capsys.readouterr()
     assert "3 of 10 items are written" in told.err and "pronoun pairs" in told.out

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites import discevalmt, score_lines
+from pronmetric.lab.suites import discevalmt, export
 from pronmetric.lab.suites import figures as suite_figures
 from pronmetric.lab.suites.contrastive import Candidate, Judged, Judging, Reading
 
@@ -57,7 +57,7 @@ def made(tmp_path: Path) -> Path:
 def judged(path: Path, value: object, costs: list[float], **judging: Any) -> Judged:
     path.write_text(json.dumps(value))
     items = discevalmt.read(path, Reading())
-    return discevalmt.judge(items, score_lines.cut([-c for c in costs], items, "x"), Judging(**judging))
+    return discevalmt.judge(items, export.cut([-c for c in costs], items, "x"), Judging(**judging))
 
 
 def test_blocks_are_read_in_the_order_of_their_numbers(made: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pronmetric.errors import InputError
-from pronmetric.lab.suites import score_lines
+from pronmetric.lab.suites import export
 from pronmetric.lab.suites.contrastive import Candidate, Item
 
 ITEMS = [Item("1", (Candidate("a", "b"),) * 2), Item("2", (Candidate("a", "b"),))]
@@ -15,7 +15,9 @@ ITEMS = [Item("1", (Candidate("a", "b"),) * 2), Item("2", (Candidate("a", "b"),)
 def read(tmp_path: Path, text: str, *, maximize: bool = False, compat: bool = False) -> list[list[float]]:
     path = tmp_path / "s.txt"
     path.write_text(text)
-    return [list(values) for values in score_lines.read(path, ITEMS, maximize=maximize, compat=compat, surplus=compat)]
+    return [
+        list(values) for values in export.read_scores(path, ITEMS, maximize=maximize, compat=compat, surplus=compat)
+    ]
 
 
 def test_scores_are_cut_into_items_and_higher_is_better(tmp_path: Path) -> None:

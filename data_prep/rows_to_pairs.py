@@ -1,4 +1,4 @@
-"""The pairs of single rows: a reference, a translation, and their contexts, as `bulk prepare` reads them."""
+"""`bulk prepare`: rows of a reference, a translation and their contexts to pairs."""
 
 from __future__ import annotations
 

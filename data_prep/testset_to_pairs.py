@@ -1,4 +1,4 @@
-"""The judged pairs of a WMT test set: its system outputs aligned and compared with its references."""
+"""`evaluate -d`: a WMT test set to judged pairs: its system outputs aligned and compared with its references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from data_prep.pairs import system_pairs
 from data_prep.wmt import corpus, discovery
 from pronmetric.alignment.agreement import AgreementAligner
 from pronmetric.errors import InputError
-from pronmetric.lab.human import prepared_pairs
+from pronmetric.lab.human import pair_sets
 from pronmetric.lab.human.pair_sets import PairSet
 from pronmetric.pronouns.finder import FORMS
 from pronmetric.pronouns.languages import ENGLISH, Language
@@ -48,7 +48,7 @@ def read(
         for document in documents
         for segment in document.segments
     }
-    found = prepared_pairs.convert(_compare(documents, context_size, seed), references, note=note)
+    found = pair_sets.judge_prepared(_compare(documents, context_size, seed), references, note=note)
     if not found.parts:
         raise InputError(f"{dataset}: no system output differs from its reference in a pronoun", file=folder)
     return replace(found, name=dataset)

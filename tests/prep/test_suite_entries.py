@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import source_filter, source_suite
+from data_prep import filters, suite_entries
 from data_prep.filters import agreement_filter
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
@@ -46,9 +45,9 @@ def wmt(tmp_path: Path) -> Path:
 
 def build(
     testsets: Iterable[TestSet], missing: dict[str, int], *, agreement: str = "grammar", by_source: bool = False
-) -> list[source_suite.Found]:
-    filters = source_suite.Filters(agreement_filter(agreement, min_agreement=0.8), by_source)
-    return list(source_suite.build(testsets, ENGLISH, filters=filters, context_size=2, seed=1, without_source=missing))
+) -> list[suite_entries.Found]:
+    filters = suite_entries.Filters(agreement_filter(agreement, min_agreement=0.8), by_source)
+    return list(suite_entries.build(testsets, ENGLISH, filters=filters, context_size=2, seed=1, without_source=missing))
 
 
 def in_folder(wmt: Path) -> tuple[TestSet, ...]:
@@ -70,10 +69,10 @@ def test_entries_have_source_and_reference_contexts_once(wmt: Path) -> None:
 def test_counts_are_those_of_the_papers_table(wmt: Path) -> None:
     missing: dict[str, int] = {}
     found = build(in_folder(wmt), missing)
-    figures = source_suite.counts([*found, found[0]], missing)
-    assert figures[0] == source_suite.Count("cs", "none", 0, 0, 0, 0, 2)
-    assert figures[1] == source_suite.Count("de", "none", 1, 2, 3, 2, 0)  # two distinct sources of three errors
-    assert figures[2] == source_suite.Count("all", "none", 1, 2, 3, 2, 2)
+    figures = suite_entries.counts([*found, found[0]], missing)
+    assert figures[0] == suite_entries.Count("cs", "none", 0, 0, 0, 0, 2)
+    assert figures[1] == suite_entries.Count("de", "none", 1, 2, 3, 2, 0)  # two distinct sources of three errors
+    assert figures[2] == suite_entries.Count("all", "none", 1, 2, 3, 2, 2)
 
 
 def test_counts_after_each_filter(wmt: Path) -> None:
@@ -85,7 +84,7 @@ def test_counts_after_each_filter(wmt: Path) -> None:
         ("he", "she"): "source",  # "Sie hat einen Hund."
         ("that", "this"): "agreement",
     }
-    figures = {(one.language, one.filter): one.entries for one in source_suite.counts(found, {})}
+    figures = {(one.language, one.filter): one.entries for one in suite_entries.counts(found, {})}
     everything = figures["de", "none"]
     assert figures["de", "agreement"] == everything - 1 and figures["de", "source"] < everything - 1
     assert not any(one.dropped == "source" for one in build(in_folder(wmt), {}))
@@ -96,12 +95,12 @@ def test_counts_after_each_filter(wmt: Path) -> None:
 def test_every_source_language_of_wmt_is_covered(code: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     testset = next(one for one in in_folder(shared / "data" / "wmt") if one.source == code)
     short = list(shortened(discovery.read(testset), most=200))
-    assert source_filter.judge(code, source_filter.sources(short)) is not None
+    assert filters.judge(code, filters.sources(short)) is not None
     monkeypatch.setattr(discovery, "read", lambda _: short)
     missing: dict[str, int] = {}
     found = build([testset], missing, by_source=True)
     assert not missing
-    (figures, *_) = source_suite.counts(found, missing)
+    (figures, *_) = suite_entries.counts(found, missing)
     assert figures.language == code and figures.contexts > 0
     assert all(one.entry.source and one.entry.lp == f"{code}-en" for one in found)
 
@@ -126,13 +125,10 @@ def test_the_languages_of_that_test_are_all_that_are_there(shared: Path) -> None
 
 
 def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = argparse.ArgumentParser()
-    suite_build.add(made.add_subparsers())
     jsonl, database = tmp_path / "s.jsonl", tmp_path / "s.db"
     flags = ["--wmt-dir", str(wmt), "--to_jsonl", str(jsonl), "--to_sqlite", str(database), "--quiet"]
     flags += ["--to_json", str(tmp_path / "s.json")]
-    args = made.parse_args(["build", "wmt", *flags])
-    assert args.run(args) == 0
+    assert suite_build.GROUP.main(["wmt", *flags]) == 0
     lines = [json.loads(line) for line in jsonl.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["source_context"] == SOURCE[:2]
     connection = sqlite3.connect(database)
@@ -146,8 +142,5 @@ def test_the_command_writes_both_files(wmt: Path, tmp_path: Path, capsys: pytest
 
 
 def test_the_source_filter_is_for_english_targets(wmt: Path) -> None:
-    made = argparse.ArgumentParser()
-    suite_build.add(made.add_subparsers())
-    args = made.parse_args(["build", "wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])
     with pytest.raises(PronmetricError, match="of English pronouns"):
-        args.run(args)
+        suite_build.GROUP.main(["wmt", "--wmt-dir", str(wmt), "--target", "de", "--source", "drop"])

@@ -1,4 +1,4 @@
-"""The pronoun test suite of the paper, with sources: pronoun errors of WMT systems, each with its noisy reference.
+"""`suite build wmt`: pronoun errors of WMT systems with their noisy references and sources, as entries of a test suite.
 
 An entry has the source sentence with its previous source sentences, the reference with its context, what the system
 wrote, and the reference with the system's pronoun (Jwalapuram et al. 2019, section 3.2).
@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from data_prep import source_filter
-from data_prep.filters import Filter, filter_pair
+from data_prep.filters import Filter, filter_pair, judge, sources
 from data_prep.noise import noisy_references
 from data_prep.pairs import system_pairs
-from data_prep.test_set_pairs import train_aligner
+from data_prep.testset_to_pairs import train_aligner
 from data_prep.wmt import discovery
 from data_prep.wmt.testset import TestSet
 from pronmetric.errors import InputError
@@ -108,14 +107,14 @@ def build(
     seen: set[tuple[str, str, str]] = set()
     for testset in testsets:
         documents = list(discovery.read(testset))
-        sources = _sources(documents)
-        judged = source_filter.judge(testset.source, source_filter.sources(documents)) if filters.by_source else None
+        texts = _sources(documents)
+        judged = judge(testset.source, sources(documents)) if filters.by_source else None
         for pair, noisy in _errors(documents, language, context_size, seed):
             key = (testset.source, noisy.better, noisy.worse)
             if key in seen:
                 continue
             seen.add(key)
-            found = _entry(pair, noisy, sources, context_size)
+            found = _entry(pair, noisy, texts, context_size)
             if found is None:
                 without_source[testset.source] = without_source.get(testset.source, 0) + 1
             elif filter_pair(noisy, filters.pairs) is None:
