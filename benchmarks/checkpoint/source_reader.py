@@ -118,7 +118,7 @@ def show(figures: dict[str, Any]) -> str:
         first = next(iter(ways.values()))
         row = [name, first["all"]["pronouns"], first["third"]["pronouns"]]
         for way in WAYS:
-            aucs = [ways[way][part]["auc"] for part in ("all", "third")] if way in ways else [None, None]
+            aucs = [ways[way][part]["auc"] for part in ("all", "third")] if way in ways else [None]
             row.append(" / ".join("-" if auc is None else f"{100 * auc:.1f}" for auc in aucs))
         rows.append(row)
     return pages.table(["AUC, all / third person", "pronouns", "third", *WAYS], rows)
